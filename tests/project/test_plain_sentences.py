@@ -1,18 +1,21 @@
-"""The pages have plain sentences: at most 25 words.
+"""The pages and the docstrings of what is public have plain sentences: at most 25 words.
 
 Counted are the words of the running text: paragraphs, list items, headings. Code, tables, comments and the
 targets of links are left out; a name in code is one word.
 """
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
+from public_names import public_names
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MOST = 25
-# The changelog is for looking things up; the pages of the API are its docstrings.
+# The changelog is for looking things up. The pages of the API are made of docstrings, which are held below.
 PAGES = sorted(DOCS.rglob("*.md"))
 PAGES += [ROOT / name for name in ("CONTRIBUTING.md", "README.md")]
 PAGES += [ROOT / folder / "README.md" for folder in ("examples", "vectors")]
@@ -68,6 +71,39 @@ def test_sentences_are_short(page):
     if page.parent.name == "commands":  # what is generated there is the help, which is for reading
         text = text.replace("<!-- generated: ", "<!-- ")
     assert long_sentences(text) == []
+
+
+# Formulas, with what each letter stands for.
+FORMULAS = ("the precision at its rank k is 1/k", "with n documents of gains g")
+
+
+def docstrings():
+    """Return the docstrings of what is public, and of the methods of public classes, by name."""
+    found = dict(public_names())
+    for name, public in [*found.items()]:
+        if isinstance(public, type):
+            for part, member in vars(public).items():
+                if not part.startswith("_") and (callable(member) or isinstance(member, property)):
+                    found[f"{name}.{part}"] = member
+    return {name: text for name, each in found.items() if (text := inspect.getdoc(each))}
+
+
+def prose(docstring):
+    """Return a docstring as a page: without its examples, each argument a paragraph of its own."""
+    text = re.sub(r"^ *>>> .*?(?=^ *$|\Z)", "", docstring, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^(Args|Returns|Raises|Attributes|Yields):$", "", text, flags=re.MULTILINE)
+    return re.sub(r"^(?= {4}[*\w]+: )", "\n", text, flags=re.MULTILINE)
+
+
+def test_sentences_of_docstrings_are_short():
+    found = {
+        name: [
+            each for each in long_sentences(prose(text)) if not each.lower().startswith(FORMULAS)
+        ]
+        for name, text in docstrings().items()
+    }
+    assert len(found) > 300
+    assert {name: each for name, each in found.items() if each} == {}
 
 
 def test_there_are_pages():

@@ -95,18 +95,18 @@ def agreement(
 ) -> Agreement:
     """Say how far several assessors agree.
 
-    The share of pairs of assessors who agree; Cohen's κ of each pair, and its mean; Fleiss' κ; Krippendorff's α, for grades
+    The share of pairs of assessors who agree; Cohen's κ of each pair, and its mean; Fleiss' κ. Krippendorff's α, for grades
     that are names, ranks or numbers; Gwet's AC1, and AC2 for grades that differ by degrees. An item is a document of a
-    query; missing grades are usual, and items of one grade have no part in agreement. Linear and quadratic weights, and
-    the intervals of α, go by the values of the grades. Intervals are percentiles of resamples of the items.
+    query; missing grades are usual, and items of one grade have no part in agreement. Linear and quadratic weights, and the
+    intervals of α, go by the values of the grades. Intervals are percentiles of resamples of the items.
 
-    With runs, `conclusions` says what disagreement does to them: the means of each system under the grades of each assessor and under the
-    merged ones, how far the orders of systems agree, which verdicts of `compare` change with the assessor, and which items to
-    settle first.
+    With runs, `conclusions` says what disagreement does to them. It has the means of each system under the grades of each assessor and
+    under the merged ones. It says how far the orders of systems agree, which verdicts of `compare` change with the assessor, and which
+    items to settle first.
 
     Args:
         grades: a table with query, doc, assessor and grade, as a path, a data frame, records or
-            `{query: {doc: {assessor: grade}}}`; or a list of judgments of any kind, one for each assessor.
+            `{query: {doc: {assessor: grade}}}`. Or a list of judgments of any kind, one for each assessor.
         names: of the assessors, for a list of judgments; the names of their files if None, or 1, 2, ….
         level: of the intervals, such as 0.95.
         resamples: of the items.

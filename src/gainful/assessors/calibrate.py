@@ -82,7 +82,7 @@ def calibrate(
 
     M is the value of a query by people's grades, F that by the model's. People judged n queries, drawn at random; the model
     judged these and N more. λ·mean_N(F) + mean_n(M − λF) errs to no side, however wrong the model is, and is the sharper
-    the better it is; λ is chosen for the least variance. The same of the differences of two runs, query by query.
+    the better it is. λ is chosen for the least variance. The same of the differences of two runs, query by query.
 
     Args:
         human: judgments of people, as in `evaluate`: of each of their queries, all documents that the model judged there.

@@ -199,9 +199,9 @@ class CollectedGrades(DocumentsByQuery):
         Args:
             path: of the file; `-` is standard output.
             format: trec, the lines `query 0 doc grade`; csv, tsv, jsonl or parquet, with the name of the model as
-                assessor; json, which has what is not judged, too; markdown, latex, html or table. Told by
-                the name if None: .qrels and .trec; .csv, .tsv, .json, .jsonl, .parquet, .md, .tex,
-                .html, .txt. All but Parquet are packed where the name ends in .gz or .zst.
+                assessor. json, which has what is not judged, too; markdown, latex, html or table. Told by the
+                name if None: .qrels and .trec; .csv, .tsv, .json, .jsonl, .parquet, .md, .tex, .html, .txt. All
+                but Parquet are packed where the name ends in .gz or .zst.
         """
         naming = read_naming(path, format, POOLS)
         if naming.format != "trec":

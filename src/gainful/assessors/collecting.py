@@ -64,9 +64,9 @@ def collect_grades(
 ) -> CollectedGrades:
     r"""Have a model grade documents of queries: a function of Python, or one behind an address.
 
-    An answer gives a grade only where it is read beyond doubt: a number of the scale and nothing else, a last line `grade: 2`,
-    or JSON `{"grade": 2}`. Any other is kept and counted, and its document is not judged. With a `cache`, every answer is
-    kept in a file as it comes, and a second call asks only what is missing there, after Ctrl-C as after a crash.
+    An answer gives a grade only where it is read beyond doubt. That is a number of the scale and nothing else, a last line
+    `grade: 2`, or JSON `{"grade": 2}`. Any other is kept and counted, and its document is not judged. With a `cache`, every
+    answer is kept in a file as it comes. A second call asks only what is missing there, after Ctrl-C as after a crash.
 
     Args:
         pairs: what to grade: a pool, judgments, a table with query and doc, a list of (query, doc),
@@ -89,7 +89,7 @@ def collect_grades(
         parameters: what else is sent with each request, such as {"temperature": 0}.
         timeout: seconds in which an endpoint must have answered; 120 if None.
         concurrency: how many calls are made at a time; 8 to an endpoint if None, 1 to a function.
-        retries: how often a call that failed is tried again, after 1, 2, 4, … seconds, or as long as the server asks;
+        retries: how often a call that failed is tried again, after 1, 2, 4, … seconds, or as long as the server asks.
             5 for an endpoint if None, 0 for a function.
         ask_again: how often a prompt is asked again if its answer cannot be read.
         per_minute: the most calls a minute.

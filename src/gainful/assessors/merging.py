@@ -329,11 +329,11 @@ class MergedJudgments(DocumentsByQuery):
 
         Args:
             path: of the file; `-` is standard output.
-            format: trec, which has the grades alone; csv, tsv, jsonl or parquet, which also say of how
-                many and whose, and read as judgments all the same; json, which has all of it; markdown,
-                latex or html. Told by the name if None: .qrels, .trec, .txt, .csv, .tsv,
-                .jsonl, .parquet, .json, .md, .tex, .html. All but Parquet are packed where the name
-                ends in .gz or .zst.
+            format: trec, which has the grades alone. csv, tsv, jsonl or parquet, which also say of how
+                many and whose, and read as judgments all the same. json, which has all of it; markdown,
+                latex or html. Told by the name if None: .qrels, .trec, .txt, .csv, .tsv, .jsonl,
+                .parquet, .json, .md, .tex, .html. All but Parquet are packed where the name ends in .gz
+                or .zst.
         """
         naming = read_naming(path, format, MERGED)
         if naming.format == "trec":
@@ -362,16 +362,16 @@ def merge_judgments(
 
     Args:
         grades: a table with query, doc, assessor and grade, as a path, a data frame, records or
-            `{query: {doc: {assessor: grade}}}`; or a list of judgments of any kind, one for each assessor.
+            `{query: {doc: {assessor: grade}}}`. Or a list of judgments of any kind, one for each assessor.
         rule: mean, median, majority, max, min; dawid-skene, the most probable grade under the confusions of grades
-            that each assessor shows, by EM; or the name of an assessor, whose grades alone count. These are
-            the rules that `assessors=` takes everywhere.
+            that each assessor shows, by EM. Or the name of an assessor, whose grades alone count. These are the
+            rules that `assessors=` takes everywhere.
         names: of the assessors, for a list of judgments; the names of their files if None, or 1, 2, ….
         weights: assessor → weight, above 0, for mean, median and majority; who is not named has 1.
-        ties: what becomes of several grades that tie: of two in the middle with median, of those
-            given most often with majority, of the most probable with dawid-skene. `lowest`, `highest`, `mean`, or
-            `first`, the grade of the first assessor, in their order, who gave one of them. Mean with median
-            if None, else lowest.
+        ties: what becomes of several grades that tie. These are two in the middle with median, those given most
+            often with majority, the most probable with dawid-skene. `lowest`, `highest`, `mean`, or `first`, the
+            grade of the first assessor, in their order, who gave one of them. Mean with median if None, else
+            lowest.
         first: the assessor whose grade counts alone where they gave one; the rule merges those of the others
             elsewhere. For mean, median, majority, max and min.
         **options: see `ReadingOptions`; `assessors` is for judgments in a list that have several themselves.

@@ -56,8 +56,8 @@ def sample_queries(
     every query that was drawn, and every document that the model judges there.
 
     Args:
-        source: what to draw from: judgments, such as those of a model, or a run, of any kind that `evaluate` reads; queries
-            with their texts; a list of ids, or a file with one on each line.
+        source: what to draw from: judgments, such as those of a model, or a run, of any kind that `evaluate` reads. Or
+            queries with their texts, a list of ids, or a file with one on each line.
         size: how many queries.
         strata: draw from each stratum by itself: `{query: stratum}`, or a table with a row for each query. Queries that it
             does not have are a stratum of their own, and many different numbers are cut into four.
@@ -121,8 +121,8 @@ def sample_documents(
         size: how many documents.
         depth: the rank down to which documents are taken from the runs: the cutoff of the measure.
         model: the judgments of a model, for `by="grade"`.
-        by: what the strata are: `query`, `rank` (the best in any run: 1, 2 to 3, 4 to 10, 11 to 30 …), `grade` (of the model),
-            or several of them.
+        by: what the strata are: `query`, `rank`, `grade` (of the model), or several of them. `rank` is the best in any run: 1,
+            2 to 3, 4 to 10, 11 to 30 …
         allocation: as in `sample_queries`; at least one from each stratum.
         seed: a whole number from 0.
         **options: see `MeasuringOptions`.

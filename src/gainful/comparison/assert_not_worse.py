@@ -22,7 +22,7 @@ def assert_not_worse(
     """Fail a test if the interval says that a run is worse than a base by more than a tolerance.
 
     With the default level of 95%, a run that is not worse fails in about 2.5% of cases, or fewer,
-    whatever the number of measures; of few queries or skewed differences it may be more.
+    whatever the number of measures. Of few queries or skewed differences it may be more.
 
     Args:
         judgments: as in `compare`.

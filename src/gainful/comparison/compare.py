@@ -195,9 +195,9 @@ def compare_scores(
 
     Args:
         tables: name → scores: `{query: value}`, `{query: {measure: value}}`, a data frame, the
-            path of a file (CSV, TSV, JSON, JSON lines, Parquet, the output of trec_eval -q, a
-            saved baseline), or what `evaluate` returns. Or the paths of files, of a folder or a
-            pattern, as `gainful.inputs.find_runs` names them.
+            path of a file, or what `evaluate` returns. A file is CSV, TSV, JSON, JSON lines,
+            Parquet, the output of trec_eval -q, or a saved baseline. Or the paths of files, of a
+            folder or a pattern, as `gainful.inputs.find_runs` names them.
         measures: the columns to compare; those that all tables have if None. Any spelling that
             `measure` reads finds a column in another.
         baseline: the name of the scores that the others are compared with; the first if None.

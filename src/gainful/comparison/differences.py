@@ -121,8 +121,8 @@ class Difference(Record):
     def caution(self) -> str:
         """Why the interval may miss the true difference more often than its level says, or empty.
 
-        The share of misses on one side grows with skewness/√n; and differences that are nearly all
-        0 say as little as the few that are not.
+        The share of misses on one side grows with skewness/√n. Differences that are nearly all 0
+        say as little as the few that are not.
         """
         side, unchanged = side_of_misses(self.skewness, self.queries), 0 < self.changed < _CHANGED
         if not side and not (unchanged and self.changed < self.queries):

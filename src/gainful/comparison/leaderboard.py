@@ -266,7 +266,7 @@ def leaderboard(
 
     Every run is compared with every other, query by query. Runs share a letter where no difference
     was found. A rank lies from 1 and the runs that are found better to all runs less those that are
-    found worse; at the level, all of these intervals hold at once.
+    found worse. At the level, all of these intervals hold at once.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object, a

@@ -178,8 +178,8 @@ class Study:
             scale: `"0..3"`, `(0, 3)`, all grades, or `{grade: word}`; 0 to 3 if None. It cannot be changed.
             depth: the rank down to which documents of each run are judged; 20 if None.
             order: `effect`, by how far a grade could move the measure, see `reorder`; `verdict`, by what it could do to the
-                difference of two runs; `random`; or `rank`, by the best rank. Effect if None. The documents of a query stay
-                together.
+                difference of two runs. Also `random`, or `rank`, by the best rank. Effect if None. The documents of a query
+                stay together.
             measure: for the orders by effect and verdict, and for `standing`; nDCG@10 if None.
             seed: of the random order, and of the documents that several people grade; 0 if None.
             overlap: how many people grade a document; 1 if None.
@@ -271,8 +271,8 @@ class Study:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The title, the depth, the order, the measure, the seed, the overlap and its share, the two runs that are compared,
-        whether ranks are shown, and the tags.
+        """The title, the depth, the order, the measure, the seed, the overlap and its share. Also the two runs that are
+        compared, whether ranks are shown, and the tags.
         """  # noqa: D205 - one sentence
         found = self._settings()
         return {name: read(found[name]) for name, read in FROM_TEXT.items()}
@@ -915,7 +915,7 @@ class Study:
     def design(self) -> "gf.results.SampleDesign":
         """Return the sampling design of a study in random order: of each query, which documents could be drawn, and which have a grade.
 
-        Within a query, the documents come in an order that was drawn at random, so those with grades are a random sample as long as
+        Within a query, the documents come in an order that was drawn at random. So those with grades are a random sample as long as
         they are the first ones. In another order they are no sample, and no interval that rests on one is valid.
 
         A document that somebody put off or could not judge, and nobody has graded since, was drawn and is missing. The design has
@@ -992,8 +992,8 @@ class Study:
         Args:
             path: of the file; `-` is standard output.
             format: as for `write_judgments`; told by the name if None.
-            by: `merged`, one grade for each document, with who gave it where the format has room; `assessor`, a table of
-                all grades with query, doc, assessor, grade and more; or `record`, a table of all events.
+            by: `merged`, one grade for each document, with who gave it where the format has room. `assessor`, a table of
+                all grades with query, doc, assessor, grade and more. Or `record`, a table of all events.
             rule: how grades are merged.
         """
         arguments.choice(by, "by", ("merged", "assessor", "record"))

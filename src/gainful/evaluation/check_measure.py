@@ -80,10 +80,10 @@ class MeasureCheck(Result):
 def check_measure(measure: GivenMeasure, *, lists: int = 300, seed: int = 0) -> MeasureCheck:
     """Try a measure on random and odd lists, and say which properties hold.
 
-    Its numbers can be relied on where every list has a finite value within its range, and where that value does not depend
-    on the other queries, on their order, or on the names of documents. Other properties hold for most
-    measures, and not for all: that a better order never has a lower value, that the best order is the best, that documents
-    without a grade at the end of a list change nothing, and that it has a value where ties are averaged over.
+    Its numbers can be relied on where every list has a finite value within its range. That value must not depend on the
+    other queries, on their order, or on the names of documents. Other properties hold for most measures, and not for all.
+    A better order never has a lower value, and the best order is the best. Documents without a grade at the end of a list
+    change nothing. It has a value where ties are averaged over.
 
     Args:
         measure: in the notation, or as a value that `define` made.

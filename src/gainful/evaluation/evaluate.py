@@ -70,8 +70,8 @@ def evaluate(
             a Spark data frame.
         run: `{query: {doc: score}}`, higher is better, or any of the others.
         measures: one measure or several, in the notation or as values.
-        tie_warning: warn where the order of tied documents can move the mean of a measure with
-            a cutoff by more than this; the lists are then looked at whole.
+        tie_warning: warn where the order of tied documents can move the mean of a measure with a
+            cutoff by more than this. The lists are then looked at whole.
         slices: a table with a row for each query: `{query: {column: value}}`, a data frame, a file.
         by: the columns to slice by, as in `compare`; also `judged`, the number of judged documents.
             All columns of `slices` if none is named. `Scores.slices` has what was found.

@@ -119,8 +119,8 @@ def ndcg(
     Args:
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
-        judged: all known grades, those of the list included (but for documents without a
-            gain), in any order, for the ideal; None if the list holds them all.
+        judged: all known grades, those of the list included (but for documents without a gain), in
+            any order, for the ideal. None if the list holds them all.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
             rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
@@ -173,7 +173,7 @@ def recall(
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
         judged: all known grades, those of the list included (but for documents that are not
-            relevant), in any order; None if the list holds them all.
+            relevant), in any order. None if the list holds them all.
         rel: documents of this grade or a higher one are relevant.
 
     Returns:
@@ -201,7 +201,7 @@ def ap(
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
         judged: all known grades, those of the list included (but for documents that are not
-            relevant), in any order; None if the list holds them all.
+            relevant), in any order. None if the list holds them all.
         rel: documents of this grade or a higher one are relevant.
 
     Returns:

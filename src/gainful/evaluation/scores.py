@@ -151,7 +151,7 @@ class Scores(Rows, Logged):
         """Return the interval in which the mean of a measure lies over all queries like these.
 
         The queries are taken as a random sample. Its ends may lie beyond 0 or 1 where they are few.
-        To tell two runs apart, use `compare`: the interval of a difference is much narrower than
+        To tell two runs apart, use `compare`. The interval of a difference is much narrower than
         those of two means, which share their hard and easy queries.
 
         Args:
@@ -257,11 +257,11 @@ class Scores(Rows, Logged):
     def signature(self, measure: GivenMeasure) -> str:
         """Return one line that pins the number down.
 
-        It names the measure, every choice of the policy that is not the default (ties always),
-        the queries counted, a hash of what was measured on either side, and the version. The
-        hashes are of the grades and ranks that the measure sees, down to its reach: they are
-        the same whatever kind of input or engine the data came through, and whatever else
-        was measured with it.
+        It names the measure, every choice of the policy that is not the default (ties always), and
+        the queries counted. It has a hash of what was measured on either side, and the version.
+        The hashes are of the grades and ranks that the measure sees, down to its reach. They are
+        the same whatever kind of input or engine the data came through, and whatever else was
+        measured with it.
         """
         found = self._measure(measure)
         column = self.measures.index(found)
@@ -295,8 +295,8 @@ class Scores(Rows, Logged):
     def unjudged_at(self, rank: int) -> tuple[int, int] | None:
         """Return how many documents stand down to a rank, and how many of them have no judgment.
 
-        None where that is not known: under a policy that changes what is unjudged, or that leaves
-        the order of tied documents open, and below the depth that was looked at.
+        None where that is not known. So it is under a policy that changes what is unjudged, or
+        leaves the order of tied documents open, and below the depth looked at.
         """
         rank = min(arguments.whole(rank, "rank", least=1), _DEEPEST)
         depth = self.coverage.depth

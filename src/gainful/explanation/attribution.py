@@ -491,17 +491,17 @@ def attribute(
 ) -> Attribution:
     """Say which documents moved between two runs in a query, and what each did to the value.
 
-    A document at rank i of the base and rank j of the run changes DCG by g·(d_j − d_i), where a
-    discount below the cutoff, or of a run that does not return it, is 0. Its part of nDCG is that
-    change divided by the ideal, which is of the judgments and so the same for both. The parts
-    sum to the difference. So it is with every measure that is a sum over documents: of AP, a document
-    adds the precision at its rank, divided by the number of relevant documents.
+    A document at rank i of the base and rank j of the run changes DCG by g·(d_j − d_i). A discount
+    below the cutoff, or of a run that does not return it, is 0. Its part of nDCG is that change
+    divided by the ideal, which is of the judgments and so the same for both. The parts sum to the
+    difference. So it is with every measure that is a sum over documents. Of AP, a document adds the
+    precision at its rank, divided by the number of relevant documents.
 
     Under the policy `unjudged` with a grade, the ideal also has the documents without a judgment that
-    a run returns, and so may differ. Then a change is weighted by the mean of the two 1/IDCG, and
-    what is left is the part of the ideal: (DCG_base + DCG_run)/2 · (1/IDCG_run − 1/IDCG_base).
-    So it is with ideal=retrieved and depth=retrieved, where each run has an ideal of its own.
-    Exchanging base and run changes the sign of every part, and nothing else.
+    a run returns, and so may differ. Then a change is weighted by the mean of the two 1/IDCG. What is
+    left is the part of the ideal: (DCG_base + DCG_run)/2 · (1/IDCG_run − 1/IDCG_base). So it is with
+    ideal=retrieved and depth=retrieved, where each run has an ideal of its own. Exchanging base and
+    run changes the sign of every part, and nothing else.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.

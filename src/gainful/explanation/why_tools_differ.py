@@ -254,11 +254,10 @@ def why(
 ) -> Why:
     """Say why two tools give different numbers for the same run.
 
-    From the way of the first tool to that of the second one choice is changed at a time, in the order
-    cutoff, gain, discount, base, ideal, depth, norm; unjudged, absent, negative, fold,
-    drop_self, duplicates, precision, ties; empty, missing. What the mean changes by is the part of
-    that choice. The parts sum to the gap; in another order they may be others, where choices
-    act together.
+    From the way of the first tool to that of the second one choice is changed at a time. The order is
+    cutoff, gain, discount, base, ideal, depth, norm; unjudged, absent, negative, fold, drop_self,
+    duplicates, precision, ties; empty, missing. What the mean changes by is the part of that choice.
+    The parts sum to the gap; in another order they may be others, where choices act together.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.

@@ -47,15 +47,15 @@ def fuse(
 ) -> Fused:
     """Fuse runs: return one run, in which each document has a score made of those in the runs.
 
-    A run says nothing of documents that it does not have: they add nothing to a sum, and minimum,
-    median and mean are over the runs that have the document. With Borda they share the points that are left
-    over. A query that only some of the runs have is fused from these. Fused scores that tie stand by id,
+    A run says nothing of documents that it does not have. They add nothing to a sum, and minimum, median
+    and mean are over the runs that have the document. With Borda they share the points that are left over.
+    A query that only some of the runs have is fused from these. Fused scores that tie stand by id,
     descending.
 
     Args:
         runs: name → run, or a list of runs, or the paths of files, of a folder or a pattern, as
-            `gainful.inputs.find_runs` names them; each `{query: {doc: score}}`, the path of a file, a
-            data frame, an Arrow object.
+            `gainful.inputs.find_runs` names them. Each is `{query: {doc: score}}`, the path of a
+            file, a data frame, an Arrow object.
         method: rrf, sum, mnz, anz, min, max, med, borda, isr, log_isr or rbc; `gainful.fusion.methods()`
             defines them.
         k: of rrf, 60 if None.

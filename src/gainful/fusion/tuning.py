@@ -140,8 +140,8 @@ def tune(
 ) -> Tuned:
     """Choose the settings of a fusion that are best by judgments.
 
-    Queries are divided into parts. Each part is measured with the settings that are best for all others;
-    the mean of these values is what the chosen settings are worth on queries that had no part in the
+    Queries are divided into parts. Each part is measured with the settings that are best for all others.
+    The mean of these values is what the chosen settings are worth on queries that had no part in the
     choice. Of settings that are equally good, the first that is tried is chosen.
 
     Args:
@@ -151,11 +151,11 @@ def tune(
         method: as in `fuse`.
         k: of rrf, one number, or those to try.
         p: of rbc, one number, or those to try.
-        weights: one for each run, or several such lists to try; "grid" for the equal weights and all that
+        weights: one for each run, or several such lists to try. "grid" for the equal weights and all that
             divide 1 in tenths (of four runs in fifths, and so on).
         normalise: one, or those to try. If no more than one value is given of any of these, several are
-            tried of what matters most: k of rrf, p of rbc, the weights of others, the normalisations of
-            those without weights.
+            tried of what matters most. That is k of rrf, p of rbc, the weights of others, the
+            normalisations of those without weights.
         depth: as in `fuse`.
         ties: as in `fuse`.
         folds: the number of parts, of as many queries as possible drawn at random; "loo": each query is one.

@@ -39,7 +39,7 @@ class IdType:
     """The type that the ids of a column, or the keys of a dict, had.
 
     Attributes:
-        name: text; int, of any size; int8 to uint64, float32 or float64; untyped for the ids of a
+        name: text; int, of any size; int8 to uint64, float32 or float64. Untyped for the ids of a
             text file, which are read as text but need not be.
         category: whether each was one of the categories of its column.
         own: the type as the library of a data frame has it, where that says more than the rest.

@@ -646,7 +646,7 @@ def read_chunk_map(path: str | os.PathLike[str]) -> dict[str, str]:
 
     Args:
         path: of a file with a chunk and its document on each line, white space of ASCII between
-            them, as in TREC files; or of a table of any other format, with a column for each.
+            them, as in TREC files. Or of a table of any other format, with a column for each.
             Packed or not; `-` is standard input.
 
     >>> import pathlib, tempfile

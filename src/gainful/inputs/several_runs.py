@@ -37,11 +37,11 @@ def find_runs(
     """Return several runs by their names, as every function that takes several finds them.
 
     Args:
-        runs: a dict {name: run}, which is returned as it is; the path of a file, a folder, whose
-            files are the runs, or a pattern such as "runs/*.run"; or a list of these. A file has
-            the name of the file without the ending, or more of the path where two have the same.
-            A folder or a pattern of Parquet files is one run. Names that begin with _ or . are
-            passed over.
+        runs: a dict {name: run}, which is returned as it is. Or the path of a file, a folder,
+            whose files are the runs, or a pattern such as "runs/*.run", or a list of these. A file
+            has the name of the file without the ending, or more of the path where two have the
+            same. A folder or a pattern of Parquet files is one run. Names that begin with _ or .
+            are passed over.
         judgments: where they are a file in the folder, it is no run.
         engine: with `Spark`, a folder and a pattern are one run.
 

@@ -30,7 +30,7 @@ class Spark:
         master: where Spark runs, such as "local[2]", "yarn" or "spark://host:7077", or the address
             of a Connect server, "sc://host"; all cores of this machine if None.
         memory: the most memory of the driver, which is all of it where Spark runs on this machine,
-            such as "4GB"; Spark's own choice if None.
+            such as "4GB". Spark's own choice if None.
         folder: where what does not fit is written; Spark's own choice if None.
 
     A session that is there already is used as it is.

@@ -143,11 +143,11 @@ def pool_bias(
 ) -> PoolBias:
     """Measure each run without the judgments that only it contributed to the pool.
 
-    A run that took part in a pool has all its best documents judged; one that comes later has
-    not. So each run in turn is treated as one that comes later: the documents that it alone has
-    down to the depth of the pool lose their judgments, and it is measured again. Judged documents
-    that none of the runs has stay; a query that loses all its judgments counts as one without
-    positive gain.
+    A run that took part in a pool has all its best documents judged; one that comes later has not.
+    So each run in turn is treated as one that comes later. The documents that it alone has down to
+    the depth of the pool lose their judgments, and it is measured again. Judged documents that
+    none of the runs has stay; a query that loses all its judgments counts as one without positive
+    gain.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.

@@ -201,8 +201,9 @@ def bounds(
             for so many that an ideal can be full of them. An ideal of nDCG has at most
             10,000,000 documents.
         against: another run; the bounds are then of the difference, first less second.
-        **options: see `MeasuringOptions`; choices of a policy by which a grade would change more than
-            gains (unjudged, absent, empty, negative=both, ties other than by id or order) are refused.
+        **options: see `MeasuringOptions`. Choices of a policy by which a grade would change more than
+            gains are refused. These are unjudged, absent, empty, negative=both, ties other than by id
+            or order.
 
     >>> judgments, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 3, "b": 2, "x": 1}}
     >>> found = bounds(judgments, run, "nDCG", grades={0, 1})["nDCG"]

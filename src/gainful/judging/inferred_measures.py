@@ -130,11 +130,11 @@ def inferred_ap(
     """Estimate AP from judgments that were sampled from the strata of a pool: xinfAP.
 
     AP is the precision to expect at a relevant document that is drawn at random. A stratum of N
-    documents, M of them judged and r of these relevant, has r·N/M relevant ones, so each that was
+    documents, M of them judged and r of these relevant, has r·N/M relevant ones. So each that was
     found stands for N/M. The precision at its rank k is 1/k for itself, and for the documents above
     Σ (nₛ/k)·(rₛ + ε)/(mₛ + 3ε) over the strata, of which nₛ are above it, mₛ judged and rₛ relevant;
-    ε = 0.00001, as in sample_eval. Documents outside the pool are not relevant. With every
-    document judged it is AP, but for ε.
+    ε = 0.00001, as in sample_eval. Documents outside the pool are not relevant. With every document
+    judged it is AP, but for ε.
 
     E. Yilmaz, E. Kanoulas and J. Aslam, A simple and efficient sampling method for estimating AP
     and NDCG, SIGIR 2008.
@@ -207,10 +207,10 @@ def inferred_ndcg(
 ) -> Inferred:
     """Estimate nDCG from judgments that were sampled from the strata of a pool.
 
-    Each document of a pool belongs to a stratum, and was drawn and judged, or not (grade −1). In
-    a stratum of which the list has n documents, m of them judged, the judged ones contribute n/m
-    times what they are; the ideal has N/M times as many documents of each grade as were judged
-    in a stratum of N documents, M of them judged. With every document judged it is nDCG.
+    Each document of a pool belongs to a stratum, and was drawn and judged, or not (grade −1). In a
+    stratum of which the list has n documents, m of them judged, the judged ones contribute n/m
+    times what they are. In the ideal, a stratum of N documents, M of them judged, has N/M times as
+    many documents of each grade as were judged. With every document judged it is nDCG.
 
     E. Yilmaz, E. Kanoulas and J. Aslam, A simple and efficient sampling method for estimating AP
     and NDCG, SIGIR 2008.

@@ -228,14 +228,14 @@ def pool(
     Documents with equal scores stand by id, descending, as under the policy `ties=doc`.
 
     Args:
-        runs: name → run, or a list of runs, called 1, 2, 3 … unless they are paths, or a folder or a
-            pattern, as `gainful.inputs.find_runs` names them; each `{query: {doc: score}}`, the path
-            of a file, a data frame, an Arrow object.
+        runs: name → run, or a list of runs, called 1, 2, 3 … unless they are paths. Or a folder or a
+            pattern, as `gainful.inputs.find_runs` names them. Each is `{query: {doc: score}}`, the
+            path of a file, a data frame, an Arrow object.
         depth: the rank down to which documents are taken.
         judgments: `{query: {doc: grade}}` or any of the others, to know what is judged.
-        order: within a query, `pool`: by the best rank, then by id; `priority`: by how far the
-            grade of a document could move a measure, as `next_to_judge` has it, where that is
-            known (not judged, and within the cutoff), then by the best rank.
+        order: within a query, `pool`: by the best rank, then by id. `priority`: by how far the
+            grade of a document could move a measure, as `next_to_judge` has it, then by the best
+            rank. The former is known of what is not judged, and within the cutoff.
         measure: with `order="priority"`; nDCG@10 if None.
         budget: with `order="priority"`, keep only so many documents to judge, those with the
             highest priority.
@@ -286,11 +286,11 @@ def next_to_judge(
 ) -> Pool:
     """Return the documents without a judgment whose grade could move a measure most.
 
-    The priority of a document is the width of the mean of the measure, highest less lowest, when
-    the document has each of the grades in turn and all else stays as it is; every value is
-    computed as `evaluate` does, so what the document does to the ideal counts as well. Of several
-    runs the widest counts. Documents that can move nothing are left out, as are those of queries
-    without any judgment, which do not count in the mean.
+    The priority of a document is the width of the mean of the measure, highest less lowest. The
+    document has each of the grades in turn, and all else stays as it is. Every value is computed
+    as `evaluate` does, so what the document does to the ideal counts as well. Of several runs the
+    widest counts. Documents that can move nothing are left out, as are those of queries without
+    any judgment, which do not count in the mean.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
@@ -298,10 +298,10 @@ def next_to_judge(
             of the others.
         measure: any that has a mean or a sum over the queries, in the notation or as a value.
         budget: the most documents to return; None for all.
-        grades: those that a document may get, such as (0, 3) or (0, 1, 2, 3); the lowest and the
+        grades: those that a document may get, such as (0, 3) or (0, 1, 2, 3). The lowest and the
             highest of 0 and all judgments if None.
-        compare: the names of two runs: the priority is the width of the difference of their
-            means, and `flips` says whether at one of the grades their order is another than now.
+        compare: the names of two runs. The priority is the width of the difference of their means.
+            `flips` says whether at one of the grades their order is another than now.
         depth: candidates are the documents down to this rank of the runs; the cutoff of the
             measure if None, 100 where it has none.
         **options: see `MeasuringOptions`.

@@ -42,7 +42,7 @@ def check(
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
-        runs: name → run, each `{query: {doc: score}}` or any of the others; or the paths of files,
+        runs: name → run, each `{query: {doc: score}}` or any of the others. Or the paths of files,
             of a folder or a pattern, as `gainful.inputs.find_runs` names them; None for none.
         cutoff: the rank down to which the lists matter.
         scale: the lowest and the highest grade; those outside are errors.

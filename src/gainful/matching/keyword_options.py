@@ -33,16 +33,16 @@ class ReadingOptions(InputOptions, total=False):
         columns: names of columns that are not among the usual: query, doc, grade, score, rank, or
             of one side alone, such as judgments.query. None as grade says that there is no column
             of grades: every row has grade 1.
-        assessors: for judgments of several assessors, how their grades of a document become one:
+        assessors: for judgments of several assessors, how their grades of a document become one. One of
             "mean", "median", "majority" (of several grades as frequent, the lowest), "max", "min",
-            "dawid-skene", or the name of the assessor whose grades count; `merge_judgments` defines them.
+            "dawid-skene", or the name of the assessor whose grades count. `merge_judgments` defines them.
         engine: what may be used of the machine, an `Engine`; or, in `evaluate`, `evaluate_runs` and
             `compare`, `Spark`, which then reads the files.
-        progress: called with the share of the work that is done, from 0 to 1; where there are
+        progress: called with the share of the work that is done, from 0 to 1. Where there are
             several runs, also with the name of the one at hand. Spark tells it from a thread of its
             own, and in place of the name what is waited for.
         queries: for an input that is a list of lists, or of responses of a search, the ids of their
-            queries, in order; or the path of a file with an id on each line.
+            queries, in order. Or the path of a file with an id on each line.
     """
 
     queries: Iterable[str | int] | str | os.PathLike[str] | None
@@ -63,10 +63,10 @@ class MeasuringOptions(PageOptions, ReadingOptions, total=False):
         policy: the choices that are not the measure's, a `Policy` or a dict of those that differ
             from the defaults, such as {"missing": "skip"}.
         dialect: measure as another tool does, such as "trec_eval-9"; then there is no policy.
-        chunks: the run has chunks of documents, which are folded: the delimiter before the number
-            of a chunk, a dict from chunk to document, or a function that returns the document of
-            a chunk. A document has the highest score of its chunks, unless the policy `fold`
-            says otherwise.
+        chunks: the run has chunks of documents, which are folded. Give the delimiter before the
+            number of a chunk, a dict from chunk to document, or a function that returns the
+            document of a chunk. A document has the highest score of its chunks, unless the policy
+            `fold` says otherwise.
     """
 
 

@@ -21,9 +21,9 @@ _DIGITS = re.compile(r"[0-9]{1,1000}")  # Python reads no integer of thousands o
 class Measure:
     """What to measure: a family, its parameters and a cutoff.
 
-    `name` is the family's; `settings` holds the value of every parameter of the family,
-    defaults included, in the order of the catalogue; `cutoff` is None for the whole list, and
-    may be given as `k`, as functions call it. Two measures are equal when all three are.
+    `name` is the family's. `settings` holds the value of every parameter of the family, defaults
+    included, in the order of the catalogue. `cutoff` is None for the whole list, and may be given
+    as `k`, as functions call it. Two measures are equal when all three are.
 
     >>> Measure("nDCG", k=10, gain="exp2")
     Measure('nDCG(gain=exp2)@10')

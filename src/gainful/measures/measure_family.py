@@ -67,11 +67,13 @@ RUN = "run"  # one value of the run as a whole: no query has one
 class Family:
     """A catalogue entry.
 
-    `needs_run` is False where a query that the run lacks has a value all the same, `normalised` is
-    True where the value is undefined for a query without positive gain (policy `empty`),
-    `cutoff` says whether a measure has one (optional, never, always), and `aggregate` how the
-    values of the queries become one (mean, geometric mean, sum), or that the run alone has one. A measure of one's own has no `example`. `marks` is True where a negative
-    grade marks, by the definition, a document that was not judged. `needs` says what must be given besides a run, where that is not judgments.
+    `needs_run` is False where a query that the run lacks has a value all the same. `normalised` is
+    True where the value is undefined for a query without positive gain (policy `empty`). `cutoff`
+    says whether a measure has one (optional, never, always). `aggregate` says how the values of the
+    queries become one (mean, geometric mean, sum), or that the run alone has one. A measure of
+    one's own has no `example`. `marks` is True where a negative grade marks, by the definition, a
+    document that was not judged. `needs` says what must be given besides a run, where that is not
+    judgments.
     """
 
     name: str

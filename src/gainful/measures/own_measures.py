@@ -170,7 +170,7 @@ def define(
 ) -> Callable[[Callable[..., Any]], OwnMeasure] | Discount | Gain:
     """Declare a function as a measure: `@gf.define("HitAll", cutoff=True, range=(0, 1))`.
 
-    The function takes the `JudgedLists` of all queries and returns an array, one value for each query; with
+    The function takes the `JudgedLists` of all queries and returns an array, one value for each query. With
     `per_query`, it takes one `JudgedList` and returns a number. Its other arguments, each with a default, are the
     parameters of the measure: numbers, or words of a `Literal`. The first paragraph of its docstring is the
     definition that `gainful measures` prints.

@@ -76,8 +76,8 @@ class RecommendationScores(Scores):
     """Means over users, the values of each user, and the values that the run has as a whole.
 
     It is as `Scores`, with users for queries. `means` has the mean over users of a measure of which
-    users have values, and the value of the run of any other: `run_values` has those alone. They stand
-    in no `per_query`, and have no interval.
+    users have values, and the value of the run of any other. `run_values` has the latter alone. They
+    stand in no `per_query`, and have no interval.
     """
 
     _kind = "those of recommendations"

@@ -98,9 +98,9 @@ def record(
     """Send queries to a search service, and record what it finds as a run.
 
     The service is a function of Python, `search`; a server, `url`, of a known `engine` or any other that answers in JSON; or a
-    `command`. The order of the service is kept: where its scores do not say that order, documents are scored by rank.
-    A query that failed is never an empty list: it is an error, or left out and named. With a `cache`, every answer is
-    kept in a file as it comes, and a second call asks only what is missing there, after Ctrl-C as after a crash.
+    `command`. The order of the service is kept: where its scores do not say that order, documents are scored by rank. A query
+    that failed is never an empty list: it is an error, or left out and named. With a `cache`, every answer is kept in a file
+    as it comes. A second call asks only what is missing there, after Ctrl-C as after a crash.
 
     Args:
         queries: their texts: `{query: text}`, a data frame, or the path of a file as for `report`.
@@ -111,21 +111,21 @@ def record(
         engine: elasticsearch, opensearch, solr, vespa, typesense, meilisearch, algolia, qdrant or postgresql. Their url names the index
             or collection, as in http://localhost:9200/articles.
         template: what is sent: JSON with {query}, {depth}, {id} and {vector} in its texts, as a dict, a text or the path of a
-            file; that of the engine if None. For postgresql, SQL with %(query)s and %(depth)s.
+            file. That of the engine if None. For postgresql, SQL with %(query)s and %(depth)s.
         ids: where the answer has the ids, such as hits[*].id; that of the engine if None.
         scores: where it has the scores, such as hits[*].score; that of the engine if None.
         method: GET or POST; that of the engine if None, else POST with a template, and GET without.
         headers: more headers; ${NAME} in a value is what is in an environment variable.
         key_variable: the environment variable that has the key, which is sent as the engine wants it, for any other as
-            `Authorization: Bearer …`; for opensearch it has user:password, for postgresql the password. A key is written nowhere.
+            `Authorization: Bearer …`. For opensearch it has user:password, for postgresql the password. A key is written nowhere.
         embed: a function from a query to its vector, or its place, for {vector}.
         command: a command that is called for each query, with {query}, {depth} and {id} in its words, or else the query on
-            standard input; it prints an id on each line, with a score after a tab if it has one; with `ids`, JSON.
+            standard input. It prints an id on each line, with a score after a tab if it has one; with `ids`, JSON.
         depth: the most documents of a query.
         concurrency: how many calls are made at a time; 8 if None, 1 for a function.
         per_second: the most calls a second.
         timeout: seconds in which an answer must be there; 30 if None. A function has no limit.
-        retries: how often a call that failed is tried again, after 1, 2, 4, … seconds, or as long as the server asks; 3 if
+        retries: how often a call that failed is tried again, after 1, 2, 4, … seconds, or as long as the server asks. 3 if
             None, 0 for a function.
         failed: what becomes of a query without an answer: `error`, or `leave-out`, which leaves it out of the run and names it in `failed`.
         cache: the path of a file that keeps the answers, which is made if there is none. Take another when the index changes.

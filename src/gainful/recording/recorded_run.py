@@ -202,7 +202,7 @@ class RecordedRun(DocumentsByQuery):
         Args:
             path: of the file; `-` is standard output.
             format: trec, csv, tsv, jsonl or parquet, whose last field is the tag with the beginning of the request's
-                hash; json, which has all of it; markdown, latex, html or table. Told by the name if None: .run,
+                hash. json, which has all of it; markdown, latex, html or table. Told by the name if None: .run,
                 .trec, .txt, .csv, .tsv, .jsonl, .parquet, .json, .md, .tex, .html. All but Parquet are packed where
                 the name ends in .gz or .zst.
             dry: whether nothing is written, and only the format and the ids of queries are checked.

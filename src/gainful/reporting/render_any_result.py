@@ -60,7 +60,7 @@ def render(
 
     Args:
         result: scores, scores by the name of their run, an explanation, an attribution, the
-            findings of a check, the catalogue, dialects, or any other result that has a table.
+            findings of a check, the catalogue, dialects. Or any other result that has a table.
         format: one of `formats()`. `table`, `markdown`, `latex` and `html` round numbers,
             `tsv`, `csv`, `json` and `jsonl` keep every digit.
         per_query: for scores, a row for each query instead of the means.

@@ -169,14 +169,15 @@ def report(
 ) -> Report:
     """Measure runs, compare them, and make one page of all that is found.
 
-    The detail of a query, its ranked lists, its ideal and what each document has in a difference, is
-    what `explain` and `attribute` say of the first measure. The page stays below 5 MB: of more
-    queries than fit it shows those that matter most, and says so.
+    The detail of a query is what `explain` and `attribute` say of the first measure. It has its
+    ranked lists, its ideal and what each document has in a difference. The page stays below 5 MB:
+    of more queries than fit it shows those that matter most, and says so.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
-        runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline; or
-            the paths of files, of a folder or a pattern, as `gainful.inputs.find_runs` names them. Several are compared; of one run there is no comparison.
+        runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline. Or
+            the paths of files, of a folder or a pattern, as `gainful.inputs.find_runs` names them.
+            Several are compared; of one run there is no comparison.
         measures: one measure or several; charts and details are of the first.
         baseline: the name of the run that the others are compared with; the first if None.
         queries: what the queries say: `{query: text}`, the path of a file (TSV, CSV, JSON

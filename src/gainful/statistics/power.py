@@ -78,8 +78,8 @@ def power(
     """Solve for the one of difference, queries and power that is not given.
 
     From sd and difference follow the queries that are needed, from sd and queries the smallest
-    difference that is found, both with a power of 0.8 if none is given; from all three the power.
-    Take the sd from a comparison of systems like yours; that of nDCG is often near 0.2.
+    difference that is found. Both have a power of 0.8 if none is given. From all three follows the
+    power. Take the sd from a comparison of systems like yours; that of nDCG is often near 0.2.
 
     Args:
         sd: the standard deviation of the differences between two systems, query by query, above 0.

@@ -53,20 +53,20 @@ def rbo(
 ) -> float | dict[str, float]:
     """Return the rank-biased overlap, (1 − p) Σ_{d≥1} p^(d−1) · A_d.
 
-    A_d is the agreement at depth d: the share of the first d items of one list that are among
-    the first d of the other. Lists end, the sum does not; `kind` says what is taken beyond. The
-    lists may have different items and different lengths; the order of the two does not matter.
+    A_d, the agreement at depth d, is the share of the first d items of one list that the first d
+    of the other have. Lists end, the sum does not; `kind` says what is taken beyond. The lists may
+    have different items and different lengths; the order of the two does not matter.
 
     Args:
-        first: a list of items in rank order; or {item: score}, higher is better, equal scores by
-            id descending, compared as bytes (as under the policy ties=doc); or a run
-            {query: {doc: score}}.
+        first: a list of items in rank order, or a run {query: {doc: score}}. Or {item: score},
+            higher is better, equal scores by id descending, compared as bytes (as under the policy
+            ties=doc).
         second: another of them; a run where the first is one.
         p: above 0 and below 1; the nearer to 1, the deeper ranks count. The first 10 ranks have
             86% of the weight with 0.9.
         depth: cut both lists here; None to take them whole.
-        kind: `extrapolated`, a point estimate (RBO_EXT), as if the agreement at the end lasted;
-            `least`, the value if nothing beyond the end agrees (RBO_MIN); `residual`, how much
+        kind: `extrapolated`, a point estimate (RBO_EXT), as if the agreement at the end lasted.
+            `least`, the value if nothing beyond the end agrees (RBO_MIN). `residual`, how much
             more it could be at most (RBO_RES).
 
     Returns:
@@ -108,8 +108,8 @@ def rbo(
 def kendall_tau(first: Ranking, second: Ranking, *, variant: str = "b") -> float:
     """Return Kendall's τ, (C − D) / √((N − T₁)(N − T₂)).
 
-    Of the N = n(n − 1)/2 pairs of items, C are in the same order on both sides, D in opposite
-    order, T₁ tied on the first side and T₂ on the second. Without ties this is (C − D)/N.
+    Of the N = n(n − 1)/2 pairs of items, C are in the same order on both sides and D in opposite
+    order. T₁ are tied on the first side and T₂ on the second. Without ties this is (C − D)/N.
 
     Args:
         first: a list of items in rank order; or {item: score}, higher is better, such as the means
@@ -121,8 +121,8 @@ def kendall_tau(first: Ranking, second: Ranking, *, variant: str = "b") -> float
         A number from −1, the reverse order, to 1, the same order.
 
     Raises:
-        InputError: for what is no ranking, for fewer than two items, for an item that one side
-            lacks, and for τ_b where all items of a side are tied, which leaves it undefined.
+        InputError: for what is no ranking, for fewer than two items, and for an item that one side
+            lacks. For τ_b where all items of a side are tied, which leaves it undefined.
 
     >>> round(kendall_tau(["a", "b", "c"], ["a", "c", "b"]), 4)
     0.3333

@@ -60,9 +60,9 @@ def evaluate_subtopics(
     as 0, and so do queries without a relevant document, unless the policy says otherwise.
 
     Args:
-        judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file (TREC with the fields
-            query, subtopic, doc and grade; CSV, TSV, JSON, JSON lines, Parquet), a data frame, an
-            Arrow object.
+        judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file, a data frame, an Arrow
+            object. A file is TREC with the fields query, subtopic, doc and grade, or CSV, TSV,
+            JSON, JSON lines, Parquet.
         run: `{query: {doc: score}}`, higher is better, or any of the others.
         measures: one measure or several, of `subtopic_catalogue()`.
         weights: `{query: {subtopic: probability}}`; those of the subtopics with a relevant document are

@@ -35,9 +35,9 @@ def read_subtopics(
     """Read judgments of subtopics once, to measure several runs with them.
 
     Args:
-        judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file (TREC with the four fields
-            query, subtopic, doc and grade; CSV, TSV, JSON, JSON lines, Parquet), a data frame, an
-            Arrow object.
+        judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file, a data frame, an Arrow
+            object. A file is TREC with the four fields query, subtopic, doc and grade, or CSV, TSV,
+            JSON, JSON lines, Parquet.
         policy: of which duplicates and drop_self matter here.
         **options: see `ReadingOptions`; subtopic is among the usual columns.
 

@@ -71,7 +71,7 @@ def conformance_of_command(
 ) -> Conformance:
     """Run a command of any language on the conformance vectors.
 
-    It reads a case as JSON from each line of standard input, and writes a line of JSON for each:
+    It reads a case as JSON from each line of standard input. It writes a line of JSON for each:
     `{"id": …, "value": …}`, or with `error` or `skip` for `value`. `vectors/README.md` tells all.
 
     Args:

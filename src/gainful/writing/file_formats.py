@@ -91,8 +91,8 @@ def endings(*, of: str = "tables") -> dict[str, str]:
     Capital and small letters count alike. With .gz or .zst after the ending, a file is packed.
 
     Args:
-        of: tables (scores and all other results), documents (runs and judgments), pools, fused
-            (runs) or merged (judgments); others are those that promise what no result is written as, each with what that is.
+        of: tables (scores and all other results), documents (runs and judgments), pools, fused (runs) or merged (judgments).
+            Others are those that promise what no result is written as, each with what that is.
 
     >>> endings()[".htm"], endings(of="documents")[".qrels"]
     ('html', 'trec')

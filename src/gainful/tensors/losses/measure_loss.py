@@ -133,7 +133,7 @@ def gap(
 
     Returns:
         `loss` and `ndcg`, both means over the lists that have a gain, weighted if there is a
-        `weight`, and `gap`, the loss less 1 − nDCG: above 0 for a bound, towards 0 as a relaxation
+        `weight`. `gap` is the loss less 1 − nDCG: above 0 for a bound, towards 0 as a relaxation
         sharpens. nDCG is that of `gainful.metrics`: of equal scores, the mean over all orders.
         With normalized=False there is `dcg` in place of `ndcg`, the gap is that to −DCG, and all
         lists with items count.

@@ -28,8 +28,8 @@ class Common(TypedDict, total=False):
         k: the cutoff of the measure; None, the default, for the whole list.
         gain: what a label is worth: exp2 (the default), linear, binary, a table or a function
             of tensors.
-        discount: what a rank is worth: log (the default), jarvelin, reciprocal, power(p) or none; a table by
-            rank; or a function of ranks, which need not be whole.
+        discount: what a rank is worth: log (the default), jarvelin, reciprocal, power(p) or none. Or a table
+            by rank, or a function of ranks, which need not be whole.
         base: of the logarithm in the discount; 2 by default.
         normalized: divide by the DCG of the best order (the default); if not, losses are −DCG.
         reduction: mean (the default) of the lists that have items, sum, or none.

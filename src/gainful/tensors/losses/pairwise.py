@@ -39,8 +39,8 @@ def lambda_loss(
     - `ndcg2`: |G_i − G_j|·(D(m) − D(m + 1)), m = |r_i − r_j|
     - `ndcg2pp`: lambdarank + μ·ndcg2
 
-    With a cutoff, pairs count that have `either` item, or `both`, in the first k, or all of them
-    (`none`); the ideal DCG is that at k, and D goes on below it. Pairs are computed in blocks and never stored.
+    With a cutoff, pairs count that have `either` item, or `both`, in the first k, or all of them (`none`). The
+    ideal DCG is that at k, and D goes on below it. Pairs are computed in blocks and never stored.
 
     Args:
         scores: [..., list], higher is better.

@@ -24,7 +24,7 @@ def neural_ndcg(
 ) -> Any:
     """Return 1 − nDCG of gains sorted by a relaxed permutation, made doubly stochastic.
 
-    Row i of the relaxation (NeuralSort) is softmax(((n + 1 − 2i)·s − A·1)/τ), A_ij = |s_i − s_j|;
+    Row i of the relaxation (NeuralSort) is softmax(((n + 1 − 2i)·s − A·1)/τ), A_ij = |s_i − s_j|.
     Sinkhorn's steps scale columns and rows by turns, so that no item is counted twice. Only the
     scales of the steps are kept, n numbers for each; the relaxation is computed in blocks.
 

@@ -33,7 +33,7 @@ def approx_ndcg(
     """Return 1 − nDCG with approximate ranks r̂_i = 1 + Σ_{j≠i} σ((s_j − s_i)/T).
 
     With a cutoff, an item counts by 1/(1 + (r̂_i/(k + ½))^(1/T)), which is 1 above and 0 below it
-    as T → 0; then the loss tends to 1 − nDCG@k where no scores are equal. Pairs are computed in
+    as T → 0. Then the loss tends to 1 − nDCG@k where no scores are equal. Pairs are computed in
     blocks and never stored.
 
     Args:

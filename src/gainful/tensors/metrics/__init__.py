@@ -2,8 +2,8 @@
 
 Arrays are `[..., list]`, of NumPy, PyTorch, JAX or CuPy, and the values `[...]` are of the same
 library, device and type. Nothing is copied to the host, so nothing that only the numbers tell can
-raise an error: where a document has a score or a grade that is NaN, a grade that a table of gains
-lacks, or one above the scale of ERR, the value of its list is NaN.
+raise an error. The value of a list is NaN where a document has a score or a grade that is NaN. So
+it is with a grade that a table of gains lacks, or one above the scale of ERR.
 """
 
 from gainful.tensors.metrics.cumulated_gain import cg, dcg, ndcg
