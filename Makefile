@@ -75,8 +75,9 @@ docs: $(VENV)/stamp-check  ## write the generated parts of the documentation ane
 	$(BIN)/python docs/playground/build.py
 	$(BIN)/python docs/charts.py
 
+# Where `make check` has set itself up, its packages are enough: those of the site are among them.
 # Not --quiet, with which warnings would not count. Material tells what becomes of MkDocs: not at each build.
-site: $(VENV)/stamp-site  ## build the documentation as a site, into site/; warnings are errors
+site: $(or $(wildcard $(VENV)/stamp-check),$(VENV)/stamp-site)  ## build the documentation as a site, into site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "site/index.html"
 
