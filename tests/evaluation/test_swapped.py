@@ -5,6 +5,7 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import gainful as gf
@@ -116,3 +117,82 @@ def test_dicts_that_may_be_right_are_not_told():
 def test_a_query_that_is_not_judged_may_hold_anything(odd):
     run = {"q": {"a": 1.0}, "other": {"a": odd}}
     assert gf.evaluate({"q": {"a": 1}}, run, "RR").means == {"RR": 1.0}
+
+
+def falling(seed, queries=4):
+    """A run as systems write it: the best first."""
+    _, run = dicts(seed, queries)
+    return {
+        query: dict(sorted(found.items(), key=lambda item: -item[1]))
+        for query, found in run.items()
+    }
+
+
+def as_format(given, name, number, folder):
+    """Return documents in another kind of input, whose numbers stand under a name."""
+    rows = [(query, doc, value) for query, found in given.items() for doc, value in found.items()]
+    if name == "frame":
+        return pd.DataFrame(rows, columns=["query", "doc", number])
+    path = folder / f"{number}-{len(list(folder.iterdir()))}.{name}"
+    if name == "csv":
+        lines = [f"query,doc,{number}", *(f"{q},{doc},{value}" for q, doc, value in rows)]
+    elif name == "jsonl":
+        lines = [json.dumps({"query": q, "doc": doc, number: value}) for q, doc, value in rows]
+    else:
+        lines = [json.dumps(given)]
+    path.write_text("\n".join(lines))
+    return path
+
+
+SWAPPED = "judgments, run: the grades have fractions, and all scores are whole numbers from 0 to 4"
+TWO_RUNS = "fall along every list, .* this looks like two runs, and no judgments. Give the judgments first: evaluate JUDGMENTS RUN"
+FORMATS = ("csv", "jsonl", "json", "frame")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_swapped_tables_are_told(name, tmp_path):
+    judgments, run = dicts(3, 4)
+    judged = as_format(judgments, name, "score", tmp_path)  # as in files of BEIR
+    scored = as_format(run, name, "score", tmp_path)
+    with pytest.warns(gf.errors.GainfulWarning, match=SWAPPED):
+        told = gf.evaluate(scored, judged)["nDCG@10"]
+    assert gf.evaluate(judged, scored)["nDCG@10"] != told  # warnings are errors
+    if name == "json":  # which has no columns
+        return
+    gf.evaluate(as_format(run, name, "grade", tmp_path), judged)
+    gf.evaluate(scored, judged, columns={"grade": "score"})
+
+
+@pytest.mark.parametrize("name", [*FORMATS, "dict"])
+def test_two_runs_without_judgments_are_told(name, tmp_path):
+    one, other, again = map(falling, (1, 2, 3))
+    if name != "dict":
+        one, other, again = (
+            as_format(each, name, "score", tmp_path) for each in (one, other, again)
+        )
+    with pytest.warns(gf.errors.GainfulWarning, match=TWO_RUNS):
+        gf.evaluate(one, other)
+    with pytest.warns(gf.errors.GainfulWarning, match=TWO_RUNS):
+        gf.compare(one, {"old": other, "new": again}, "nDCG@10")
+
+
+def test_two_runs_are_told_on_the_command_line(cli, tmp_path):
+    old, new = (as_format(falling(seed), "csv", "score", tmp_path) for seed in (1, 2))
+    done = cli("evaluate", old, new, as_format(falling(3), "csv", "score", tmp_path))
+    assert done.returncode == 0
+    assert done.stderr.count("this looks like two runs, and no judgments") == 1
+    named = cli("evaluate", old, new, "--columns", "grade=score")
+    assert "judgments" not in named.stderr
+
+
+def test_soft_grades_are_not_taken_for_a_run():
+    run = falling(5)
+    thirds = {q: {doc: place % 10 / 3 for place, doc in enumerate(found)} for q, found in run.items()}  # fmt: skip
+    for soft in (
+        dicts(6, 4)[1],  # in no order
+        {q: dict(sorted(found.items(), key=lambda item: -item[1])) for q, found in thirds.items()},
+        {"q1": {f"d{place}": 1 - place / 10 for place in range(10)}},  # too few to tell
+    ):
+        gf.evaluate(soft, run)  # warnings are errors
+    whole = {q: {doc: -place for place, doc in enumerate(found)} for q, found in run.items()}
+    gf.evaluate(falling(7), whole)  # a list in the order of rank beside soft grades

@@ -493,6 +493,15 @@ def is_name_of_ranks(name: str) -> bool:
     return plain_name(name) in ALIASES[RANKS.number]
 
 
+def may_be_of_a_run(name: str) -> bool:
+    """Return whether a column of judgments has a name that those of runs have; or none.
+
+    >>> may_be_of_a_run("Score"), may_be_of_a_run("rel"), may_be_of_a_run("rating")
+    (True, False, False)
+    """
+    return plain_name(name) in ("", RUN.number)  # a rating is a grade
+
+
 def find_rank(names: Sequence[str]) -> int | None:
     """Return the place of a column of ranks, if there is one."""
     plain = [plain_name(name) for name in names]

@@ -25,6 +25,7 @@ _FIRST = (0, 1)  # where ranks begin
 _HEAD = 200  # rows, which tell of most runs that they have scores
 _IN_TABLES = 2  # how high ranks must go to be told from scores
 _ELSEWHERE = 3  # the same; in dicts and arrays, two documents with 1 and 2 are an example
+Head = list[tuple[Any, Any]]
 # SQL, with {rows} for a table, that tells whether its numbers may be ranks. It sorts nothing.
 _MAY_BE = (
     "SELECT min(low) = max(low) AND min(low) IN (0, 1) AND bool_and(high - low = n - 1) FROM ("
@@ -50,14 +51,17 @@ def warn_of_ranks_in_dicts(run: Mapping[Any, Any]) -> None:
         _warn(first, _OF_OTHERS)
 
 
-def warn_of_ranks_in_table(source: Source, session: Session) -> None:
-    """Warn of a table whose scores are probably ranks, or come from a column of that name."""
+def warn_of_ranks_in_table(source: Source, session: Session, head: Head) -> None:
+    """Warn of a table whose scores are probably ranks, or come from a column of that name.
+
+    The head is what `first_rows` returns.
+    """
     if source.kind.ascending:
         return
-    first = _first_in_table(source, session)
+    first = _first_in_table(source, session, head)
     if first is not None:
         _warn(first, _OF_TABLE)
-    elif (name := _named_as_rank(source)) and _may_be_ranks(_head(source, session)):
+    elif (name := _named_as_rank(source)) and _may_be_ranks(head):
         warn(
             f"scores: they come from the column {name!r}, which is a name of ranks; the highest "
             f"is taken for the best. If they are ranks, name their column: columns rank={name}."
@@ -127,9 +131,8 @@ def _warn(first: int, remedy: str) -> None:
     )
 
 
-def _first_in_table(source: Source, session: Session) -> int | None:
+def _first_in_table(source: Source, session: Session, head: Head) -> int | None:
     """Return with what the numbers of a table begin if they are probably ranks; else None."""
-    head = _head(source, session)
     if len(head) <= _HEAD:
         return _first(_lists(head), _IN_TABLES)
     if not _may_be_ranks(head) or _fall(head):
@@ -144,9 +147,7 @@ def _first_in_table(source: Source, session: Session) -> int | None:
 
 def _named_as_rank(source: Source) -> str:
     """Return the name of the column of scores where it is one of ranks; else an empty text."""
-    layout = source.layout
-    at = 2 if layout.format == "typed" else layout.places[2]
-    name = layout.names[at] if at < len(layout.names) else ""
+    name = source.number_column
     return name if is_name_of_ranks(name) else ""
 
 
@@ -212,7 +213,7 @@ def _documents(run: Mapping[Any, Any]) -> Iterator[list[Any]]:
         yield [*documents.values()]
 
 
-def _head(source: Source, session: Session) -> list[tuple[Any, Any]]:
+def first_rows(source: Source, session: Session) -> Head:
     """Return query and number of the first rows of a table, one more than are looked at."""
     return [*islice(_rows(source, session), _HEAD + 1)]
 

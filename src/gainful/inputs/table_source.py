@@ -34,6 +34,7 @@ from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
 from gainful.inputs.row_by_row_reading import Fault, Row, first_fault, line_of, rows
 
 _NONE = Layout("")
+_NUMBER = 2  # the place among the columns that are read of a table with types
 _BATCH = 1 << 17  # rows that are handed to the engine at a time
 # How long an object may be; the engine reads in parts of twice that, each on one core.
 _ANY_OBJECT, _USUAL_OBJECT = (f"maximum_object_size={1 << bits})" for bits in (28, 22))
@@ -86,6 +87,13 @@ class Source:
     rows: int | None = None
     query_type: IdType = UNTYPED
     doc_type: IdType = UNTYPED
+
+    @property
+    def number_column(self) -> str:
+        """The name of the column of its numbers; empty where it has none."""
+        names, at = self.layout.names, self.layout.places[2]
+        at = _NUMBER if self.layout.format == "typed" else at
+        return names[at] if 0 <= at < len(names) and self.kind.implied is None else ""
 
     @property
     def lines(self) -> bool:

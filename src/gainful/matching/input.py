@@ -16,6 +16,7 @@ from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.table_source import Source
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.matched import Matched
+from gainful.matching.swapped_inputs import FirstRows
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
@@ -159,6 +160,10 @@ class Input(ABC):
     def bare_queries(self) -> list[str]:
         """Return the queries without documents, which only a dict can have."""
         return []
+
+    def first_rows(self) -> FirstRows:
+        """Return the first rows, which may tell a run from judgments; none where they tell nothing."""
+        return ()
 
     @abstractmethod
     def warn_of_ranks(self) -> None:

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gainful import arguments
-from gainful.inputs.columns import Columns, read_columns
+from gainful.errors import warn
+from gainful.inputs.columns import Columns, asked_columns, read_columns
 from gainful.inputs.cores import at_most
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import IdType, decided_type
@@ -19,6 +20,7 @@ from gainful.matching.input import Fetch, Input
 from gainful.matching.matched import Matched
 from gainful.matching.minus_one_marks import marks_among, tell_marks
 from gainful.matching.open_input import open_input
+from gainful.matching.swapped_inputs import swapped_inputs
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
@@ -40,11 +42,13 @@ class Judgments:
         given: the judgments, opened.
         policy: as the caller gives it.
         marks: how many grades of −1 may mean not judged; None while nobody has looked.
+        told_swapped: whether it was said of them that they look like a run.
     """
 
     def __init__(self, given: Input, policy: Policy) -> None:
         self.given, self.policy = given, policy
         self.marks: int | None = None
+        self.told_swapped = False
         self._on_spark: SparkJudgments | None = None
 
     @cached_property
@@ -161,7 +165,19 @@ class Reader:
         if judgments.marks is None:
             judgments.marks = marks_among([matched])
         opened.warn_of_ranks()  # when nothing is wrong with it
+        self._warn_if_swapped(opened)
         return matched, decided
+
+    def _warn_if_swapped(self, run: Input) -> None:
+        """Warn once where the judgments are probably a run, unless the caller says where the grades are."""
+        judgments = self.judgments
+        said = JUDGMENTS.number in asked_columns(JUDGMENTS, self.columns)
+        if said or judgments.told_swapped:
+            return
+        odd = swapped_inputs(judgments.given.first_rows(), run.first_rows)
+        if odd is not None:
+            judgments.told_swapped = True
+            warn(f"judgments, run: {odd}")
 
     def warn_of_marks(self) -> None:
         """Warn where −1 is the only negative grade, and the policy does not say what it means.

@@ -2,14 +2,11 @@
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
-from gainful.array_types import Floats
-from gainful.errors import InputError, warn
+from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
@@ -17,12 +14,12 @@ from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
 from gainful.inputs.row_by_row_reading import Row
 from gainful.inputs.table_source import Source
-from gainful.kernels.swapped_arguments import swapped_arguments
 from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.dict_table_conversion import Documents, table_of
 from gainful.matching.input import BadRow, Fetch, Input
 from gainful.matching.matched import Matched
+from gainful.matching.swapped_inputs import FirstRows
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
     from gainful.matching.reader import Judgments
 
 _SAMPLE = 1024  # numbers that tell whether grades and scores are in each other's place
-_MANY = 10  # different grades, more than people give
 _NUMBER = struct.Struct("d")  # converts what the matching of dicts does, and refuses the same
 
 
@@ -70,9 +66,7 @@ class DictInput(Input):
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
         """Match query by query in Python and NumPy."""
-        matched = dict_matching.match(judgments.documents, self._given, policy, depth, chunks)
-        _warn_if_swapped(judgments.documents, self._given)  # when nothing is wrong with them
-        return matched
+        return dict_matching.match(judgments.documents, self._given, policy, depth, chunks)
 
     def documents(self, policy: Policy, *, depth: int | None = None) -> Documents:
         """Return the dict itself."""
@@ -103,6 +97,11 @@ class DictInput(Input):
             for query, found in dict_matching.queries_of(self._given, "judgments").items()
         )
         return min((float(pool[0]) for pool in pools if pool.size), default=inf)
+
+    def first_rows(self) -> FirstRows:
+        """Return the documents of the first queries."""
+        found = ((query, number) for query, each in self._given.items() for number in each.values())
+        return [*islice(found, _SAMPLE)]
 
     def warn_of_ranks(self) -> None:
         """Warn where the scores of every query are 1, 2, 3 …."""
@@ -146,30 +145,3 @@ def _number(value: object) -> float | None:
     if isinstance(value, int) and isfinite(number) and int(number) != value:
         return None
     return number
-
-
-def _warn_if_swapped(judgments: Documents, run: Documents) -> None:
-    """Warn of judgments that are probably a run, and of a run that is probably judgments.
-
-    Few grades may have fractions beside whole scores. So only many different ones tell, more than
-    twice as many as there are different scores.
-    """
-    try:
-        grades, scores = _sample(judgments), _sample(run)
-    except (TypeError, ValueError, OverflowError):  # of a query that is not judged: nobody reads it
-        return
-    different = np.unique(grades).size
-    if different < _MANY or different <= 2 * np.unique(scores).size:
-        return
-    oddity = swapped_arguments(grades, scores)
-    if oddity is not None:
-        warn(
-            f"judgments, run: the grades {oddity}, and all scores are whole numbers from 0 to 4, as "
-            "grades are. Check that the judgments come first, and the run second."
-        )
-
-
-def _sample(given: Documents) -> Floats:
-    """Return the first numbers of some documents."""
-    numbers = chain.from_iterable(each.values() for each in given.values())
-    return np.fromiter(islice(numbers, _SAMPLE), np.float64)

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.clean_text_files import CleanIds, read_clean_ids
+from gainful.inputs.columns import may_be_of_a_run
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import IdType
-from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
+from gainful.inputs.judgments_or_run import JUDGMENTS
+from gainful.inputs.mistaken_ranks import Head, first_rows, warn_of_ranks_in_table
 from gainful.inputs.row_by_row_reading import Fault, Row, rows
 from gainful.inputs.table_source import Source, TextState, ready
 from gainful.matching import clean_text_matching
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import BadRow, Fetch, Input
 from gainful.matching.matched import Matched
+from gainful.matching.swapped_inputs import FirstRows
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
@@ -164,9 +167,21 @@ class TableInput(Input):
         """Return the lowest grade, which the table of the judgments knows."""
         return judgments.table.lowest
 
+    @cached_property
+    def _head(self) -> Head:
+        return first_rows(self._source, self.session)
+
+    def first_rows(self) -> FirstRows:
+        """Return the first rows; none of a run by ranks, and of judgments only where they may be a run's."""
+        kind = self._source.kind
+        if kind.ascending or kind.implied is not None:
+            return ()
+        named = kind is JUDGMENTS and not may_be_of_a_run(self._source.number_column)
+        return () if named else self._head
+
     def warn_of_ranks(self) -> None:
         """Warn where the scores of every query are 1, 2, 3 …, or their column is named so."""
-        warn_of_ranks_in_table(self._source, self.session)
+        warn_of_ranks_in_table(self._source, self.session, self._head)
 
     def table_to_check(self) -> Source:
         """Return the table as it was opened: a text may be one that the engine does not read."""

@@ -1,0 +1,80 @@
+"""Whether judgments are probably a run: given in each other's place, or with no judgments at all.
+
+Both are legal, and give numbers. Fractions may be grades, and whole numbers scores, so that only
+several signs together tell. The first rows of both are looked at, which costs little beside reading.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gainful.array_types import Floats
+
+FirstRows = Sequence[tuple[Any, Any]]
+"""Query and number of the first rows of an input; none where the name of a column tells what they are."""
+
+_MANY = 10  # different grades, more than people give
+
+
+def swapped_inputs(judgments: FirstRows, run: Callable[[], FirstRows]) -> str | None:
+    """Return what is odd about judgments that look like a run, and what to do; None where nothing is.
+
+    >>> rows = [("q", 9.5 - place / 4) for place in range(20)]
+    >>> swapped_inputs(rows, lambda: [("q", 1), ("q", 0)]).partition(".")[0]
+    'the grades have fractions, and all scores are whole numbers from 0 to 4, as grades are'
+    >>> swapped_inputs(rows, lambda: rows).partition(":")[0]
+    'the grades have fractions and fall along every list, as the scores of a run do'
+    >>> swapped_inputs([("q", 1), ("q", 0)], lambda: rows) is None
+    True
+    """
+    if len(judgments) < _MANY:
+        return None
+    try:
+        grades = _numbers(judgments)
+        different = np.unique(grades).size
+        if different < _MANY:
+            return None
+        scores = _numbers(run())
+    except (TypeError, ValueError, OverflowError):  # of a query that is not judged: nobody reads it
+        return None
+    # Few grades may have fractions beside whole scores, but not so many.
+    if different > 2 * np.unique(scores).size:
+        # Imported here because few judgments come so far.
+        from gainful.kernels.swapped_arguments import swapped_arguments
+
+        oddity = swapped_arguments(grades, scores)
+        if oddity is not None:
+            return (
+                f"the grades {oddity}, and all scores are whole numbers from 0 to 4, as grades are. "
+                "Check that the judgments come first, and the run second."
+            )
+    fractions = all((each != np.floor(each)).any() for each in (grades, scores))
+    if fractions and 2 * different > grades.size and _fall(judgments):
+        return (
+            "the grades have fractions and fall along every list, as the scores of a run do: this "
+            "looks like two runs, and no judgments. Give the judgments first: evaluate JUDGMENTS RUN. "
+            "Where they are grades, name their column: columns grade=…."
+        )
+    return None
+
+
+def _numbers(rows: FirstRows) -> Floats:
+    return np.fromiter((number for _, number in rows), np.float64)
+
+
+def _fall(rows: FirstRows) -> bool:
+    """Return whether the numbers of each query fall from row to row, in enough rows to tell.
+
+    >>> _fall([("q", 3.5)] * 20), _fall([("q", -row) for row in range(20)])
+    (False, True)
+    """
+    last: dict[Any, Any] = {}
+    falls = 0
+    for query, number in rows:
+        before = last.get(query, number)
+        if number > before:
+            return False
+        falls += number < before
+        last[query] = number
+    return falls >= _MANY
