@@ -8,6 +8,7 @@ from gainful.errors import InputError, warn
 from gainful.inputs.files import BYTE_ORDER_MARK, opened, path_of
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import (
+    DISTANCES,
     FOUND_RANKS,
     HISTORY,
     JUDGMENTS,
@@ -74,8 +75,6 @@ _NO_GRADES = frozenset(
         "event", "event_type", "iteration", "title", "name", "text", "description", "category",
     ]
 )  # fmt: skip
-_DISTANCES = ("distance", "dist")
-"""Columns of which the lowest number is the best."""
 _LONGEST_NUMBER = 10  # digits, which no file has so many columns for
 _FEWEST_COLUMNS = 2  # a query and a doc
 _SUBTOPIC = "subtopic"
@@ -281,6 +280,8 @@ def kind_by_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) 
     True
     >>> kind_by_columns(["query", "doc", "position"], RUN, {"rank": "position"}) is RANKS
     True
+    >>> kind_by_columns(["query", "doc", "distance"], RUN, {"rank": "distance"}) is DISTANCES
+    True
     >>> kind_by_columns(["query", "doc", "rank", "score"], RUN, {}) is RUN
     True
     """
@@ -292,8 +293,9 @@ def kind_by_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) 
         return kind if counted else UNCOUNTED_ROWS
     if kind is not RUN or _given(RUN.number, kind, given) is not None:
         return kind
-    if _given(RANKS.number, kind, given) is not None:
-        return RANKS
+    asked = _given(RANKS.number, kind, given)
+    if asked is not None:
+        return DISTANCES if is_name_of_distances(asked) else RANKS
     has = [_find(role, names, kind, given) is not None for role in _NUMBERS[RUN.name]]
     return FOUND_RANKS if has == [False, True] else RUN
 
@@ -369,7 +371,8 @@ def rank_again(where: str, query: str, rank: float, docs: tuple[str, str]) -> In
         where,
         "a rank of its own for each document of a query",
         f"rank {rank:g} for {docs[0]!r} and {docs[1]!r} of query {query!r}",
-        "Put the ranks right; or give scores, which may tie: columns score=….",
+        "Put the ranks right. Scores may tie, columns score=…, and so may ranks that come from a "
+        "column named distance.",
     )
 
 
@@ -425,7 +428,7 @@ def _place(
             else "Rename one.",
         )
     if asked is not None and isinstance(given, Columns):
-        if role == RUN.number and plain_name(asked) in _DISTANCES and not given.is_used(role, kind):
+        if role == RUN.number and is_name_of_distances(asked) and not given.is_used(role, kind):
             warn(
                 f"{where}: {asked!r} is read as scores, of which the highest is the best; of "
                 f"distances the lowest is: columns rank={asked}."
@@ -451,11 +454,11 @@ def for_other_side(kind: Kind, given: Mapping[str, str]) -> str:
 
 def _remedy(role: str, names: Sequence[str], kind: Kind) -> str:
     plain = [plain_name(name) for name in names]
-    distance = next((name for name in names if plain_name(name) in _DISTANCES), None)
+    distance = next((name for name in names if is_name_of_distances(name)), None)
     if role == RUN.number and distance is not None:
         return (
             "Of distances, the lowest is the best: name them as ranks, columns "
-            f"rank={distance}; where two may be equal, give their negatives as scores."
+            f"rank={distance}. Those that are equal tie, as scores do."
         )
     if role == RUN.number and any(alias in plain for alias in ALIASES[JUDGMENTS.number]):
         return mistaken(JUDGMENTS, given=RUN)
@@ -491,6 +494,16 @@ def is_name_of_ranks(name: str) -> bool:
     (True, False)
     """
     return plain_name(name) in ALIASES[RANKS.number]
+
+
+def is_name_of_distances(name: str) -> bool:
+    """Return whether a column of this name has distances, of which the lowest is the best.
+
+    >>> is_name_of_distances("Dist"), is_name_of_distances("cosine distance")
+    (True, True)
+    """
+    plain = plain_name(name)
+    return plain == "dist" or plain.endswith("distance")
 
 
 def may_be_of_a_run(name: str) -> bool:

@@ -33,6 +33,7 @@ class Kind:
         whole: whether its numbers must be whole, from 0, since no more than the name of their
             column tells what they are.
         implied: the number of every row, where rows have none of their own.
+        tied: whether documents of a query may have the same number, which the tie rule settles.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Kind:
     ascending: bool = False
     whole: bool = False
     implied: float | None = None
+    tied: bool = True
 
     @property
     def contents(self) -> str:
@@ -82,8 +84,10 @@ JUDGMENTS = Kind("judgments", "grade", ("query", "iteration", "doc", "grade"))
 UNGRADED_ROWS = replace(JUDGMENTS, implied=1.0)
 RUN = Kind("run", "score", ("query", "Q0", "doc", "rank", "score", "tag"))
 # A run whose rows have ranks: what reads them turns their signs, and they are scores.
-RANKS = Kind("run", "rank", RUN.fields, ascending=True)
+RANKS = Kind("run", "rank", RUN.fields, ascending=True, tied=False)
 FOUND_RANKS = replace(RANKS, whole=True)
+# Distances, which a caller names as ranks: the lowest is the best, and two may be equal, as scores may.
+DISTANCES = replace(RANKS, tied=True)
 # What users did before: rows of a user (query), an item (doc) and how often; without it, once each.
 HISTORY = Kind("history", "count", ("query", "iteration", "doc", "count"))
 UNCOUNTED_ROWS = replace(HISTORY, implied=1.0)

@@ -342,7 +342,7 @@ def refuse_ranks(frame: "DataFrame", kind: Kind) -> None:
 
     Values that are missing or not finite are looked for apart.
     """
-    if not kind.ascending:
+    if kind.tied:
         return
     sql = functions()
     docs = sql.min("doc").alias("one"), sql.max("doc").alias("other")

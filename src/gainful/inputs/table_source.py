@@ -389,7 +389,7 @@ def refuse_ranks(session: Session, source: Source, table: str, number: str) -> N
 
     Values that are missing or not finite are looked for apart.
     """
-    if not source.kind.ascending:
+    if source.kind.tied:
         return
     ranks = f"(SELECT query, doc, -{number} AS rank FROM {table} WHERE isfinite({number}))"
     found = session.rows(

@@ -142,11 +142,12 @@ def _without_relevant(session: Session, judged: CheckedTable) -> Iterator[Draft]
 
 def look_at_scores(session: Session, run: CheckedTable, cutoff: int) -> Iterator[Draft]:
     """Look at the scores of a run, or at its ranks where it is ordered by these."""
-    if run.kind.ascending:
+    if not run.kind.tied:
         yield from _unusable(session, run)
         yield from _short(session, run, cutoff)
         return
-    yield from _like_ranks(session, run)
+    if not run.kind.ascending:
+        yield from _like_ranks(session, run)
     if run.ranked:
         yield from _ranks(session, run)
     yield from _constant(session, run)
@@ -228,8 +229,9 @@ def _constant(session: Session, run: CheckedTable) -> Iterator[Draft]:
         "WHERE n > 1 AND low = high ORDER BY first, query LIMIT 1"
     )
     for count, row, query, size, score in found:
-        message = f"all scores are equal in {counted(count, 'query', 'queries')}"
-        example = f"{size:,} documents, all with score {score!r}"
+        word = _word(run)
+        message = f"all {word}s are equal in {counted(count, 'query', 'queries')}"
+        example = f"{size:,} documents, all with {word} {run.kind.turned(score)!r}"
         yield Draft("constant-score", run, count, message, example, query, None, row)
 
 
@@ -239,14 +241,20 @@ def _ties(session: Session, run: CheckedTable, cutoff: int) -> Iterator[Draft]:
         f"WHERE n > {cutoff} AND top[{cutoff}] = top[{cutoff + 1}] ORDER BY first, query LIMIT 1"
     )
     for count, _, query, score in found:
-        message = f"scores tie across rank {cutoff} in {counted(count, 'query', 'queries')}"
+        word = _word(run)
+        message = f"{word}s tie across rank {cutoff} in {counted(count, 'query', 'queries')}"
         row, doc = session.rows(
             f"SELECT row, doc FROM {run.table} WHERE query = ? AND number = ? "
             "ORDER BY row, doc LIMIT 1",
             [query, score],
         )[0]
-        example = f"score {score!r} at ranks {cutoff} and {cutoff + 1}"
+        example = f"{word} {run.kind.turned(score)!r} at ranks {cutoff} and {cutoff + 1}"
         yield Draft("tie-at-cutoff", run, count, message, example, query, doc, row)
+
+
+def _word(run: CheckedTable) -> str:
+    """Return what the numbers of a run are that may tie."""
+    return "distance" if run.kind.ascending else "score"
 
 
 def _short(session: Session, run: CheckedTable, cutoff: int) -> Iterator[Draft]:
