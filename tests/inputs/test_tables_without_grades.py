@@ -154,3 +154,19 @@ def test_ids_that_are_fractions_are_refused():
     missing = pd.DataFrame({"query": [1.0, None], "doc": ["a", "b"], "grade": [1, 1]})
     with pytest.raises(gf.errors.InputError, match="an id as query"):
         gf.evaluate(missing, {"1": {"a": 1}})
+
+
+@pytest.mark.parametrize("form", ["e.csv", "e.jsonl", "e.json", "e.parquet", "pandas"])
+def test_events_that_all_count_alike_are_told(form, tmp_path):
+    events = {**CLICKS, "Event-Type": ["click", "purchase", "click"]}
+    given = FRAMES[form](events) if form in FRAMES else written(tmp_path, form, events)
+    told = (
+        r"each row counts as grade 1, whatever stands in the column 'Event-Type'. .* grade= \(None"
+    )
+    with pytest.warns(gf.errors.GainfulWarning, match=told) as seen:
+        assert_same(gf.evaluate(given, RUN, ["nDCG@10", "CG"]))
+    assert len(seen) == 1
+    for said in ({"grade": None}, {"judgments.grade": None}):  # warnings are errors
+        assert_same(gf.evaluate(given, RUN, ["nDCG@10", "CG"], columns=said))
+    graded = gf.evaluate(pd.DataFrame({**events, "grade": [1, 2, 1]}), RUN, "CG")
+    assert graded.means == {"CG": 1.0}

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gainful.errors import InputError, warn
@@ -68,11 +69,12 @@ _RECOMMENDER_KEYS = ("count", *(
 NO_COLUMN = -1
 """The place of the number where a table has none."""
 
+_EVENTS = ("event", "event_type")  # which may be worth more or less
 # Columns beside query and doc of which none can be meant as a grade.
 _NO_GRADES = frozenset(
     [
         "timestamp", "time", "date", "datetime", "ts", "created_at", "session", "session_id",
-        "event", "event_type", "iteration", "title", "name", "text", "description", "category",
+        *_EVENTS, "iteration", "title", "name", "text", "description", "category",
     ]
 )  # fmt: skip
 _LONGEST_NUMBER = 10  # digits, which no file has so many columns for
@@ -286,7 +288,11 @@ def kind_by_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) 
     True
     """
     if kind is JUDGMENTS:
-        return UNGRADED_ROWS if _has_no_grade(names, given) else kind
+        if not _has_no_grade(names, given):
+            return kind
+        said = _given(JUDGMENTS.number, JUDGMENTS, given) is not None
+        event = "" if said else next((one for one in names if plain_name(one) in _EVENTS), "")
+        return replace(UNGRADED_ROWS, ignored=event) if event else UNGRADED_ROWS
     if kind is HISTORY:  # any other column may stand beside user and item
         counted = _find(HISTORY.number, names, kind, given) is not None
         counted = counted or _given(HISTORY.number, kind, given) is not None

@@ -33,6 +33,8 @@ class Kind:
         whole: whether its numbers must be whole, from 0, since no more than the name of their
             column tells what they are.
         implied: the number of every row, where rows have none of their own.
+        ignored: the column of events, such as clicks and purchases, that are all worth the implied
+            number; empty where there is none, or the caller says that rows have no number.
         tied: whether documents of a query may have the same number, which the tie rule settles.
     """
 
@@ -43,6 +45,7 @@ class Kind:
     whole: bool = False
     implied: float | None = None
     tied: bool = True
+    ignored: str = ""
 
     @property
     def contents(self) -> str:

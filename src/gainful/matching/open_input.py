@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gainful.errors import InputError
+from gainful.errors import InputError, warn
 from gainful.inputs.columns import Columns, assessor_in, find_columns, kind_by_columns
 from gainful.inputs.data_frames import is_lasting
 from gainful.inputs.engine import Session
@@ -45,9 +45,16 @@ def open_input(
     if rule is not None:
         return _open_assessed(given, columns, rule, session)
     if isinstance(given, str | os.PathLike | LocalFile):
-        return _open_path(given, kind, columns, session, checked=checked)
-    opened = _open_object(given, kind, columns, session)
-    opened.again = given if is_lasting(given) or opened.spark is not None else None
+        opened = _open_path(given, kind, columns, session, checked=checked)
+    else:
+        opened = _open_object(given, kind, columns, session)
+        opened.again = given if is_lasting(given) or opened.spark is not None else None
+    if opened.kind.ignored:
+        warn(
+            f"{opened.name}: each row counts as grade 1, whatever stands in the column "
+            f"{opened.kind.ignored!r}. Give grades to tell events apart; or say that there are none: "
+            "columns grade= (None in Python)."
+        )
     return opened
 
 
