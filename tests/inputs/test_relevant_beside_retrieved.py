@@ -3,6 +3,9 @@
 import json
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import gainful as gf
@@ -139,3 +142,84 @@ def test_a_list_of_an_unknown_name_is_told(form, tmp_path):
     said = r"columns judgments\.doc=contexts; known are relevant, .*docs, .*results"
     with pytest.raises(gf.errors.InputError, match=said):
         gf.evaluate(judgments, ROWS, "RR")
+
+
+@pytest.mark.parametrize("form", ["rows.jsonl", "rows.json"])
+def test_one_file_with_both_lists_is_two_inputs(form, tmp_path):
+    path, _ = both(ROWS, form, tmp_path)
+    assert measured(path, path) == pytest.approx(VALUES)  # warnings are errors
+
+
+def test_one_file_with_a_grade_and_a_score_is_two_inputs(tmp_path):
+    path = tmp_path / "both.csv"
+    path.write_text("query,doc,grade,score\nq,a,0,0.5\nq,b,1,0.25\n")
+    assert gf.evaluate(path, path, "RR")["RR"] == 0.5
+    for columns in ({"judgments.grade": "score"}, {"run.score": "grade"}):
+        with pytest.warns(gf.errors.GainfulWarning, match="are the same file"):
+            gf.evaluate(path, path, "RR", columns=columns)
+
+
+@pytest.mark.parametrize("name", ["relevant", "docs"])
+def test_one_file_with_one_list_is_told(name, tmp_path):
+    rows = [{"question": row["question"], name: row["relevant"]} for row in ROWS]
+    path, _ = both(rows, "rows.jsonl", tmp_path)
+    with pytest.warns(gf.errors.GainfulWarning, match="are the same file"):
+        gf.evaluate(path, path, "RR")
+
+
+@pytest.mark.parametrize("form", ["memory", "lists.json"])
+def test_lists_under_their_query(form, tmp_path):
+    given = {row["question"]: {key: row[key] for key in ("relevant", "retrieved")} for row in ROWS}
+    if form != "memory":
+        (tmp_path / form).write_text(json.dumps(given))
+        given = tmp_path / form
+    assert measured(given, given) == pytest.approx(VALUES)
+    other = {"a": {"relevant": ["x"]}, "b": {"relevant": ["z"]}}
+    with pytest.raises(gf.errors.InputError, match="a list of what was retrieved, found only 'rel"):
+        gf.evaluate({"a": ["x"]}, other, "RR")
+
+
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "arrays in pandas": lambda rows: pd.DataFrame(
+        [{key: np.array(value) if isinstance(value, list) else value for key, value in row.items()} for row in rows]
+    ),
+    "polars": pl.DataFrame,
+    "Arrow": pa.Table.from_pylist,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_lists_in_the_cells_of_frames(frame):
+    given = FRAMES[frame](ROWS)
+    assert measured(given, given) == pytest.approx(VALUES)
+    others = FRAMES[frame](renamed(relevant="facts", retrieved="contexts"))
+    columns = {"judgments.doc": "facts", "run.doc": "contexts"}
+    assert measured(others, others, columns=columns) == pytest.approx(VALUES)
+    with pytest.raises(gf.errors.InputError, match="Name the field of the list: columns run.doc="):
+        gf.evaluate(given, others, "RR")
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_lists_of_documents_in_a_column_of_documents_are_refused(frame):
+    rows = [{"query": "a", "doc": ["x", "y"], "score": [2.0, 1.0]}]
+    told = r"run, column 'doc': expected one document .* explode\(\['doc', 'score'\]\)"
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.evaluate({"a": ["y"]}, FRAMES[frame](rows), "RR")
+
+
+@pytest.mark.parametrize("frame", ["pandas", "polars", "Arrow"])
+def test_lists_beside_documents_are_no_documents(frame):
+    rows = [{"query": "a", "doc": doc, "score": score, "vector": [0.5, score]} for doc, score in (("x", 2.0), ("y", 1.0))]  # fmt: skip
+    assert gf.evaluate({"a": ["y"]}, FRAMES[frame](rows), "RR")["RR"] == 0.5
+
+
+@pytest.mark.parametrize("error", ["timeout", {"message": "timeout"}], ids=["text", "object"])
+@pytest.mark.parametrize("others", [{}, {"b": {"x": 1.0}}, {"b": ["x"]}], ids=["none", "dict", "list"])  # fmt: skip
+def test_an_error_in_the_place_of_documents(error, others, tmp_path):
+    run = {**others, "a": {"error": error}}
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    for given in (run, tmp_path / "run.json"):
+        with pytest.raises(gf.errors.InputError, match="query 'a': expected documents, found an error: .*timeout.* Search again"):  # fmt: skip
+            gf.evaluate({"a": ["x"], "b": ["x"]}, given, "RR")
+    assert gf.evaluate({"a": ["error"]}, {"a": {"error": 1.5}}, "RR")["RR"] == 1.0  # an id

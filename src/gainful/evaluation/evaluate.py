@@ -103,9 +103,9 @@ def _looks_like_runs(run: object) -> bool:
     first = next(iter(run.values()), None) if isinstance(run, Mapping) else None
     if isinstance(first, Mapping):
         # Imported here because it is needed for an error alone.
-        from gainful.inputs.search_responses import is_answer
+        from gainful.inputs.search_responses import is_of_a_query
 
-        if is_answer(first):  # of a search service to one query
+        if is_of_a_query(first):  # such as the answer of a search service
             return False
         inner = next(iter(first.values()), None)
         if isinstance(inner, Mapping):  # of documents, or of queries in a split of a subset
@@ -331,9 +331,11 @@ def naming_run(name: str, among: Mapping[str, object]) -> Iterator[None]:
 def _measure_run(reader: Reader, run: object, request: Request, depth: int | None) -> Scores:
     """Measure a run down to a depth; while its reader is open, it can be matched whole."""
     measures, tool = asked_of_documents(request.measures, reader, run), request.tool
-    if are_one_file(reader.given, run):
+    on_spark = reader.is_on_spark([run])  # which opens both
+    both = reader.judgments.given.taken_from == reader.run(run).taken_from
+    if both and are_one_file(reader.given, run):
         warn("judgments and run are the same file.")
-    if reader.is_on_spark([run]):  # which opens both
+    if on_spark:
         # Imported here because it measures again for ties, with what is above.
         from gainful.evaluation.spark.evaluate import measure_on_spark
 

@@ -132,6 +132,19 @@ def readable(given: Any) -> Any:
     return None
 
 
+def rows_in(given: Any, most: int | None = None) -> list[dict[str, Any]]:
+    """Return the rows of a data frame or an Arrow table, or the first of them; none of anything else."""
+    pandas, polars, pyarrow = map(sys.modules.get, ("pandas", "polars", "pyarrow"))
+    if pandas is not None and isinstance(given, pandas.DataFrame):
+        # Of two columns of one name, `readable` says what is wrong.
+        return given.iloc[:most].to_dict("records") if given.columns.is_unique else []
+    if polars is not None and isinstance(given, polars.DataFrame):
+        return list(given.head(len(given) if most is None else most).to_dicts())
+    if pyarrow is not None and isinstance(given, pyarrow.Table):
+        return list(given.slice(0, most).to_pylist())
+    return []
+
+
 def refuse_odd_objects(given: Any, columns: Sequence[str], kind: Kind) -> None:
     """Refuse what a data frame has in columns of objects, and the engine would write as text.
 

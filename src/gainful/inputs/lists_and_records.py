@@ -29,7 +29,11 @@ from gainful.inputs.search_responses import (
     error_in,
     hits_in,
     is_answer,
+    has_lists,
     is_from_a_service,
+    is_of_a_query,
+    lists_in,
+    name_of_list,
     query_in,
     refuse_other_list,
     responses_in,
@@ -47,11 +51,13 @@ _UNGRADED = 1.0
 class Lists(NamedTuple):
     """What was given, as `{query: {doc: number}}`; nothing that the caller has is in it.
 
-    `types` are those that the ids of queries and of documents had.
+    `types` are those that the ids of queries and of documents had, and `taken_from` is the name of
+    the list, where records have lists with names.
     """
 
     documents: dict[str, dict[str, float]]
     types: tuple[IdType, IdType] = (UNTYPED, UNTYPED)
+    taken_from: str = ""
 
 
 class Rows(NamedTuple):
@@ -70,7 +76,7 @@ def is_dict_of_dicts(given: Mapping[Any, Any]) -> bool:
 
 
 def _has_numbers(found: object) -> bool:
-    if not isinstance(found, Mapping) or is_answer(found):
+    if not isinstance(found, Mapping) or is_of_a_query(found):
         return False
     return not isinstance(next(iter(found.values()), None), Mapping)
 
@@ -158,7 +164,7 @@ def _inner_run(given: Mapping[Any, Any], name: str) -> Mapping[Any, Any] | None:
     """Return the run in `{subset: {split: {query: {doc: score}}}}`; None if it is of another shape."""
     found, bare, other = [], [], False
     for subset, splits in given.items():
-        if not isinstance(splits, Mapping) or is_answer(splits):
+        if not isinstance(splits, Mapping) or is_of_a_query(splits):
             return None
         for split, queries in splits.items():
             if isinstance(queries, Mapping) and not queries:
@@ -281,6 +287,7 @@ class _Reading:
         self._docs: dict[type, object] = {}
         self._repeated: list[tuple[str, str]] = []
         self._rising: list[bool] = []
+        self._taken_from = ""
 
     def has_list(self, record: Mapping[Any, Any]) -> bool:
         """Return whether the field that is named for documents holds a list of them."""
@@ -311,6 +318,7 @@ class _Reading:
                 )
             if self.has_list(answer):
                 self._columns.use("doc", self.kind)
+                self._taken_from = self.asked["doc"]
                 answer = answer[self.asked["doc"]]
             elif self.has_list(answers[0]):  # or another list would be taken, without a word
                 raise InputError(
@@ -334,7 +342,7 @@ class _Reading:
             documents[query] = self._list(query, items)
         self._tell()
         types = type_of_ids(self._queries.values()), type_of_ids(self._docs.values())
-        return Lists(documents, types)
+        return Lists(documents, types, self._taken_from)
 
     def _doc(self, given: object, where: str) -> str:
         self._docs.setdefault(type(given), given)
@@ -353,7 +361,11 @@ class _Reading:
             if not self._is_run and is_from_a_service(items):
                 found = f"the response of a search: {', '.join(map(repr, items))}"
                 raise InputError(where, "judgments", found, mistaken(RUN, given=self.kind))
+            self._taken_from = self._taken_from or name_of_list(items, self.kind)
             items = hits
+        elif isinstance(items, Mapping) and has_lists(items):
+            self._taken_from = self._taken_from or name_of_list(items, self.kind)
+            items = lists_in(items, self.kind, where)
         elif isinstance(items, Mapping):
             return {self._doc(doc, where): number for doc, number in items.items()}
         if isinstance(items, Set):

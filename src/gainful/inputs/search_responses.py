@@ -44,6 +44,7 @@ _SEVERAL = ("responses", "results")
 _IDS = "ids"  # of Chroma: a list of them for each query, beside lists of what else is known
 _BESIDE_IDS = ("distances", "metadatas", "included")
 _OUTER = frozenset([*(outer for outer, _ in _WITHIN), *_BESIDE, *_SEVERAL, _IDS])
+_TELLING = frozenset([*_OUTER, "error"])
 _QUERIES = ("request_params", "responseHeader", "params", "query")
 _TEXTS = ("q", "query")
 
@@ -58,6 +59,50 @@ def is_answer(given: Mapping[Any, Any]) -> bool:
     if given.keys().isdisjoint(_OUTER):
         return False
     return hits_in(given) is not None or responses_in(given) is not None
+
+
+def is_of_a_query(found: Mapping[Any, Any]) -> bool:
+    """Return whether what stands under a query is no dict of documents: an answer, lists, an error.
+
+    >>> is_of_a_query({"relevant": ["a"], "retrieved": ["b", "a"]}), is_of_a_query({"error": 1.5})
+    (True, False)
+    """
+    # A few look-ups, since this is asked of every query of every dict.
+    if found.keys().isdisjoint(_TELLING):
+        return False
+    return is_answer(found) or error_in(found) is not None or has_lists(found)
+
+
+def has_lists(found: Mapping[Any, Any]) -> bool:
+    """Return whether what stands under a query are lists of what is relevant, or was retrieved."""
+    names = [name for name in (*_RELEVANT, *_RETRIEVED) if name in found]
+    return bool(names) and all(_items(each) is not None for each in found.values())
+
+
+def lists_in(found: Mapping[Any, Any], kind: Kind, where: str) -> Collection[Any]:
+    """Return which of the lists under a query is meant; refuse them where none can be.
+
+    >>> lists_in({"relevant": ["a"], "retrieved": ["b", "a"]}, RUN, "run")
+    ['b', 'a']
+    """
+    judged = kind.name == JUDGMENTS.name
+    items = _listed(found, _RELEVANT if judged else _FOUND)
+    if items is None:
+        what = "is relevant" if judged else "was retrieved"
+        names = f"only {', '.join(map(repr, found))}"
+        remedy = f"Name it {'relevant' if judged else 'retrieved'}, or give {{query: list}}."
+        raise InputError(where, f"a list of what {what}", names, remedy)
+    return items
+
+
+def name_of_list(given: Mapping[Any, Any], kind: Kind) -> str:
+    """Return the name of the list that judgments or a run take of a record; empty where it has none.
+
+    >>> name_of_list({"question": "q", "relevant": ["x"], "retrieved": ["y"]}, RUN)
+    'retrieved'
+    """
+    names = _JUDGED if kind.name == JUDGMENTS.name else _BESIDE
+    return next((name for name in names if _items(given.get(name)) is not None), "")
 
 
 def hits_in(given: Mapping[Any, Any], kind: Kind = RUN) -> Collection[Any] | None:
@@ -138,6 +183,37 @@ def refuse_lists(
             f"Name the field of the list: columns {kind.name}.doc={lists[0]}; "
             f"known are {', '.join(known)}.",
         )
+
+
+def holds_documents(record: Mapping[Any, Any], kind: Kind, columns: Mapping[str, str]) -> bool:
+    """Return whether a row of a data frame has the documents of a query in a list, as records have.
+
+    A row whose lists may be documents, or not, is refused.
+
+    >>> holds_documents({"query": "q", "retrieved": ["a"]}, RUN, {})
+    True
+    """
+    listed = [name for name in record if _items(record[name]) is not None]
+    if not listed:
+        return False
+    asked = asked_columns(kind, columns).get("doc")
+    if asked is not None:
+        return asked in listed
+    plain = {plain_name(name): name for name in record}
+    doc = next((plain[one] for one in ALIASES["doc"] if one in plain), None)
+    if doc is None:
+        if not is_answer(record):
+            refuse_lists(record, kind, columns, kind.name)
+        return is_answer(record)
+    if doc in listed:
+        raise InputError(
+            f"{kind.name}, column {doc!r}",
+            "one document in each row",
+            f"lists: {shown(record[doc])}",
+            f"Make a row of each document: explode({listed!r}). Or say that it holds ranked lists: "
+            f"columns {kind.name}.doc={doc}.",
+        )
+    return False
 
 
 def _unnamed(where: str, expected: str, found: str, other: str, kind: Kind) -> InputError:

@@ -68,6 +68,8 @@ class Input(ABC):
         on_engine: whether its rows are a table that the engine reads, and not in Python.
         labels: labels with `qid:`, where it is a file of these.
         spark: the Spark session in which its rows are, where they are on Spark.
+        taken_from: the name of the column of its numbers, or of the list of its documents; empty where
+            it has none.
         again: what can be opened again when the session is over; None where nothing can.
     """
 
@@ -76,6 +78,7 @@ class Input(ABC):
     on_engine: ClassVar[bool] = False
     labels: "Labels | None" = None
     spark: "SparkSession | None" = None
+    taken_from: str = ""
     again: object = None
 
     def __init__(self, kind: Kind, name: str, session: Session) -> None:

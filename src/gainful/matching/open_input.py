@@ -85,8 +85,12 @@ def _open_object(given: object, kind: Kind, columns: Columns, session: Session) 
         from gainful.matching.input_kinds.spark_input import SparkInput
 
         return SparkInput(given, kind, columns, session)
+    from gainful.inputs.data_frames import rows_in
+    from gainful.inputs.search_responses import holds_documents
     from gainful.inputs.typed_tables import open_frame
 
+    if any(holds_documents(row, kind, columns) for row in rows_in(given, 1)):
+        return _open_lists(rows_in(given), kind, kind.name, columns, session)
     source = open_frame(given, kind, columns, session)
     if source is not None:
         return TableInput(source, session)
@@ -131,7 +135,9 @@ def _open_lists(
             )
         return TableInput(source, session)
     types = (UNTYPED, UNTYPED) if from_file else found.types
-    return DictInput(found.documents, kind, name, session, types)
+    opened = DictInput(found.documents, kind, name, session, types)
+    opened.taken_from = found.taken_from
+    return opened
 
 
 def _open_path(

@@ -35,6 +35,7 @@ class TableInput(Input):
     def __init__(self, source: Source, session: Session) -> None:
         super().__init__(source.kind, source.name, session)
         self._source = source
+        self.taken_from = source.number_column
         self._held: str | None = None  # the table of a text that was read
 
     def refuse(self, remedy: str = "") -> NoReturn:
