@@ -110,11 +110,6 @@ def test_a_dialect_gives_names_without_it():
         ({}, ("rum", "abc", ["a"]), "^expected_ids: expected a list of ids, found 'abc'"),
         ({}, ("rum", ["a"], [1.5]), "^retrieved_ids: expected a string"),
         ({"judgments": {"rum": {"a": "much"}}}, ("rum", None, ["a"]), "query 'rum'.*'much'"),
-        (
-            {"policy": {"missing": "error"}},
-            ("rum", ["a"], []),
-            "^retrieved_ids, query 'rum'.*=error",
-        ),
     ],
 )
 def test_what_cannot_be_measured_is_said(options, given, message):

@@ -196,7 +196,9 @@ def test_lists_in_the_cells_of_frames(frame):
     others = FRAMES[frame](renamed(relevant="facts", retrieved="contexts"))
     columns = {"judgments.doc": "facts", "run.doc": "contexts"}
     assert measured(others, others, columns=columns) == pytest.approx(VALUES)
-    with pytest.raises(gf.errors.InputError, match="Name the field of the list: columns run.doc="):
+    with pytest.raises(
+        gf.errors.InputError, match=r"Name the field of the list: columns run\.doc="
+    ):
         gf.evaluate(given, others, "RR")
 
 
@@ -220,6 +222,6 @@ def test_an_error_in_the_place_of_documents(error, others, tmp_path):
     run = {**others, "a": {"error": error}}
     (tmp_path / "run.json").write_text(json.dumps(run))
     for given in (run, tmp_path / "run.json"):
-        with pytest.raises(gf.errors.InputError, match="query 'a': expected documents, found an error: .*timeout.* Search again"):  # fmt: skip
+        with pytest.raises(gf.errors.InputError, match=r"query 'a': expected documents, found an error: .*timeout.* Search again"):  # fmt: skip
             gf.evaluate({"a": ["x"], "b": ["x"]}, given, "RR")
     assert gf.evaluate({"a": ["error"]}, {"a": {"error": 1.5}}, "RR")["RR"] == 1.0  # an id

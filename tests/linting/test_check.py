@@ -476,3 +476,25 @@ def test_nothing_that_was_passed_is_changed():
     judgments, run = {"q1": {"a": 1}}, {"q1": {"a": 1, "b": 2}}
     check(judgments, run)
     assert (judgments, run) == ({"q1": {"a": 1}}, {"q1": {"a": 1, "b": 2}})
+
+
+def test_empty_lists_are_answers_as_in_evaluate():
+    judgments = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}, "q4": {}}
+    run = {"q1": {"a": 1.0}, "q2": {}, "q4": {"x": 1.0}, "q5": {}}
+    found = {each.rule: each for each in gf.check(judgments, {"mine": run}, cutoff=1)}
+    counts = {rule: each.count for rule, each in found.items() if rule != "grades"}
+    assert counts == {
+        "empty-list": 1,
+        "missing-query": 1,
+        "extra-query": 1,
+        "no-relevant-document": 1,
+    }
+    assert (found["empty-list"].query, found["missing-query"].query) == ("q2", "q3")
+    assert (found["no-relevant-document"].query, found["extra-query"].query) == ("q4", "q5")
+    coverage = gf.evaluate(judgments, run, "RR").coverage
+    assert (coverage.missing, coverage.empty, coverage.extra) == (("q3",), ("q4",), ("q5",))
+
+
+def test_lists_that_are_all_empty_but_one_share_no_document_to_speak_of():
+    found = gf.check({"q1": {"a": 1}}, {"mine": {"q1": {}, "q2": {"b": 1.0}}}, cutoff=1)
+    assert {each.rule for each in found} == {"grades", "empty-list", "extra-query"}

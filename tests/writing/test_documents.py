@@ -158,3 +158,16 @@ def test_queries_without_documents_are_named(tmp_path):
 def test_a_tag_is_one_word(tag, tmp_path):
     with pytest.raises(gf.errors.InputError, match="tag: expected a word"):
         gf.write_run({"q": {"a": 1}}, tmp_path / "x.run", tag=tag)
+
+
+@pytest.mark.parametrize("name", ["run.csv", "run.run", "run.jsonl", "run.parquet"])
+def test_empty_lists_that_a_file_cannot_hold_are_told(name, tmp_path, cli):
+    (tmp_path / "lists.json").write_text('{"q1": ["a"], "q2": [], "q3": []}')
+    told = "queries without documents are not in the file: 'q2', 'q3'. .* read back, 2 queries are missing"
+    with pytest.warns(gf.errors.GainfulWarning, match=told):
+        gf.write_run(tmp_path / "lists.json", tmp_path / name)
+    done = cli("convert", tmp_path / "lists.json", tmp_path / f"again-{name}", "--as", "run")
+    assert (done.returncode, done.stderr.count("2 queries are missing")) == (0, 1)
+    judgments = {query: {"a": 1} for query in ("q1", "q2", "q3")}
+    assert gf.evaluate(judgments, tmp_path / name, "RR").coverage.missing == ("q2", "q3")
+    assert gf.evaluate(judgments, tmp_path / "lists.json", "RR").coverage.missing == ()

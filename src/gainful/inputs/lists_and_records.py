@@ -27,9 +27,9 @@ from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind, mistaken
 from gainful.inputs.search_responses import (
     error_in,
+    has_lists,
     hits_in,
     is_answer,
-    has_lists,
     is_from_a_service,
     is_of_a_query,
     lists_in,

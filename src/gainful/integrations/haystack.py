@@ -134,7 +134,7 @@ class RankingEvaluator:
             kept = counted[:, column]
             mean = parts[str(measure)].mean if parts else found[measure]
             if mean is None:
-                said = f"none left by the policy missing={found.policy.missing}"
+                said = f"none left by the policy empty={found.policy.empty}"
                 raise InputError(name, "at least one question to average over", said)
             if self._measures.by_lowest and measure.family.aggregate == "mean":
                 mean = math.fsum(values[kept, column]) / int(kept.sum())
@@ -155,13 +155,13 @@ class RankingEvaluator:
     ) -> "gf.results.Scores":
         """Measure all questions together, each by its number."""
         judgments = {str(i): each for i, each in enumerate(grades)}
-        run = {str(i): each.ranked() for i, each in enumerate(lists) if each.ids}
+        run = {str(i): each.ranked() for i, each in enumerate(lists)}
         bare = bool(judgments) and not any(grades)
         if bare:
             judgments["0"] = {NOTHING: 0.0}  # no judgment at all is an error of `evaluate`
         # That nothing retrieved is judged, goes without saying there.
         with without_warnings() if bare else nullcontext():
-            if judgments and not run:
+            if judgments and not any(run.values()):
                 return self._measures.evaluate_nothing(judgments)
             return self._measures.evaluate(judgments, run)
 

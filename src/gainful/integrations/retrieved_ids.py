@@ -186,8 +186,8 @@ class RetrievalMeasures:
     ) -> "gf.results.Scores":
         """Measure questions for which nothing was retrieved, beside another that is none of them.
 
-        A run without any document is an error of `evaluate`; beside another question, these are missing.
-        That one has a document of the highest grade, so that it is empty only where all are. The slices
+        They are answered, with nothing: the choice `missing` is for questions that a run lacks. A run without
+        any document is an error of `evaluate`, so that another question stands beside them. That one has a document of the highest grade, so that it is empty only where all are. The slices
         of the scores with the value "asked" are without it.
         """
         every = (one for grades in judgments.values() for one in grades.items())
@@ -196,7 +196,8 @@ class RetrievalMeasures:
         parts = {**{query: {"part": ASKED} for query in judgments}, other: {"part": "other"}}
         beside = {**judgments, other: {doc: grade}}
         try:
-            return self.evaluate(beside, {other: {doc: -1.0}}, measures, slices=parts)
+            run: dict[str, dict[str, float]] = {query: {} for query in judgments}
+            return self.evaluate(beside, {**run, other: {doc: -1.0}}, measures, slices=parts)
         except InputError as problem:
             if problem.choice == "empty=error":  # said of all; which are empty, no run changes
                 run = {query: {NOTHING: -1.0} for query in judgments}

@@ -131,12 +131,12 @@ def _fractional(session: Session, judged: CheckedTable) -> Iterator[Draft]:
 
 def _without_relevant(session: Session, judged: CheckedTable) -> Iterator[Draft]:
     found = session.rows(
-        f"SELECT count(*) OVER (), first, query, n, high FROM {judged.groups} WHERE high <= 0 "
-        "ORDER BY first, query LIMIT 1"
+        f"SELECT count(*) OVER (), first, query, n, high FROM {judged.groups} "
+        "WHERE high <= 0 OR n = 0 ORDER BY first, query LIMIT 1"
     )
     for count, row, query, size, high in found:
         message = f"{counted(count, 'query', 'queries')} without a document of a grade above 0"
-        example = f"{counted(size, 'document')}, none above {high:g}"
+        example = f"{counted(size, 'document')}, none above {high:g}" if size else "no documents"
         yield Draft("no-relevant-document", judged, count, message, example, query, None, row)
 
 
@@ -182,7 +182,7 @@ def _like_ranks(session: Session, run: CheckedTable) -> Iterator[Draft]:
     """Look for ranks in place of scores; the lowest and highest scores clear most runs."""
     queries, possible = session.rows(
         "SELECT count(*), min(low) = max(low) AND min(low) IN (0, 1) AND bool_and(high - low = n - 1) "
-        f"AND max(n) > 1 FROM {run.groups}"
+        f"AND max(n) > 1 FROM {run.groups} WHERE n > 0"
     )[0]
     if possible and session.rows(ARE_RANKS.format(rows=run.table))[0][0]:
         message = f"the scores look like ranks in {counted(queries, 'query', 'queries')}"
@@ -214,7 +214,8 @@ def _is_in_order(session: Session, run: CheckedTable) -> bool:
     """
     return bool(
         session.rows(
-            f"SELECT count_if(query IS DISTINCT FROM above) = (SELECT count(*) FROM {run.groups}) "
+            "SELECT count_if(query IS DISTINCT FROM above) = "
+            f"(SELECT count(*) FROM {run.groups} WHERE n > 0) "
             "AND count_if(query = above AND NOT (rank > before AND number <= higher)) = 0 "
             "AND count(rank) = count(*) FROM (SELECT query, number, rank, lag(query) OVER () AS above, "
             "lag(rank) OVER () AS before, lag(number) OVER () AS higher "
@@ -259,7 +260,7 @@ def _word(run: CheckedTable) -> str:
 
 def _short(session: Session, run: CheckedTable, cutoff: int) -> Iterator[Draft]:
     found = session.rows(
-        f"SELECT count(*) OVER (), first, query, n FROM {run.groups} WHERE n < {cutoff} "
+        f"SELECT count(*) OVER (), first, query, n FROM {run.groups} WHERE n BETWEEN 1 AND {cutoff - 1} "
         "ORDER BY first, query LIMIT 1"
     )
     for count, row, query, size in found:

@@ -35,6 +35,14 @@ def look_at_pair(
     if missing:
         message = f"{counted(len(missing), 'judged query', 'judged queries')} missing"
         yield Draft("missing-query", run, len(missing), message, _others(missing), missing[0])
+    unanswered = _ids(
+        session,
+        f"SELECT query FROM (SELECT * FROM {run.groups} WHERE n = 0) SEMI JOIN {judged.groups}",
+    )
+    if unanswered:
+        message = f"{counted(len(unanswered), 'judged query', 'judged queries')} with an empty list"
+        example = _others(unanswered)
+        yield Draft("empty-list", run, len(unanswered), message, example, unanswered[0])
     if extra:
         message = f"{counted(len(extra), 'query', 'queries')} without judgments"
         row = session.rows(f"SELECT first FROM {run.groups} WHERE query = ?", [extra[0]])[0][0]
@@ -46,7 +54,7 @@ def look_at_pair(
         yield from _document_spelling(session, judged, run)
         yield from _unjudged(session, judged, run, cutoff)
     else:
-        yield _disjoint_documents(session, judged, run)
+        yield from _disjoint_documents(session, judged, run)
 
 
 def _others(queries: Sequence[str]) -> str:
@@ -81,7 +89,9 @@ def _shares_documents(session: Session, judged: CheckedTable, run: CheckedTable)
     )
 
 
-def _disjoint_documents(session: Session, judged: CheckedTable, run: CheckedTable) -> Draft:
+def _disjoint_documents(
+    session: Session, judged: CheckedTable, run: CheckedTable
+) -> Iterator[Draft]:
     known, found = (
         [
             row[0]
@@ -96,12 +106,14 @@ def _disjoint_documents(session: Session, judged: CheckedTable, run: CheckedTabl
         f"SELECT count(*), min(row), arg_min(query, (row, query)), arg_min(doc, (row, query)) "
         f"FROM {run.table} SEMI JOIN {judged.groups} USING (query)"
     )[0]
+    if not count:  # all that is shared are empty lists
+        return
     hint = overlap_hint(known, found)
     if mark := mark_of_chunks(known, found):
         hint = f"They meet as chunks of documents: measure with chunks='{mark}', or evaluate --chunks '{mark}'."
     message = f"no retrieved document is judged. {hint}"
     example = f"judgments have {examples(known)}; the run has {examples(found)}"
-    return Draft("no-shared-documents", run, count, message, example, query, doc, row)
+    yield Draft("no-shared-documents", run, count, message, example, query, doc, row)
 
 
 def _document_spelling(

@@ -28,7 +28,8 @@ class CheckedTable:
         kind: which of the two.
         table: with the columns query, doc, number, rank and row.
         groups: a table with a row for each query: query, n (rows), low and high (numbers),
-            first (row), and top (the highest numbers, one more than the cutoff).
+            first (row), and top (the highest numbers, one more than the cutoff). A query that is
+            there without documents has n = 0, and nothing else.
         size: how many rows there are.
         ranked: whether there is a column of ranks.
         stored: the tables that can be dropped.
@@ -207,6 +208,10 @@ def _by_row(
         _insert(session, table, batch)
     ranked = kind is RUN and source is not None and source.layout.rank is not None
     groups = _grouped(session, table, cutoff)
+    if bare := opened.bare_queries():
+        name = session.register("bare", {"query": np.array(bare, object)})
+        session.execute(f"INSERT INTO {groups} (query, n) SELECT query, 0 FROM {name}")
+        session.connection.unregister(name)
     file = None if source is None else source.file
     checked = CheckedTable(
         name,

@@ -110,6 +110,13 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 "Run the query, or set the policy missing: it counts as 0 by default.",
             ),
             Rule(
+                "empty-list",
+                "warning",
+                "A judged query that the run has, without a document: it is answered with nothing, and not "
+                "missing. Only dicts and JSON can hold it.",
+                "Find out why nothing was retrieved: it counts as 0, whatever the policy missing says.",
+            ),
+            Rule(
                 "rank-against-score",
                 "warning",
                 "A document with a better rank and a lower score than another of its query. "

@@ -21,7 +21,7 @@ from gainful.matching.judgment_table import unique
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.open_input import open_input
 from gainful.matching.reader import opened_session
-from gainful.message_texts import shown
+from gainful.message_texts import counted, shown
 from gainful.writing.atomic_files import name_of, replacing
 from gainful.writing.file_formats import DOCUMENTS, FileFormat, read_naming
 from gainful.writing.packing import write_parts
@@ -270,7 +270,11 @@ def _warn_of_lost_queries(queries: Iterable[str], kind: Kind) -> None:
     """Say which queries are not in the file, because they have no documents."""
     lost = in_order(queries)
     if lost:
-        warn(f"{kind.name}: queries without documents are not in the file: {examples(lost)}.")
+        meaning = "missing" if kind is RUN else "not judged"
+        warn(
+            f"{kind.name}: queries without documents are not in the file: {examples(lost)}. It has a row "
+            f"for each document; read back, {counted(len(lost), 'query is', 'queries are')} {meaning}."
+        )
 
 
 _BLANKS = " \t\n\v\f\r"
