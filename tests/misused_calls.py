@@ -280,7 +280,7 @@ def functions() -> Iterator[tuple[str, Call]]:
         ),
         "use": Call(lambda definitions: gf.use(definitions), {"definitions": RETURNED}),
         "cg": Call(gf.cg, {"grades": [3, 2, 0]}),
-        "check": Call(gf.check, {"judgments": JUDGMENTS, "runs": RUNS, "scale": (0, 3)}),
+        "check": Call(gf.check, {"judgments": JUDGMENTS, "runs": RUNS, "scale": (0, 3), "chunks": "#"}),
         "agreement": Call(
             gf.agreement,
             {"grades": [JUDGMENTS, JUDGMENTS], "names": ["x", "y"], "resamples": 9, "runs": RUNS, "measures": ["nDCG@2"], "rule": "median", "baseline": "two", "pairs": "all", "correction": "none"},

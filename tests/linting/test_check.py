@@ -498,3 +498,48 @@ def test_empty_lists_are_answers_as_in_evaluate():
 def test_lists_that_are_all_empty_but_one_share_no_document_to_speak_of():
     found = gf.check({"q1": {"a": 1}}, {"mine": {"q1": {}, "q2": {"b": 1.0}}}, cutoff=1)
     assert {each.rule for each in found} == {"grades", "empty-list", "extra-query"}
+
+
+CHUNKS = {"q1": {"a#1": 0.9, "a#2": 0.9, "b#1": 0.5, "c#7": 0.5}, "q2": {"q2#1": 3.0, "q2#2": 2.0}}
+CHUNK_MAP = {chunk: chunk.partition("#")[0] for docs in CHUNKS.values() for chunk in docs}
+
+
+@pytest.mark.parametrize("chunks", ["#", CHUNK_MAP, CHUNK_MAP.get], ids=["mark", "map", "function"])
+@pytest.mark.parametrize("form", ["dict", "csv"])
+def test_chunks_are_looked_at_as_documents(chunks, form, tmp_path):
+    run, judgments = CHUNKS, {"q1": {"a": 1, "b": 1}, "q2": {"b": 1}}
+    if form == "csv":
+        lines = [f"{query},{doc},{number}" for query, docs in CHUNKS.items() for doc, number in docs.items()]  # fmt: skip
+        run = tmp_path / "run.csv"
+        run.write_text("\n".join(["query,doc,score", *lines]))
+    found = {each.rule: each for each in gf.check(judgments, {"r": run}, cutoff=2, chunks=chunks)}
+    rules = {"grades", "tie-at-cutoff", "self-match", "short-list", "mostly-unjudged"}
+    assert found.keys() == rules
+    assert found["self-match"].doc == found["short-list"].query == "q2"
+    folded = {"q1": {"a": 0.9, "b": 0.5, "c": 0.5}, "q2": {"q2": 3.0}}
+    alike = gf.check(judgments, {"r": folded}, cutoff=2)
+    assert {each.rule: each.count for each in alike} == {rule: found[rule].count for rule in found}
+
+
+def test_a_chunk_that_comes_twice_is_found_and_one_without_a_document_is_refused(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("query,doc,score\nq1,a#1,2\nq1,a#1,1\nq1,b#1,1\n")
+    judgments = {"q1": {"a": 1, "b": 1}}
+    found = {each.rule: each for each in gf.check(judgments, [path], cutoff=2, chunks="#")}
+    assert found.keys() == {"grades", "duplicate-document"}
+    assert found["duplicate-document"].doc == "a#1"
+    for call in (gf.check, gf.evaluate_runs):
+        with pytest.raises(gf.errors.InputError, match="a document for every chunk .* 'b#1'"):
+            call(judgments, {"r": {"q1": {"a#1": 1.0, "b#1": 0.5}}}, chunks={"a#1": "a"})
+
+
+def test_chunks_on_the_command_line(cli, tmp_path):
+    run, qrels, known = (tmp_path / name for name in ("c.run", "c.qrels", "map.tsv"))
+    run.write_text("q1 Q0 a#1 1 0.9 t\nq1 Q0 a#2 2 0.8 t\nq1 Q0 b#1 3 0.7 t\n")
+    qrels.write_text("q1 0 a 1\nq1 0 b 1\n")
+    known.write_text("a#1\ta\na#2\ta\nb#1\tb\n")
+    assert "no-shared-documents" in cli("check", qrels, run, "-k", 2).stdout
+    for how in (("--chunks", "#"), ("--chunk-map", known)):
+        done = cli("check", qrels, run, "-k", 2, "--strict", *how)
+        assert done.returncode == 0, done.stdout
+        assert done.stdout.splitlines()[-1] == "clean: 0 errors, 0 warnings, 1 note in judgments, c"

@@ -27,6 +27,7 @@ from gainful.cli.standard_streams import tell, write
 from gainful.cli.value_sources import current_project
 
 _FAILED = 1
+_SHARED = (*READING, "chunks")
 
 
 def _rules() -> str:
@@ -58,7 +59,7 @@ def _rules() -> str:
 @click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
 @format_option
 @output_option
-@shared_options(READING)
+@shared_options(_SHARED)
 def check(files: tuple[str, ...], **options: Any) -> None:
     """Look at JUDGMENTS, and RUNs if any, for what is wrong or probably not meant.
 
@@ -70,7 +71,7 @@ def check(files: tuple[str, ...], **options: Any) -> None:
     judgments, runs = judgments_and_runs(files, options)
     if judgments is None:
         refuse_missing("JUDGMENTS", "check")
-    reading = read_shared_options(READING, options)
+    reading = read_shared_options(_SHARED, options, judgments, *runs)
     named = runs_of(runs, options, judgments)
     refuse_standard_input_twice(judgments, *runs)
     check_target(options["output"], judgments, *named.values())

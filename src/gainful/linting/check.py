@@ -1,5 +1,6 @@
 """`check`: find what is wrong in judgments and runs, before anything is measured."""
 
+from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Unpack
 
@@ -7,7 +8,7 @@ from gainful import arguments
 from gainful.errors import InputError
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Session
-from gainful.inputs.id_types import decided_type
+from gainful.inputs.id_types import UNTYPED, decided_type
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.several_runs import Runs, read_runs
 from gainful.linting.draft_findings import Draft, settled, unread_rows
@@ -16,14 +17,17 @@ from gainful.linting.input_rules import (
     GradeRange,
     look_at_documents,
     look_at_grades,
+    look_at_lists,
     look_at_scores,
 )
 from gainful.linting.pair_rules import look_at_pair
-from gainful.linting.readable_rows import CheckedTable, check_input
+from gainful.linting.readable_rows import CheckedTable, check_input, folded
+from gainful.matching.chunks_to_documents import Chunks, read_chunks
 from gainful.matching.input import Input
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.open_input import open_input
 from gainful.matching.reader import opened_session
+from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 
 _DEEPEST = 100_000  # the engine keeps so many scores of each query at once
@@ -36,6 +40,7 @@ def check(
     *,
     cutoff: int = 10,
     scale: tuple[float, float] | None = None,
+    chunks: str | Mapping[str, str] | Callable[[str], str] | None = None,
     **options: Unpack[ReadingOptions],
 ) -> Findings:
     """Find what is wrong, or probably not meant, in judgments and runs.
@@ -46,6 +51,9 @@ def check(
             of a folder or a pattern, as `gainful.inputs.find_runs` names them; None for none.
         cutoff: the rank down to which the lists matter.
         scale: the lowest and the highest grade; those outside are errors.
+        chunks: the runs have chunks of documents, as in `evaluate`: the delimiter before the number of
+            a chunk, a dict from chunk to document, or a function. A document has the highest score
+            of its chunks.
         **options: see `ReadingOptions`.
 
     What cannot be read at all (no file of that name, a binary file) is an exception, not a
@@ -62,10 +70,14 @@ def check(
     note short-list mine 1
     >>> findings.summary
     '1 error, 3 warnings, 1 note in judgments, mine'
+    >>> chunked = {"mine": {"q1": {"a#1": 0.7, "a#2": 0.5, "b#1": 0.2}}}
+    >>> [finding.rule for finding in check({"q1": {"a": 3, "b": 2}}, chunked, cutoff=2, chunks="#")]
+    ['grades']
     """
     arguments.whole(cutoff, "cutoff", least=1, most=_DEEPEST)
     expected = _read_scale(scale)
     given = {} if runs is None else read_runs(runs, judgments, least=0)
+    folding = read_chunks(chunks, Policy())
     with opened_session(options) as session:
         names = read_columns(
             options.get("columns"), options.get("queries"), options.get("assessors")
@@ -78,9 +90,12 @@ def check(
         types = [(opened.query_type, opened.doc_type)]
         for name, run in given.items():
             found = open_input(run, RUN, names, session, checked=False)
-            types.insert(-1, (found.query_type, found.doc_type))  # the judgments stay the last
+            # The judgments stay the last; the ids of chunks are not those of documents.
+            types.insert(-1, (found.query_type, UNTYPED if folding else found.doc_type))
             readable = found.beside(opened, f"run {name!r}")
-            drafts += _look_at_run(session, judged, readable, name, cutoff)
+            if folding is not None and not readable.has_ids:
+                raise InputError("chunks", "documents with ids", readable.holds)
+            drafts += _look_at_run(session, judged, readable, name, cutoff, folding)
         findings = settled(drafts)
     names.refuse_unused()
     query_type, doc_type = (decided_type(each) for each in zip(*types, strict=True))
@@ -89,15 +104,23 @@ def check(
 
 
 def _look_at_run(
-    session: Session, judged: CheckedTable, opened: Input, name: str, cutoff: int
+    session: Session,
+    judged: CheckedTable,
+    opened: Input,
+    name: str,
+    cutoff: int,
+    chunks: Chunks | None,
 ) -> list[Draft]:
     run, drafts = _checked(session, opened, name, cutoff)
+    lists = run
     if run.size:
-        drafts += look_at_documents(session, run)
-        drafts += look_at_scores(session, run, cutoff)
+        lists = run if chunks is None else folded(session, run, chunks, cutoff)
+        drafts += look_at_documents(session, run, lists)
+        drafts += look_at_scores(session, run)
+        drafts += look_at_lists(session, lists, cutoff)
         if judged.size:
-            drafts += look_at_pair(session, judged, run, cutoff)
-    for table in run.stored:
+            drafts += look_at_pair(session, judged, lists, cutoff)
+    for table in dict.fromkeys((*lists.stored, *run.stored)):
         session.drop(table)
     return drafts
 

@@ -12,10 +12,12 @@ from gainful.matching.minus_one_marks import MARK
 from gainful.message_texts import counted
 
 
-def look_at_documents(session: Session, table: CheckedTable) -> Iterator[Draft]:
-    """Look at what judgments and runs have in common."""
+def look_at_documents(
+    session: Session, table: CheckedTable, lists: CheckedTable | None = None
+) -> Iterator[Draft]:
+    """Look at what judgments and runs have in common; `lists` are a run's with chunks folded."""
     yield from _duplicates(session, table)
-    yield from _self_matches(session, table)
+    yield from _self_matches(session, lists or table)
 
 
 def _duplicates(session: Session, table: CheckedTable) -> Iterator[Draft]:
@@ -140,18 +142,22 @@ def _without_relevant(session: Session, judged: CheckedTable) -> Iterator[Draft]
         yield Draft("no-relevant-document", judged, count, message, example, query, None, row)
 
 
-def look_at_scores(session: Session, run: CheckedTable, cutoff: int) -> Iterator[Draft]:
+def look_at_scores(session: Session, run: CheckedTable) -> Iterator[Draft]:
     """Look at the scores of a run, or at its ranks where it is ordered by these."""
     if not run.kind.tied:
         yield from _unusable(session, run)
-        yield from _short(session, run, cutoff)
         return
     if not run.kind.ascending:
         yield from _like_ranks(session, run)
     if run.ranked:
         yield from _ranks(session, run)
-    yield from _constant(session, run)
-    yield from _ties(session, run, cutoff)
+
+
+def look_at_lists(session: Session, run: CheckedTable, cutoff: int) -> Iterator[Draft]:
+    """Look at the lists of documents that a run comes to, down to the cutoff."""
+    if run.kind.tied:
+        yield from _constant(session, run)
+        yield from _ties(session, run, cutoff)
     yield from _short(session, run, cutoff)
 
 

@@ -1,6 +1,6 @@
 """Judgments and runs as tables on the engine: the rows that can be read, and those that cannot."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from gainful.inputs.format_detection import Layout
 from gainful.inputs.judgments_or_run import RUN, Kind
 from gainful.inputs.row_by_row_reading import Row
 from gainful.inputs.table_source import Source, TextState, guarded, is_whole, read_into, ready
+from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import BadRow, Input
 
 _BATCH = 1 << 17
@@ -232,6 +233,21 @@ def _by_row(
         UnreadRows(rule, counts[rule], entry, remedies.get(rule, ""))
         for rule, entry in first.items()
     ]
+
+
+def folded(session: Session, run: CheckedTable, chunks: Chunks, cutoff: int) -> CheckedTable:
+    """Return a run of chunks as one of documents, each with its highest score, at its first row."""
+    table = session.name("folded")
+    session.execute(
+        f"CREATE TEMP TABLE {table} AS SELECT query, document AS doc, max(number) AS number, "
+        f"CAST(NULL AS DOUBLE) AS rank, min(row) AS row FROM ({chunks.sql(session, run.table)}) "
+        "GROUP BY query, document"
+    )
+    groups = _grouped(session, table, cutoff)
+    session.execute(
+        f"INSERT INTO {groups} (query, n) SELECT query, 0 FROM {run.groups} WHERE n = 0"
+    )
+    return replace(run, table=table, groups=groups, ranked=False, stored=(groups, table))
 
 
 def _insert(session: Session, table: str, batch: list[Row]) -> None:
