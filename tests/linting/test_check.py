@@ -529,7 +529,7 @@ def test_a_chunk_that_comes_twice_is_found_and_one_without_a_document_is_refused
     assert found.keys() == {"grades", "duplicate-document"}
     assert found["duplicate-document"].doc == "a#1"
     for call in (gf.check, gf.evaluate_runs):
-        with pytest.raises(gf.errors.InputError, match="a document for every chunk .* 'b#1'"):
+        with pytest.raises(gf.errors.InputError, match=r"a document for every chunk .* 'b#1'"):
             call(judgments, {"r": {"q1": {"a#1": 1.0, "b#1": 0.5}}}, chunks={"a#1": "a"})
 
 
@@ -543,3 +543,18 @@ def test_chunks_on_the_command_line(cli, tmp_path):
         done = cli("check", qrels, run, "-k", 2, "--strict", *how)
         assert done.returncode == 0, done.stdout
         assert done.stdout.splitlines()[-1] == "clean: 0 errors, 0 warnings, 1 note in judgments, c"
+
+
+def test_a_run_in_the_place_of_the_judgments_is_found(tmp_path):
+    runs = {}
+    for name in ("old", "new", "newer"):
+        lines = [f"q{place % 3},d{place},{99.5 - place / 4}" for place in range(30)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["query,doc,score", *lines]))
+        runs[name] = tmp_path / f"{name}.csv"
+    judgments = runs.pop("old")
+    (told,) = (each for each in gf.check(judgments, runs) if each.rule == "run-as-judgments")
+    assert told.message.endswith("this looks like two runs, and no judgments")
+    assert (told.input, told.severity) == ("judgments", "warning")
+    assert told.remedy.startswith("Give the judgments first: evaluate JUDGMENTS RUN.")
+    said = gf.check(judgments, runs, columns={"grade": "score"})
+    assert "run-as-judgments" not in {each.rule for each in said}

@@ -6,7 +6,7 @@ from typing import Unpack
 
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.inputs.columns import read_columns
+from gainful.inputs.columns import asked_columns, read_columns
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import UNTYPED, decided_type
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
@@ -27,6 +27,7 @@ from gainful.matching.input import Input
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.open_input import open_input
 from gainful.matching.reader import opened_session
+from gainful.matching.swapped_inputs import swapped_inputs
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 
@@ -88,6 +89,7 @@ def check(
             drafts += look_at_documents(session, judged)
             drafts += look_at_grades(session, judged, expected)
         types = [(opened.query_type, opened.doc_type)]
+        slip, said = None, JUDGMENTS.number in asked_columns(JUDGMENTS, names)
         for name, run in given.items():
             found = open_input(run, RUN, names, session, checked=False)
             # The judgments stay the last; the ids of chunks are not those of documents.
@@ -96,6 +98,9 @@ def check(
             if folding is not None and not readable.has_ids:
                 raise InputError("chunks", "documents with ids", readable.holds)
             drafts += _look_at_run(session, judged, readable, name, cutoff, folding)
+            slip = slip or (None if said else swapped_inputs(opened.first_rows(), found.first_rows))
+        if slip is not None:
+            drafts.append(Draft("run-as-judgments", judged, 1, slip.odd, remedy=slip.remedy))
         findings = settled(drafts)
     names.refuse_unused()
     query_type, doc_type = (decided_type(each) for each in zip(*types, strict=True))

@@ -78,6 +78,13 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 "Write the ids of both sides alike, as strings, and give files that belong together.",
             ),
             Rule(
+                "run-as-judgments",
+                "warning",
+                "Judgments that are probably a run: many grades with fractions, beside scores that are "
+                "whole numbers as grades are, or falling along every list as scores do.",
+                "Give the judgments first, then the runs; or name the column of grades: columns grade=….",
+            ),
+            Rule(
                 "query-spelling",
                 "warning",
                 "A judged query that the run lacks, and has under another spelling: other blanks, "

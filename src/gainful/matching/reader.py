@@ -174,10 +174,10 @@ class Reader:
         said = JUDGMENTS.number in asked_columns(JUDGMENTS, self.columns)
         if said or judgments.told_swapped:
             return
-        odd = swapped_inputs(judgments.given.first_rows(), run.first_rows)
-        if odd is not None:
+        slip = swapped_inputs(judgments.given.first_rows(), run.first_rows)
+        if slip is not None:
             judgments.told_swapped = True
-            warn(f"judgments, run: {odd}")
+            warn(f"judgments, run: {slip.odd}. {slip.remedy}")
 
     def warn_of_marks(self) -> None:
         """Warn where −1 is the only negative grade, and the policy does not say what it means.

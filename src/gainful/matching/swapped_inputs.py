@@ -5,7 +5,7 @@ several signs together tell. The first rows of both are looked at, which costs l
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,16 +14,24 @@ from gainful.array_types import Floats
 FirstRows = Sequence[tuple[Any, Any]]
 """Query and number of the first rows of an input; none where the name of a column tells what they are."""
 
+
+class Slip(NamedTuple):
+    """What is odd about judgments and a run, and what to do about it."""
+
+    odd: str
+    remedy: str
+
+
 _MANY = 10  # different grades, more than people give
 
 
-def swapped_inputs(judgments: FirstRows, run: Callable[[], FirstRows]) -> str | None:
+def swapped_inputs(judgments: FirstRows, run: Callable[[], FirstRows]) -> Slip | None:
     """Return what is odd about judgments that look like a run, and what to do; None where nothing is.
 
     >>> rows = [("q", 9.5 - place / 4) for place in range(20)]
-    >>> swapped_inputs(rows, lambda: [("q", 1), ("q", 0)]).partition(".")[0]
+    >>> swapped_inputs(rows, lambda: [("q", 1), ("q", 0)]).odd
     'the grades have fractions, and all scores are whole numbers from 0 to 4, as grades are'
-    >>> swapped_inputs(rows, lambda: rows).partition(":")[0]
+    >>> swapped_inputs(rows, lambda: rows).odd.partition(":")[0]
     'the grades have fractions and fall along every list, as the scores of a run do'
     >>> swapped_inputs([("q", 1), ("q", 0)], lambda: rows) is None
     True
@@ -45,16 +53,17 @@ def swapped_inputs(judgments: FirstRows, run: Callable[[], FirstRows]) -> str | 
 
         oddity = swapped_arguments(grades, scores)
         if oddity is not None:
-            return (
-                f"the grades {oddity}, and all scores are whole numbers from 0 to 4, as grades are. "
-                "Check that the judgments come first, and the run second."
+            return Slip(
+                f"the grades {oddity}, and all scores are whole numbers from 0 to 4, as grades are",
+                "Check that the judgments come first, and the run second.",
             )
     fractions = all((each != np.floor(each)).any() for each in (grades, scores))
-    if fractions and 2 * different > grades.size and _fall(judgments):
-        return (
+    if fractions and 2 * different > grades.size and _fall(judgments, grades):
+        return Slip(
             "the grades have fractions and fall along every list, as the scores of a run do: this "
-            "looks like two runs, and no judgments. Give the judgments first: evaluate JUDGMENTS RUN. "
-            "Where they are grades, name their column: columns grade=…."
+            "looks like two runs, and no judgments",
+            "Give the judgments first: evaluate JUDGMENTS RUN. Where they are grades, name their "
+            "column: columns grade=….",
         )
     return None
 
@@ -63,15 +72,15 @@ def _numbers(rows: FirstRows) -> Floats:
     return np.fromiter((number for _, number in rows), np.float64)
 
 
-def _fall(rows: FirstRows) -> bool:
-    """Return whether the numbers of each query fall from row to row, in enough rows to tell.
+def _fall(rows: FirstRows, numbers: Floats) -> bool:
+    """Return whether the numbers of each query, (n,), fall from row to row, in enough rows to tell.
 
-    >>> _fall([("q", 3.5)] * 20), _fall([("q", -row) for row in range(20)])
+    >>> _fall([("q", None)] * 20, np.full(20, 3.5)), _fall([("q", None)] * 20, -np.arange(20.0))
     (False, True)
     """
-    last: dict[Any, Any] = {}
+    last: dict[Any, float] = {}
     falls = 0
-    for query, number in rows:
+    for (query, _), number in zip(rows, numbers.tolist(), strict=True):
         before = last.get(query, number)
         if number > before:
             return False
