@@ -232,9 +232,19 @@ def test_every_choice_of_a_policy_is_in_the_glossary():
     assert named == {choice.name for choice in gf.measures.choices()} - about_files
 
 
+_SCORED = {"q": {f"d{place}": 9.5 - place / 4 for place in range(20)}}
 WARNED = {
     "no retrieved document is judged": ({"q": {"a": 1}}, {"q": {"x": 1.0}}),
     "the grade −1, the only negative one": ({"q": {"a": 1, "b": -1}}, {"q": {"a": 1.0}}),
+    "the grades have fractions, and all scores are whole numbers": (
+        _SCORED,
+        {"q": {"d1": 1, "d2": 0}},
+    ),
+    "this looks like two runs, and no judgments": (_SCORED, _SCORED),
+    "each row counts as grade 1, whatever stands in the column": (
+        [{"user": "q", "item": "a", "event": "click"}],
+        {"q": {"a": 1.0}},
+    ),
     "so they look like ranks": ({"q": {"a": 1}}, {"q": {"a": 1, "b": 2, "c": 3}}),
 }
 
