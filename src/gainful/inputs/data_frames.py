@@ -137,7 +137,11 @@ def rows_in(given: Any, most: int | None = None) -> list[dict[str, Any]]:
     pandas, polars, pyarrow = map(sys.modules.get, ("pandas", "polars", "pyarrow"))
     if pandas is not None and isinstance(given, pandas.DataFrame):
         # Of two columns of one name, `readable` says what is wrong.
-        return given.iloc[:most].to_dict("records") if given.columns.is_unique else []
+        if not given.columns.is_unique or not len(given):
+            return []
+        if most == 1:  # much faster than a slice
+            return [{name: given[name].iloc[0] for name in given.columns}]
+        return given.iloc[:most].to_dict("records")  # type: ignore[no-any-return]
     if polars is not None and isinstance(given, polars.DataFrame):
         return list(given.head(len(given) if most is None else most).to_dicts())
     if pyarrow is not None and isinstance(given, pyarrow.Table):
