@@ -52,9 +52,9 @@ def check(
             of a folder or a pattern, as `gainful.inputs.find_runs` names them; None for none.
         cutoff: the rank down to which the lists matter.
         scale: the lowest and the highest grade; those outside are errors.
-        chunks: the runs have chunks of documents, as in `evaluate`: the delimiter before the number of
-            a chunk, a dict from chunk to document, or a function. A document has the highest score
-            of its chunks.
+        chunks: how the chunks of a run become documents, as in `evaluate`. It is the delimiter before
+            the number of a chunk, a dict from chunk to document, or a function. A document has the
+            highest score of its chunks.
         **options: see `ReadingOptions`.
 
     What cannot be read at all (no file of that name, a binary file) is an exception, not a
