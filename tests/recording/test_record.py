@@ -367,6 +367,11 @@ CHUNK = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         (CHUNK + b"25\r\n" + BODY + b"\r\n0\r\n\r\n", None),
         (b"HTTP/1.0 200 OK\r\n\r\n" + BODY, None),
         (b"HTTP/1.0 200 OK\r\n\r\n\xef\xbb\xbf" + BODY, None),
+        (b"HTTP/1.0 200 OK\r\n\r\n" + BODY.replace(b'"hits"', b'"\xef\xbf\xbd": 1, "hits"'), None),
+        (
+            b"HTTP/1.0 200 OK\r\n\r\n" + BODY.replace(b'"a"', b'"caf\xe9"'),
+            "an answer that is no UTF-8",
+        ),
         (CHUNK + b"99\r\n" + BODY, "an answer that breaks off"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + BODY, "an answer that breaks off"),
         (

@@ -146,11 +146,23 @@ class HttpServer:
         Raises:
             UnansweredError: where there is none.
         """
-        text = self.send(request).decode(errors="replace")
+        return self.read_json(self.send(request))
+
+    def read_json(self, content: bytes) -> tuple[Any, str]:
+        """Return the JSON of an answer, also as text.
+
+        Raises:
+            UnansweredError: where it is none, or no UTF-8.
+        """
+        text = content.decode(errors="replace")
         try:
-            return json.loads(text), text
+            found = json.loads(text)
         except (ValueError, RecursionError):
             raise UnansweredError(f"no JSON but {self.show(text)}", again=True) from None
+        # An id whose bytes were replaced would be another.
+        if "\N{REPLACEMENT CHARACTER}" in text and text.encode() != content:
+            raise UnansweredError("an answer that is no UTF-8")
+        return found, text
 
     def show(self, text: str) -> str:
         """Return the beginning of what the server said, for a message."""

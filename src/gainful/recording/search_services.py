@@ -146,11 +146,7 @@ class HttpService:
         begin = time.perf_counter()
         content = self._server.send(request)
         seconds = time.perf_counter() - begin
-        text = content.decode(errors="replace")
-        try:
-            answer = json.loads(text)
-        except (ValueError, RecursionError):
-            raise UnansweredError(f"no JSON but {self._server.show(text)}", again=True) from None
+        answer, text = self._server.read_json(content)
         found = self._reader.read(answer, lambda: self._server.show(text), self._depth, seconds)
         if any(secret in doc for secret in self._secrets for doc in found.docs):
             raise UnansweredError("an id that holds the key")
