@@ -1,5 +1,6 @@
 """What the losses of JAX do in their own way: powers of two, sorting, sums from rank to rank."""
 
+import functools
 import math
 
 import jax
@@ -7,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import gainful as gf
 from gainful.tensors.losses.jax_operations import JAX
 from gainful.tensors.losses.relaxed_sorting import _Relaxation
 
@@ -86,3 +88,20 @@ def test_relaxed_orders_from_rank_to_rank(deep, tau):
     found, expected = (np.asarray(form(*given)) for form in (jax.jit(powers), powers))
     assert found == pytest.approx(expected, rel=2e-5, abs=1e-7)
     assert (found[:4, 0].sum(-1) >= 1).all()
+
+
+@pytest.mark.parametrize("name", ["soft_ndcg", "neural_ndcg", "pirank_ndcg"])
+def test_losses_as_on_a_gpu(name, monkeypatch):
+    rng = np.random.default_rng(1)
+    scores, labels = rng.normal(size=(2, 7)).astype(np.float32), rng.integers(0, 4, (2, 7))
+    options = {"iterations": 7} if name == "neural_ndcg" else {}  # no whole number of turns
+
+    def found():
+        loss = functools.partial(getattr(gf.losses, name), labels=jnp.asarray(labels), **options)
+        return jax.value_and_grad(loss)(jnp.asarray(scores))
+
+    expected = found()
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    value, slope = found()
+    assert float(value) == pytest.approx(float(expected[0]), rel=1e-5)
+    assert np.asarray(slope) == pytest.approx(np.asarray(expected[1]), rel=1e-4, abs=1e-6)

@@ -68,13 +68,18 @@ def test_relaxed_orders(function, options, block, held, monkeypatch):
         same(found, expected)
 
 
-# All items at once; several lists; some items of one list; one item.
-@pytest.mark.parametrize("items", [LISTS * WIDTH, 2 * WIDTH, 4, 1])
+# All items at once, with every step kept; then made anew; several lists; some items of one; one item.
+@pytest.mark.parametrize(
+    ("items", "kept"),
+    [(LISTS * WIDTH, 2**20), (LISTS * WIDTH, 0), (2 * WIDTH, 0), (4, 0), (1, 0)],
+)
 @pytest.mark.parametrize("k", [None, 4])
-def test_distributions_of_ranks(items, k, monkeypatch):
+def test_distributions_of_ranks(items, kept, k, monkeypatch):
+    monkeypatch.setattr(TorchOperations, "kept_ranks", 0)
     expected = in_torch(L.soft_ndcg, {"k": k})
     deep, length = k or WIDTH, 4  # 4 is the root of 11, rounded up
     for operations in (TorchOperations, JaxOperations):
+        monkeypatch.setattr(operations, "kept_ranks", kept)
         monkeypatch.setattr(operations, "room", lambda *_: items * (8 * WIDTH + 4 * length * deep))
     for found in (in_torch(L.soft_ndcg, {"k": k}), in_jax(L.soft_ndcg, {"k": k})):
         same(found, expected)

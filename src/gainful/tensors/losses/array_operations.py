@@ -21,6 +21,10 @@ class Operations(Protocol):
     kept_pairs: int
 
     @property
+    def kept_ranks(self) -> int:
+        """How many numbers of distributions of ranks are kept for a gradient; more are made anew."""
+
+    @property
     def block(self) -> int:
         """How many pairs are held at a time, where they are not kept."""
 
@@ -117,6 +121,9 @@ class Operations(Protocol):
     def uniform(self, shape: tuple[int, ...], like: Array, generator: Any) -> Array:
         """Draw from (0, 1)."""
 
+    def gumbel(self, drawn: Array) -> Array:
+        """Return −ln(−ln x), Gumbel noise of uniform draws, which may be written over."""
+
     def another(self, generator: Any, number: int) -> Any:
         """Return a generator for the draws of this number, independent of those before."""
 
@@ -136,6 +143,9 @@ class Operations(Protocol):
 
     def product(self, matrix: Array, vector: Array) -> Array:
         """Return Σ_j A_ij·x_j of matrices [list, i, j] and vectors [list, j], in full precision."""
+
+    def products(self, matrix: Array, vectors: Array) -> Array:
+        """Return the same of several vectors for each matrix, [vector, list, j], as [vector, list, i]."""
 
     def fold(self, step: Callable[[Array, Array], Array], start: Array, over: Array) -> Array:
         """Apply `step(state, item)` to the items along the first axis of `over`."""

@@ -13,6 +13,7 @@ from gainful.errors import InputError
 from gainful.message_texts import shown
 
 _BLOCK = 2**20  # pairs: 4 MiB of float32, which caches hold
+_STEPS = 5  # of a loop that are compiled as one on a GPU, where each turn starts kernels
 _INTEGERS: dict[int, Any] = {4: np.int32, 8: np.int64}
 """Integers of as many bytes as a floating number."""
 
@@ -21,6 +22,11 @@ class JaxOperations:
     """JAX, wherever its arrays are, traced or not."""
 
     kept_pairs = 2**24  # 64 MiB of float32
+
+    @property
+    def kept_ranks(self) -> int:
+        """16 MiB of float32 on a GPU, where each step starts kernels; a CPU has them sooner anew than from memory."""
+        return 0 if jax.default_backend() == "cpu" else 2**22
 
     @property
     def block(self) -> int:
@@ -180,6 +186,10 @@ class JaxOperations:
             raise InputError("generator", "one key of JAX", f"an array of shape {generator.shape}")
         return jax.random.uniform(generator, shape, dtype=like.dtype, minval=tiny)
 
+    def gumbel(self, drawn: Any) -> Any:
+        """Return −ln(−ln x)."""
+        return -jnp.log(-jnp.log(drawn))
+
     def another(self, generator: Any, number: int) -> Any:
         """Return a key of its own; the first is the one that is given."""
         own = number and isinstance(generator, jax.Array)
@@ -225,6 +235,10 @@ class JaxOperations:
         """Return the products of matrices and vectors."""
         return jnp.einsum("lij,lj->li", matrix, vector, precision="highest")
 
+    def products(self, matrix: Any, vectors: Any) -> Any:
+        """Return the products of matrices and several vectors each."""
+        return jnp.einsum("lij,klj->kli", matrix, vectors, precision="highest")
+
     def fold(self, step: Callable[[Any, Any], Any], start: Any, over: Any) -> Any:
         """Apply `step` to the items along the first axis."""
         return jax.lax.scan(lambda state, item: (step(state, item), None), start, over)[0]
@@ -234,7 +248,7 @@ class JaxOperations:
     ) -> tuple[Any, tuple[Any, ...]]:
         """Apply `step` to the items along the first axes, and keep what it says."""
         found: tuple[Any, tuple[Any, ...]] = jax.lax.scan(
-            lambda state, items: step(state, *items), start, over
+            lambda state, items: step(state, *items), start, over, unroll=_unrolled()
         )
         return found
 
@@ -251,7 +265,7 @@ class JaxOperations:
             moved = padded[..., 1:] if back else padded[..., :-1]
             return one + share * (moved - one), padded
 
-        found: tuple[Any, Any] = jax.lax.scan(step, start, shares, reverse=back)
+        found: tuple[Any, Any] = jax.lax.scan(step, start, shares, reverse=back, unroll=_unrolled())
         return found
 
     def fused_ranks(self, *_: Any) -> None:
@@ -323,6 +337,10 @@ class JaxOperations:
         return found(*arrays)
 
     with_traceable_gradient = with_gradient
+
+
+def _unrolled() -> int:
+    return 1 if jax.default_backend() == "cpu" else _STEPS
 
 
 def _power_of_two(exponents: Any) -> Any:

@@ -30,6 +30,9 @@ def expected_worth(
     lists, width = (int(size) for size in scores.shape)
     _warn_of_a_long_wait(lists, width, len(worth))
 
+    if lists * width * width * (len(worth) + 1) <= ops.kept_ranks:
+        return _expected_at_once(ops, scores, mask, worth, sigma)
+
     def value(s: Array, valid: Array, worth: Array) -> Array:
         return _RankDistributions(ops, s, worth, sigma).value(s, valid)
 
@@ -37,6 +40,25 @@ def expected_worth(
         return _RankDistributions(ops, s, worth, sigma).pullback(slopes, s, valid)
 
     return ops.with_gradient(value, pullback, scores, mask, worth)
+
+
+def _expected_at_once(
+    ops: Operations, scores: Array, mask: Array, worth: Array, sigma: float
+) -> Array:
+    """Return the same for few items: each step is taken once, forwards and backwards."""
+
+    def value(s: Array, valid: Array, worth: Array) -> tuple[Array, Array]:
+        every = _RankDistributions(ops, s, worth, sigma)
+        ranks, before = every.grown(every.chances(s, valid)[0])
+        return (ranks * worth).sum(-1), before
+
+    def pullback(slopes: Array, before: Array, s: Array, valid: Array, worth: Array) -> Array:
+        every = _RankDistributions(ops, s, worth, sigma)
+        above, steep = every.chances(s, valid)
+        found = every.slopes_after(above, before) * steep * slopes[:, :, None]
+        return ops.where(valid, found.sum(1) - found.sum(-1), 0.0)
+
+    return ops.with_kept_gradient(value, pullback, scores, mask, worth)
 
 
 class _RankDistributions:
@@ -96,6 +118,21 @@ class _RankDistributions:
 
         return ops.by_lists(some, self.items, slopes, s, valid)[0]
 
+    def chances(self, s: Array, valid: Array) -> tuple[Array, Array]:
+        """Return p that each item stands above each other, [list, item, other], and dp/ds."""
+        return self._chances(s, valid, s, valid, self.places + 0 * s)
+
+    def grown(self, above: Array) -> tuple[Array, Array]:
+        """Return the distributions of all items, and those before each other one was added."""
+        return self.ops.mixtures(self._start(above), self.ops.in_blocks(above, 1))
+
+    def slopes_after(self, above: Array, before: Array) -> Array:
+        """Return the derivatives of the worth by p, [list, item, other]."""
+        start = self.worth + 0 * self._start(above)
+        _, after = self.ops.mixtures(start, self.ops.in_blocks(above, 1), back=True)
+        found = _by_chances(before, after)
+        return found.swapaxes(0, 1).swapaxes(1, 2)
+
     def _rows(self, s: Array) -> int:
         """Return how many items of each list are computed at a time."""
         return max(1, min(self.width, self.items // max(1, len(s))))
@@ -128,7 +165,7 @@ class _RankDistributions:
             items = ops.in_blocks(run, 1)
             _, before = ops.mixtures(ranks, items)
             later, after = ops.mixtures(later, items, back=True)
-            return later, (((before[..., :-1] - before[..., 1:]) * after[..., :-1]).sum(-1),)
+            return later, (_by_chances(before, after),)
 
         start = self._start(above)
         _, (starts,) = ops.walk(skip, start, runs)
@@ -136,6 +173,11 @@ class _RankDistributions:
         items = len(runs) * self.length
         found = found[back].reshape(items, *above.shape[:2])[: self.width]
         return found.swapaxes(0, 1).swapaxes(1, 2)
+
+
+def _by_chances(before: Array, after: Array) -> Array:
+    """Return Σ_r P(r)·(w(r+1) − w(r)) of P before an item and w after it, both as `mixtures` has them."""
+    return ((before[..., :-1] - before[..., 1:]) * after[..., :-1]).sum(-1)
 
 
 def _warn_of_a_long_wait(lists: int, width: int, deep: int) -> None:

@@ -8,6 +8,9 @@ from gainful.tensors.losses.loss_function import loss_function
 from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.training_lists import TrainingLists, reduced
 
+_FEW = 4
+"""Up to how many vectors are multiplied one by one, which takes less time than all together."""
+
 _HELD = 2**25
 """How many pairs of one list are held for all steps; those of a longer list are made anew."""
 
@@ -93,17 +96,19 @@ def sorted_gains(lists: TrainingLists, tau: float, iterations: int, deep: int) -
     def value(*given: Array) -> tuple[Array, ...]:
         def some(s: Array, gains: Array, counts: Array) -> tuple[Array, ...]:
             held = _Relaxation(ops, s, counts, tau, deep)
-            found = _forward(held, gains, iterations)
-            return (*found, held.whole) if small else found
+            found, *scales = _forward(held, gains, iterations)
+            # Found is kept, too: each sum over the items is a look at all pairs.
+            kept = (found + 0, *scales)
+            return (found, *kept, held.whole) if small else (found, *kept)
 
         return ops.by_lists(some, size, *given)
 
     def pullback(*given: Array) -> Array:
         def some(slopes: Array, *others: Array) -> tuple[Array, ...]:
-            *scales, s, gains, counts = others
+            found, *scales, s, gains, counts = others
             whole = scales.pop() if small else None
             held = _Relaxation(ops, s, counts, tau, deep, whole)
-            return (_backward(held, gains, slopes, scales),)
+            return (_backward(held, gains, slopes, found, scales),)
 
         return ops.by_lists(some, size, *given)[0]
 
@@ -192,21 +197,24 @@ class _Relaxation:
 
         return self.ops.by_rows(rows, self._size, self.ranks)
 
-    def over_ranks(self, *ys: Array) -> Array:
-        """Return Σ_i K_ij·y_i of several y [list, rank], along a first axis."""
+    def over_ranks(self, ys: Array) -> Array:
+        """Return Σ_i K_ij·y_i, [y, list, item], of several y [y, list, rank]."""
         ops = self.ops
         if self.whole is not None:
-            turned = self.whole.swapaxes(-1, -2)
-            return ops.stacked([ops.product(turned, y) for y in ys])
+            return self._turned(self.whole, ys)
 
         def add(sums: Array, block: Array) -> Array:
-            turned = self._rows(block[0]).swapaxes(-1, -2)
-            return sums + ops.stacked(
-                [ops.product(turned, block[at]) for at in range(1, len(block))]
-            )
+            return sums + self._turned(self._rows(block[0]), block[1:])
 
         start = 0 * ops.stacked([self._s] * len(ys))
-        return ops.fold(add, start, ops.in_blocks(ops.stacked([self.ranks, *ys]), self._size))
+        return ops.fold(add, start, ops.in_blocks(ops.join([self.ranks[None], ys]), self._size))
+
+    def _turned(self, rows: Array, ys: Array) -> Array:
+        """Return Σ_i K_ij·y_i over some ranks, of several y."""
+        turned = rows.swapaxes(-1, -2)
+        if len(ys) > _FEW:
+            return self.ops.products(turned, ys)
+        return self.ops.stacked([self.ops.product(turned, y) for y in ys])
 
     def inverse(self, sums: Array) -> Array:
         """Return 1/x, and 0 where there is nothing to sum."""
@@ -215,29 +223,29 @@ class _Relaxation:
 
 
 def _forward(held: _Relaxation, gains: Array, iterations: int) -> tuple[Array, ...]:
-    """Return the sorted gains [list, rank] and the scales: a first, then each step's a, b and ranks.
+    """Return the sorted gains [list, rank] and the scales: a first, then each step's a and b.
 
     P_ij = a_i·K_ij·b_j after the scales a of the rows [list, step, rank] and b of the columns
-    [list, step, item]. The last are the mean ranks of the columns between them.
+    [list, step, item].
     """
-    ops, ranks = held.ops, held.ranks
+    ops = held.ops
     b = ops.floats(held.there, gains)
     first = held.inverse(held.over_items(b))
     if not iterations:
         return first * held.over_items(b * gains), first
 
     def step(state: tuple[Array, Array], _: Array) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
-        a = state[0]
-        sums = held.over_ranks(a, ranks * a)
-        b = held.inverse(sums[0])
+        b = held.inverse(held.over_ranks(state[0][None])[0])
         a = held.inverse(held.over_items(b))
-        return (a, b), (a, b, b * sums[1])
+        return (a, b), (a, b)
 
     (a, b), kept = ops.walk(step, (first, b), ops.counting(iterations, gains))
     return a * held.over_items(b * gains), first, *(one.swapaxes(0, 1) for one in kept)
 
 
-def _backward(held: _Relaxation, gains: Array, slopes: Array, scales: Sequence[Array]) -> Array:
+def _backward(
+    held: _Relaxation, gains: Array, slopes: Array, sorted_gains: Array, scales: Sequence[Array]
+) -> Array:
     """Return the gradient by the scores [list, item] from that by the sorted gains [list, rank].
 
     Needed of the gradient by L are its sums over ranks, and those weighted by (j − i): up to terms
@@ -247,31 +255,29 @@ def _backward(held: _Relaxation, gains: Array, slopes: Array, scales: Sequence[A
     ops, ranks, items = held.ops, held.ranks, held.items
     first, *steps = scales
     ones = ops.floats(held.there, gains)
-
-    def sums(y: Array, b: Array) -> tuple[Array, Array]:
-        """Return Σ_i x_ij and Σ_i (j − i)·x_ij, [list, item], of x_ij = y_i·K_ij·b_j."""
-        found = held.over_ranks(y, ranks * y) * b
-        return found[0], items * found[0] - found[1]
-
     a, b = (steps[0][:, -1], steps[1][:, -1]) if steps else (first, ones)
-    sorted_gains = a * held.over_items(b * gains)
-    of_ranks = sums(slopes * a * sorted_gains, b)
-    of_items = sums(slopes * a, b * gains)
-    total, apart = (one - other for one, other in zip(of_ranks, of_items, strict=True))
-    moved = -apart
+    y, z = slopes * a * sorted_gains, slopes * a
+    # Σ_i x_ij and Σ_i (j − i)·x_ij, [list, item], of x_ij = (y_i − z_i·G_j)·K_ij·b_j.
+    found = held.over_ranks(ops.stacked([y, ranks * y, z, ranks * z])) * b
+    total = found[0] - gains * found[2]
+    moved = gains * (items * found[2] - found[3]) - (items * found[0] - found[1])
     if steps:
-        later, scale, mean = (one.swapaxes(0, 1) for one in steps)
-        earlier = ops.join([first[None], later[:-1]]), ops.join([ones[None], scale[:-1]])
+        later, scale = (one.swapaxes(0, 1) for one in steps)
+        earlier, before = ops.join([first[None], later[:-1]]), ops.join([ones[None], scale[:-1]])
+        means = scale * held.over_ranks(ranks * earlier)  # the mean ranks of the columns
 
-        def step(state: tuple[Array, Array], *at: Array) -> tuple[tuple[Array, Array], tuple[()]]:
-            (total, moved), (a, before, b, mean) = state, at
-            moved = moved + total * (items - mean)
-            total, apart = sums(a * a * held.over_items(total * b), before)
-            return (total, moved - apart), ()
+        def step(total: Array, *at: Array) -> tuple[Array, tuple[Array, Array]]:
+            a, before, b = at
+            y = a * a * held.over_items(total * b)
+            return held.over_ranks(y[None])[0] * before, (total, y)
 
         back = ops.integers(range(len(scale))[::-1], gains)
-        over = [one[back] for one in (*earlier, scale, mean)]
-        (total, moved), _ = ops.walk(step, (total, moved), *over)
+        earlier, before, scale, means = (one[back] for one in (earlier, before, scale, means))
+        total, (totals, ys) = ops.walk(step, total, earlier, before, scale)
+        # What no later step needs is summed for all steps at once.
+        nexts = ops.join([totals[1:], total[None]])
+        apart = items * nexts - held.over_ranks(ranks * ys) * before
+        moved = moved + (totals * (items - means) - apart).sum(0)
     running = total.cumsum(-1)
     # By places and not by the signs of differences, which are 0 where scores are equal.
     spread = 2 * running - total - running[:, -1:]

@@ -67,6 +67,7 @@ class TorchOperations:
     """PyTorch, on whatever device the scores are."""
 
     kept_pairs = BLOCK
+    kept_ranks = 2**22  # 16 MiB of float32
     block = BLOCK
 
     def computes_at_once(self, scores: Tensor) -> bool:
@@ -171,7 +172,9 @@ class TorchOperations:
         return torch.argsort(values.detach(), dim=-1, descending=True, stable=True)
 
     def from_high_to_low(self, values: Tensor) -> Tensor:
-        """Sort by way of the order, so that a gradient goes back by it."""
+        """Sort, where a gradient is needed by way of the order, so that it goes back by it."""
+        if not (values.requires_grad and torch.is_grad_enabled()):
+            return values.sort(dim=-1, descending=True).values
         return self.take(values, self.descending(values))
 
     def take(self, values: Tensor, indices: Tensor) -> Tensor:
@@ -225,6 +228,10 @@ class TorchOperations:
         drawn = torch.rand(shape, dtype=like.dtype, device=like.device, generator=generator)
         return drawn.clamp_min_(torch.finfo(like.dtype).tiny)
 
+    def gumbel(self, drawn: Tensor) -> Tensor:
+        """Return −ln(−ln x), in the memory of the draws."""
+        return drawn.log_().neg_().log_().neg_()
+
     def another(self, generator: Any, number: int) -> Any:  # noqa: ARG002
         """Return the generator, which goes on by itself."""
         return generator
@@ -266,6 +273,13 @@ class TorchOperations:
             return (matrix * vector[:, None, :]).sum(-1)
         with self.exactly(matrix):
             return torch.matmul(matrix, vector[:, :, None])[:, :, 0]
+
+    def products(self, matrix: Tensor, vectors: Tensor) -> Tensor:
+        """Return the products of matrices and several vectors each."""
+        if torch.get_float32_matmul_precision() != "highest":
+            return torch.stack([self.product(matrix, vector) for vector in vectors])
+        with self.exactly(matrix):
+            return torch.matmul(matrix, vectors.permute(1, 2, 0)).permute(2, 0, 1)
 
     def fold(self, step: Callable[[Any, Any], Any], start: Tensor, over: Tensor) -> Tensor:
         """Apply `step` to the items along the first axis."""
