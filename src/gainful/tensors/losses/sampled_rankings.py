@@ -118,7 +118,7 @@ def gumbel_noise(
     ops = lists.ops
     if noise is None:
         drawn = ops.uniform((samples, *lists.scores.shape), lists.scores, generator)
-        return -ops.log(-ops.log(drawn))
+        return ops.gumbel(drawn)
     given = numbers(ops, "noise", noise, lists.scores)
     if tuple(given.shape[1:]) != shape or given.ndim != len(shape) + 1 or not given.shape[0]:
         expected = f"[sample, …] with the shape of the scores, {shape}, and at least 1 sample"

@@ -26,7 +26,6 @@ from gainful.tensors.losses.torch_operations import TORCH
 from gainful.tensors.losses.training_lists import (
     Arranged,
     around_middle,
-    ideal_of,
     read_labels,
     read_scores,
     truths,
@@ -490,25 +489,27 @@ def pl_rank(scores: Tensor, lists: Lists) -> Found | None:
         return None
     hidden, width = lists.hidden, scores.shape[1]
     gains = lists.gains()
+    best = gains
     if hidden is None:
-        mask = torch.ones_like(scores, dtype=torch.bool)
         keys = scores.sub(scores.nanmedian(-1, keepdim=True).values) + lists.drawn
         # Sums by list take ten times as long as one of all, which says that none is odd.
         sums = 0.0 if math.isfinite(keys.sum().item()) else keys.sum((0, -1))
+        order = _from_high_to_low(keys)
     else:
-        mask = ~hidden
-        keys = around_middle(TORCH, scores, mask) + lists.drawn
+        keys = around_middle(TORCH, scores, ~hidden) + lists.drawn
         sums = keys.masked_fill(hidden, 0.0).sum((0, -1))
-        keys = keys.masked_fill_(hidden, -math.inf)
-    # Where keys are equal, the first item has the better rank.
-    order = keys.argsort(dim=-1, descending=True, stable=True)
-    ideal, positive = ideal_of(TORCH, gains, mask, (lists.discount, lists.base, lists.k))
+        keys, best = keys.masked_fill_(hidden, -math.inf), gains.masked_fill(hidden, -math.inf)
+        order = keys.argsort(dim=-1, descending=True, stable=True)  # what is hidden is equal
     ranks = torch.arange(1, width + 1, dtype=scores.dtype, device=scores.device)
     worth = discounts_of(TORCH, ranks, lists.discount, lists.base)
     worth = worth if lists.k is None else worth * (ranks <= lists.k)
+    best = best.sort(dim=-1, descending=True).values
+    ideal = (torch.where(best > 0, best, 0.0) * worth).sum(-1)
+    positive = ideal > 0
+    ideal = torch.where(positive, ideal, 1.0)
     samples = keys.shape[0]
     gained = gains.expand_as(keys).gather(-1, order)
-    ahead = (gained * worth).flip(-1).cumsum(-1).flip(-1)
+    ahead = (gained * worth).flip(-1).cumsum_(-1).flip(-1)
     dcg = ahead[..., 0].mean(0)
     values = torch.where(positive, 1 - dcg / ideal, 0.0) if lists.normalized else -dcg
     # A key, a label or an ideal that is not known makes its list so.
@@ -520,20 +521,32 @@ def pl_rank(scores: Tensor, lists: Lists) -> Found | None:
     if hidden is not None:
         shares = shares.masked_fill_(hidden, 0.0)
     shares = shares.expand_as(keys).gather(-1, order)
-    left = shares.flip(-1).cumsum(-1).flip(-1)
+    left = shares.flip(-1).cumsum_(-1).flip(-1)
     if hidden is not None:
         left = left.masked_fill_(left == 0, 1.0)
     inverse = left.reciprocal_()
-    direct = (inverse * worth).cumsum(-1)
-    risk = inverse.mul_(ahead).cumsum(-1)
+    direct = (inverse * worth).cumsum_(-1)
+    risk = inverse.mul_(ahead).cumsum_(-1)
     found = shares.mul_(direct.mul_(gained).sub_(risk))
-    found[..., :-1] += ahead[..., 1:]
+    found[..., :-1].add_(ahead[..., 1:])  # += would write what it has written once more
     slope = torch.empty_like(found).scatter_(-1, order, found).sum(0).div_(-samples)
     if hidden is not None:
         slope = slope.masked_fill_(hidden, 0.0)
     if lists.normalized:
         slope = slope.mul_(torch.where(positive, 1 / ideal, 0.0)[:, None])
     return values, slope
+
+
+def _from_high_to_low(keys: Tensor) -> Tensor:
+    """Return the items by their keys; where these are equal, the first has the better rank.
+
+    PyTorch sorts faster where it need not keep that order, and keys with noise are seldom equal.
+    """
+    found, order = keys.sort(dim=-1, descending=True)
+    odd = (found[..., 1:] < found[..., :-1]).all(-1).logical_not_()
+    if bool(odd.any()):
+        order[odd] = keys[odd].argsort(dim=-1, descending=True, stable=True)
+    return order
 
 
 RULES: Mapping[str, Rule] = {
