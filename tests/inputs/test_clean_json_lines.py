@@ -4,11 +4,13 @@ import itertools
 import json
 import random
 
+import numpy as np
 import pytest
 
 import gainful as gf
 from every_case import assert_every_case
 from gainful.inputs import clean_text_files
+from gainful.inputs.clean_json_lines import _stands
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import json_lines_layout
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
@@ -416,3 +418,17 @@ def test_what_is_read_after_an_accident_is_what_the_rows_are(files, base, deep):
             (row.query, row.doc, row.number) for row in read
         ], text
     assert clean > tries / 50
+
+
+def test_literals_are_compared_byte_by_byte():
+    literal = b'", "relevance": "'  # of two words of eight bytes and one more
+    for size in range(1, len(literal) + 1):
+        line = b"x" * 5 + literal[:size] + b"y" * 24
+        text = np.frombuffer(line * 2, np.uint8)
+        places = np.array([5, len(line) + 5])
+        assert _stands(literal[:size], text, places)
+        for at in range(size):
+            other = text.copy()
+            other[places[1] + at] ^= 128
+            assert not _stands(literal[:size], other, places)
+    assert not _stands(literal, text, np.array([text.size - 3]))

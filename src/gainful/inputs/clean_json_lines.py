@@ -13,7 +13,7 @@ import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.inputs.clean_fields import LINE_FEED, QUOTE, RETURN, SPACE, by_line, is_utf8
-from gainful.inputs.decimal_parsing import Bytes, Words, are_digits, read_decimals
+from gainful.inputs.decimal_parsing import WORD, Bytes, Words, are_digits, read_decimals
 from gainful.inputs.float_precision import is_exact
 from gainful.inputs.format_detection import Layout
 
@@ -90,9 +90,16 @@ class Skeleton:
                 # Where literals share a byte, quotes were counted in vain.
                 if (place < starts[-1]).any():
                     return None
-            if not _stands(literal, text, place):
+            if 0 < at < len(self.strings) and not _stands(literal, text, place):
                 return None
             starts.append(place + len(literal))
+        # From the end of a line to the next: the fewer looks at the text, the better.
+        first, last = self.literals[0], self.literals[-1]
+        edge = starts[0][:1] - len(first)
+        if not (_stands(first, text, edge) and _stands(last, text, place[-1:])):
+            return None
+        if place.size > 1 and not _stands(last + first, text, place[:-1]):
+            return None
         return JsonFields(starts[:-1], ends)
 
     def _are_clean(self, found: "JsonFields", text: Bytes, words: Words) -> bool:
@@ -162,12 +169,22 @@ def skeleton_of(head: bytes, layout: Layout) -> Skeleton | None:
 
 
 def _stands(literal: bytes, text: Bytes, places: Ints) -> bool:
-    """Return whether a literal stands at some places of a text, which ascend."""
-    size = len(literal)
-    if places[-1] + size > text.size:
+    """Return whether a literal stands at some places of a text, which ascend.
+
+    Compared are integers of eight bytes each: while strings of bytes are, all other threads wait.
+    """
+    count = -(-len(literal) // WORD)
+    if places[-1] + count * WORD > text.size:
         return False
-    windows = np.ndarray((text.size - size + 1,), f"V{size}", text, strides=(1,))
-    return bool(windows[places].tobytes() == literal * places.size)
+    windows = np.ndarray((text.size - count * WORD + 1,), f"V{count * WORD}", text, strides=(1,))
+    found = windows[places].view(np.uint64).reshape(-1, count)
+    for at in range(count):
+        piece, word = literal[at * WORD : (at + 1) * WORD], found[:, at]
+        if len(piece) < WORD:
+            word = word & np.uint64((1 << 8 * len(piece)) - 1)
+        if (word != np.uint64(int.from_bytes(piece, "little"))).any():
+            return False
+    return True
 
 
 def _is_digit(characters: Bytes) -> Bools:
