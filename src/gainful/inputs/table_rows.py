@@ -166,7 +166,8 @@ class _Dicts:
 
 def _refuse_mixed(given: Mapping[Any, Any], reading: Reading) -> None:
     """Refuse dicts of columns beside values that stand alone."""
-    nested = [isinstance(value, Mapping) for value in given.values()]
+    # A look at the type goes first: that at what is a mapping takes five times as long.
+    nested = [type(value) is dict or isinstance(value, Mapping) for value in given.values()]
     if any(nested) and not all(nested):
         key = [*given][nested.index(False)]
         role = reading.roles.keys[-1]
