@@ -6,7 +6,7 @@ DEMO := examples/cooking
 # Compiled modules are kept, even where the environment says not to: tests start many processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo judge test deep quick hosts lint check docs site site-check pictures fuzz gpu bench clean
+.PHONY: help demo judge test deep rest quick hosts lint check docs site site-check pictures fuzz gpu bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,14 +15,20 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 
+# pip would compile every module of every package, one after the other; this takes all cores, and
+# leaves out their tests.
+PIP := -m pip install --quiet --disable-pip-version-check --no-compile
+COMPILE := -m compileall -q -j 0 -x /tests/ $(VENV)/lib > /dev/null || true
+
 # One stamp for each set of packages, renewed when pyproject.toml changes.
 $(VENV)/stamp-demo: pyproject.toml | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python $(PIP) --editable .
 	@touch $@
 
 $(VENV)/stamp-%: pyproject.toml | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable . --group $*
-	$(if $(filter test check,$*),$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --group alone)
+	$(BIN)/python $(PIP) --editable . --group $*
+	$(if $(filter test check,$*),$(BIN)/python $(PIP) --no-deps --group alone)
+	@$(BIN)/python $(COMPILE)
 	@touch $@
 
 demo: $(VENV)/stamp-demo  ## evaluate the shipped runs and work one query out
@@ -38,11 +44,15 @@ judge: $(VENV)/stamp-judge  ## open the judging desk on the shipped runs, and go
 # Two processes for two cores: threads of their own would only wait for one another. With Spark and a
 # browser there are three: with two, a core is idle at times.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadscope
-test: $(VENV)/stamp-test  ## run all tests, and name the ten slowest
+test: $(VENV)/stamp-test  ## run the tests, and name the ten slowest
 	$(PYTEST) -n 3 --durations=10
 
-deep: $(VENV)/stamp-test  ## run all tests with every case of the matrices that `make test` thins out
+deep: $(VENV)/stamp-test  ## run all tests, also those and the cases that `make test` leaves out
 	$(PYTEST) -n 3 --durations=10 --deep
+
+PART ?= 1/8
+rest: $(VENV)/stamp-test  ## run a part of what `make test` leaves out, PART=1/8
+	$(PYTEST) -n 3 -q --rest $(PART)
 
 quick: $(VENV)/stamp-test  ## run the tests that are quick: no Spark, browser, PyTorch or JAX
 	$(PYTEST) -n 2 --quick
@@ -54,8 +64,8 @@ $(HOSTS)/stamp: $(VENV)/stamp-test
 	$(BIN)/python -m venv --without-pip $(HOSTS)
 	$(BIN)/python -c 'import site; print(f"import site; site.addsitedir({site.getsitepackages()[0]!r})")' \
 		> $$(echo $(HOSTS)/lib/python*/site-packages)/tests.pth
-	$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --group hosts -c tests/hosts/constraints.txt
-	$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --group hosts-alone
+	$(HOSTS)/bin/python $(PIP) --group hosts -c tests/hosts/constraints.txt
+	$(HOSTS)/bin/python $(PIP) --no-deps --group hosts-alone
 	@touch $@
 
 # Plug-ins of pytest that hosts bring are not loaded: they break on warnings.

@@ -13,7 +13,16 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
-from slow_tests import REPRESENTED, SLOW, THINNED, shared_resource, thinned, values_of
+from slow_tests import (
+    ONLY_DEEP,
+    REPRESENTED,
+    SLOW,
+    THINNED,
+    part_of,
+    shared_resource,
+    thinned,
+    values_of,
+)
 
 settings.register_profile("gainful", deadline=None, print_blob=True)
 settings.load_profile("gainful")
@@ -31,7 +40,12 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="leave out the tests in slow_tests.py")
-    parser.addoption("--deep", action="store_true", help="try every case of every matrix")
+    parser.addoption(
+        "--deep", action="store_true", help="try every test and every case of a matrix"
+    )
+    parser.addoption(
+        "--rest", metavar="PART/PARTS", help="try a part of what only --deep tries, such as 1/8"
+    )
     parser.addoption(
         "--pictures", action="store_true", help="write the pictures of the documentation anew"
     )
@@ -70,41 +84,53 @@ def _place(item):
     return next(at for at, start in enumerate(SLOW) if name.startswith(start))
 
 
-def _thin(config, items):
-    """Leave out what `make deep` alone tries; a test that is asked for by its case is tried."""
+def _only_deep(config, items):
+    """Return the ids of what `make deep` alone tries, but for what is asked for by its name."""
     asked = [each for each in config.args if "[" in each]
-    matrices, represented = {}, {}
+    named = {each.partition("::")[2].partition("[")[0] for each in config.args if "::" in each}
+    matrices, represented, left = {}, {}, set()
     for item in items:
         name = item.nodeid.partition("[")[0]
         if any(map(item.nodeid.endswith, asked)):
+            continue
+        if name in ONLY_DEEP and name.partition("::")[2] not in named:
+            left.add(item.nodeid)
             continue
         if name in THINNED:
             matrices.setdefault(name, {})[item.nodeid] = item.callspec.id
         if name in REPRESENTED:
             represented.setdefault(name, {})[item.callspec.id] = item.nodeid
-    left = {
-        case
-        for name, cases in matrices.items()
-        for case in cases.keys() - thinned(values_of(cases), THINNED[name])
-    }
+    for name, cases in matrices.items():
+        left |= cases.keys() - thinned(values_of(cases), THINNED[name])
     for name, cases in represented.items():
         table = REPRESENTED[name]
-        named = {one for one in (*table, *table.values()) if "::" not in one}
-        if not asked and (gone := named - cases.keys()):
+        known = {one for one in (*table, *table.values()) if "::" not in one}
+        if not asked and (gone := known - cases.keys()):
             raise pytest.UsageError(f"{name} has no case {sorted(gone)}: see tests/slow_tests.py")
         left |= {node for case, node in cases.items() if case in table}
+    return left
+
+
+def _leave_out(config, items, left):
+    """Leave out some tests, by their ids."""
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
     items[:] = [item for item in items if item.nodeid not in left]
 
 
 def pytest_collection_modifyitems(config, items):
     """Put the slow tests first, so that no process is left alone with one at the end."""
-    if not config.option.deep:
-        _thin(config, items)
+    every, left = {item.nodeid for item in items}, set()
+    if config.option.rest:
+        try:
+            left = every - part_of(_only_deep(config, items), config.option.rest)
+        except ValueError as problem:
+            raise pytest.UsageError(f"--rest: {problem}") from None
+    elif not (config.option.deep or config.option.pictures):
+        left = _only_deep(config, items)
+    _leave_out(config, items, left)
     places = {item: _place(item) for item in items}
     if config.option.quick:
-        config.hook.pytest_deselected(items=[one for one in items if places[one] is not None])
-        items[:] = [item for item in items if places[item] is None]
+        _leave_out(config, items, {one.nodeid for one in items if places[one] is not None})
     items.sort(key=lambda item: len(SLOW) if places[item] is None else places[item])
 
 

@@ -1,4 +1,4 @@
-"""The slow tests: `make test` starts with them, `make quick` leaves them out, `make deep` has more.
+"""The slow tests: `make test` starts with them, `make quick` leaves them out, `make deep` has all.
 
 An entry is how the ids of tests begin: a folder, a file, or a test of a file. The slowest stand
 first. `python -m pytest --durations=10` shows which tests are slow.
@@ -148,6 +148,7 @@ SLOW = (
     "tests/measures/test_check_measure.py",
     "tests/measures/test_own_discounts.py",
     "tests/measures/test_measure_cookbook.py",
+    "tests/measures/test_measures_of_baseline.py::test_the_formula_of_both_values",
     "tests/measures/test_named_discounts_and_gains.py::test_tensors_and_losses_take_names",
     "tests/inputs/test_clean_text_files.py::test_same_of_tables",
     "tests/inputs/test_json.py::test_the_engine_reads_values_as_the_rows_are_read",
@@ -213,67 +214,217 @@ _PACKED = re.compile(r"(.*?)(\.gz|\.zst|)", re.DOTALL)
 # Tests with a matrix of cases that takes long: `make test` tries one in so many of them, among which
 # is every value of every parameter, and `make deep` tries all.
 THINNED = {
-    "tests/spark/test_same_on_spark.py::test_every_measure_under_every_policy": 2,
+    "tests/spark/test_same_on_spark.py::test_every_measure_under_every_policy": 6,
+    "tests/spark/test_spark_at_work.py::test_the_run_is_sent_once": 4,
     "tests/spark/test_spark_input.py::test_rows_without_a_value": 2,
-    "tests/tensors/test_losses.py::test_pytorch_and_jax_compute_the_formula": 2,
-    "tests/tensors/test_losses.py::test_odd_input_is_finite": 6,
-    "tests/tensors/test_losses.py::test_half_precision_is_accumulated_in_single": 2,
+    "tests/spark/test_spark_input.py::test_the_rows_of_a_query_are_in_one_place_after_grouping": 4,
+    "tests/spark/test_spark_text.py::test_a_file_gives_the_same_number_or_the_same_message": 4,
+    "tests/spark/test_spark_text.py::test_named_columns_and_ranks": 4,
+    "tests/spark/test_stream.py::test_the_same_as_from_dicts": 4,
+    "tests/browser/test_page_accessible.py::test_the_page_has_no_grave_fault": 4,
+    "tests/tensors/test_listwise_at_once.py::test_values_and_gradients_are_those_of_the_formula": 4,
     "tests/tensors/test_losses.py::test_flat_lists_are_the_padded_ones": 2,
-    "tests/tensors/test_metrics.py::test_values_are_those_of_evaluate_arrays": 3,
-    "tests/tensors/test_pairs_at_once.py::test_values_and_gradients_are_those_of_the_formula": 3,
-    "tests/dialects/test_spark_mllib.py::test_means": 2,
+    "tests/tensors/test_losses.py::test_half_precision_is_accumulated_in_single": 2,
+    "tests/tensors/test_losses.py::test_odd_input_is_finite": 18,
+    "tests/tensors/test_losses.py::test_pytorch_and_jax_compute_the_formula": 6,
+    "tests/tensors/test_losses_in_blocks.py::test_distributions_of_ranks": 4,
+    "tests/tensors/test_losses_in_blocks.py::test_relaxed_orders": 4,
+    "tests/tensors/test_losses_published.py::test_bounds_and_limits": 4,
+    "tests/tensors/test_metrics.py::test_every_gain": 4,
+    "tests/tensors/test_metrics.py::test_values_are_those_of_evaluate_arrays": 9,
+    "tests/tensors/test_metrics_precision.py::"
+    "test_the_mean_discount_of_equal_scores_is_exact_at_every_rank": 4,
+    "tests/tensors/test_pairs_at_once.py::test_every_gain_and_discount": 4,
+    "tests/tensors/test_pairs_at_once.py::test_every_scheme_at_every_cutoff": 4,
+    "tests/tensors/test_pairs_at_once.py::test_far_scores": 4,
+    "tests/tensors/test_pairs_at_once.py::test_values_and_gradients_are_those_of_the_formula": 9,
+    "tests/tensors/test_pl_rank.py::test_draws_agree_with_the_expectation": 4,
     "tests/comparison/test_gate_error_rates.py::"
     "test_a_run_that_is_as_good_fails_in_one_of_forty_cases": 2,
-    "tests/dialects/test_dialects_against_tools.py::test_lists": 2,
+    "tests/dialects/test_dialects_against_tools.py::test_lists": 6,
     "tests/dialects/test_dialects_against_tools.py::test_lists_of_a_run": 2,
     "tests/dialects/test_matching_once.py::"
-    "test_what_serves_for_several_policies_is_what_each_of_them_gives": 3,
-    "tests/dialects/test_why.py::test_parts_sum_to_the_gap": 3,
+    "test_what_serves_for_several_policies_is_what_each_of_them_gives": 9,
+    "tests/dialects/test_spark_mllib.py::test_means": 2,
+    "tests/dialects/test_why.py::test_parts_sum_to_the_gap": 9,
+    "tests/evaluation/test_against_literal.py::test_every_measure_under_the_default_policy": 6,
     "tests/evaluation/test_against_literal.py::test_random_cases_with_random_settings": 2,
-    "tests/evaluation/test_against_literal.py::test_every_measure_under_the_default_policy": 2,
+    "tests/evaluation/test_expectations_over_ties.py::"
+    "test_a_rule_that_settles_ties_gives_the_value_of_its_order": 4,
     "tests/evaluation/test_many_cutoffs.py::test_many_cutoffs_beside_a_few": 3,
     "tests/evaluation/test_unjudged.py::"
     "test_documents_that_are_marked_alone_are_warned_of_from_every_form": 2,
     "tests/evaluation/test_unjudged.py::"
     "test_minus_one_as_the_only_negative_grade_is_warned_of_from_every_form": 2,
+    "tests/explanation/test_explain_families.py::"
+    "test_the_steps_of_every_family_lead_to_its_value": 2,
+    "tests/fusion/test_clean_runs.py::test_the_same_as_by_the_engine": 4,
     "tests/inputs/test_bad_files.py::test_runs": 2,
     "tests/inputs/test_choices.py::test_a_rule_for_duplicates_where_there_are_none": 2,
-    "tests/inputs/test_choices.py::test_chunks": 4,
+    "tests/inputs/test_choices.py::test_chunks": 12,
     "tests/inputs/test_choices.py::test_duplicates": 2,
     "tests/inputs/test_choices.py::test_policies_that_refuse": 2,
     "tests/inputs/test_choices.py::test_queries_that_retrieve_themselves": 2,
     "tests/inputs/test_choices.py::test_unjudged": 2,
-    "tests/inputs/test_engine.py::test_little_memory_gives_the_same": 2,
+    "tests/inputs/test_clean_json_lines.py::test_same_as_dicts": 4,
+    "tests/inputs/test_clean_text_files.py::test_same_as_dicts": 4,
     "tests/inputs/test_ids.py::test_a_frame_with_ids_of_two_types": 2,
     "tests/inputs/test_ids.py::test_half_a_character_is_refused_in_every_form": 2,
+    "tests/inputs/test_json.py::test_large_numbers_that_a_float64_holds_are_taken": 4,
     "tests/inputs/test_long_rows.py::test_rows_longer_than_the_engine_reads": 2,
     "tests/inputs/test_long_rows.py::test_the_zeros_that_a_crash_leaves_are_no_end": 2,
     "tests/inputs/test_named_columns.py::test_names_are_honoured_or_refused_in_every_form": 2,
     "tests/inputs/test_named_columns.py::test_numbers_mean_that_there_is_no_header": 2,
     "tests/inputs/test_odd_files.py::test_a_field_too_many": 2,
     "tests/inputs/test_odd_files.py::test_blank_lines_before_the_header": 2,
-    "tests/inputs/test_same_from_every_form.py::test_as_a_run": 3,
+    "tests/inputs/test_same_from_every_form.py::test_as_a_run": 9,
     "tests/inputs/test_same_from_every_form.py::test_as_judgments": 2,
+    "tests/inputs/test_streams.py::test_standard_input_in_every_format": 4,
+    "tests/inputs/test_streams.py::test_streams_of_arrow_batches": 4,
     "tests/inputs/test_text_details.py::test_marks_and_blank_lines": 2,
     "tests/inputs/test_white_space.py::test_only_the_white_space_of_c_separates_fields": 2,
+    "tests/integrations/test_retrieved_ids.py::test_questions_one_by_one_are_those_of_evaluate": 4,
     "tests/judging/test_bounds.py::test_bounds_are_the_ends_of_all_assignments": 2,
     "tests/judging/test_bounds.py::test_bounds_of_a_difference": 2,
     "tests/judging/test_next_to_judge.py::test_every_kind_of_input_gives_the_same": 2,
+    "tests/judging/test_next_to_judge.py::test_priorities_are_those_of_a_literal_recomputation": 4,
     "tests/judging/test_pool.py::test_every_kind_of_input_gives_the_same": 2,
+    "tests/linting/test_rules_against_literal.py::test_counts_are_those_of_the_definitions": 4,
     "tests/matching/test_precision.py::test_as_float64_they_are_scores_as_any_other": 2,
     "tests/matching/test_precision.py::test_beside_other_choices": 4,
-    "tests/matching/test_precision.py::test_clean_files_without_the_engine": 2,
-    "tests/matching/test_precision.py::test_every_form_of_a_run": 3,
+    "tests/matching/test_precision.py::test_clean_files_without_the_engine": 6,
+    "tests/matching/test_precision.py::test_every_form_of_a_run": 9,
     "tests/matching/test_precision.py::test_scores_that_a_float32_cannot_hold": 3,
     "tests/matching/test_precision.py::test_worked_by_hand": 2,
     "tests/matching/test_same_matched.py::test_flat_arrays_with_query_ids": 2,
-    "tests/plotting/test_chart_names.py::test_any_name_can_be_drawn": 3,
+    "tests/measures/test_measures_of_baseline.py::test_the_formula_of_both_values_of_each_query": 4,
+    "tests/plotting/test_chart_names.py::test_any_name_can_be_drawn": 9,
     "tests/plotting/test_chart_names.py::test_no_name_gets_into_code": 2,
     "tests/plotting/test_charts.py::test_the_theme_is_the_config": 2,
+    "tests/reporting/test_report_details.py::test_random_details": 4,
     "tests/statistics/test_error_rates.py::test_t_and_randomisation_keep_their_level": 2,
+    "tests/statistics/test_tukey.py::test_numbers_whose_upper_bits_tie_are_ordered_by_all": 4,
     "tests/writing/test_ids_come_back.py::test_a_join_with_pandas": 2,
+    "tests/writing/test_round_trips.py::test_any_ids_and_numbers": 4,
     "tests/writing/test_round_trips.py::test_every_name": 2,
 }
+
+# Tests that take long for what they add to others: another size, another place, every page, many
+# draws. `make test` leaves them out, as it does the cases above; `make rest` tries a part of all that
+# is left out, and each submission another part: see .ci/run.
+_LONG = {
+    "tests/spark/test_own_measures_on_spark.py": (
+        "test_a_module_that_the_machines_lack",
+        "test_the_same_as_of_dicts_and_of_files",
+    ),
+    "tests/spark/test_same_on_spark.py": ("test_rows_without_a_grade_have_grade_1",),
+    "tests/spark/test_spark_at_work.py": (
+        "test_a_file_that_changes_is_measured_anew",
+        "test_a_query_with_very_many_documents",
+        "test_a_run_in_chunks_is_sent_once",
+        "test_a_run_of_very_many_queries_is_sent_once",
+        "test_connect_gives_the_same",
+    ),
+    "tests/spark/test_spark_input.py": (
+        "test_a_function_says_which_document_a_chunk_belongs_to",
+        "test_queries_and_documents_that_do_not_meet",
+        "test_ranks_that_are_taken_for_scores",
+    ),
+    "tests/spark/test_spark_text.py": ("test_a_file_in_many_parts",),
+    "tests/spark/test_stream.py": ("test_a_large_query_is_not_kept",),
+    "tests/browser/test_desk_assessor.py": (
+        "test_fifty_documents_by_keyboard_while_the_server_is_killed",
+    ),
+    "tests/browser/test_desk_lead_page.py": (
+        "test_a_list_besides_one_document_at_a_time",
+        "test_a_second_lead_overwrites_nothing",
+        "test_files_come_in_and_grades_are_taken_back",
+        "test_reasons_pace_and_a_lost_connection",
+        "test_what_cannot_be_exported_says_why",
+        "test_what_was_settled_is_undone",
+    ),
+    "tests/browser/test_desk_pages.py": (
+        "test_a_long_scale_leaves_room_for_the_text_on_a_phone",
+        "test_a_long_text_full_of_the_words_of_its_query",
+        "test_axe_finds_no_grave_fault",
+        "test_touch_keys_and_undo_of_any_step",
+    ),
+    "tests/browser/test_desk_tutorial.py": ("test_the_tutorial_in_a_browser",),
+    "tests/browser/test_page_accessible.py": ("test_a_detail_has_no_grave_fault",),
+    "tests/browser/test_page_assessors.py": (
+        "test_the_charts_are_drawn_and_follow_the_measure",
+        "test_the_section_has_what_the_agreement_says",
+    ),
+    "tests/browser/test_page_detail.py": (
+        "test_a_browser_that_cannot_unpack_says_so",
+        "test_a_detail_has_an_address",
+        "test_a_query_asked_for_while_another_closes_is_shown",
+        "test_neighbours_follow_the_table",
+        "test_other_lists_may_be_chosen",
+        "test_what_is_asked_for_last_is_shown",
+    ),
+    "tests/browser/test_page_main.py": (
+        "test_long_tables_come_in_portions",
+        "test_paper_is_light_and_whole",
+        "test_the_filter_takes_ids_and_texts",
+    ),
+    "tests/browser/test_page_odd.py": (
+        "test_long_names_can_be_told_apart",
+        "test_what_is_undefined_is_said_and_not_drawn",
+    ),
+    "tests/browser/test_playground_page.py": (
+        "test_axe_finds_no_grave_fault",
+        "test_dragging_with_a_finger",
+        "test_grades_are_typed_and_stepped",
+        "test_nothing_sticks_out_of_a_phone",
+    ),
+    "tests/browser/test_report_picture.py": ("test_the_picture_of_the_report",),
+    "tests/tensors/test_losses_given.py": ("test_a_loss_is_compiled_and_taken_apart_as_it_is",),
+    "tests/tensors/test_losses_published.py": (
+        "test_a_long_list_fits_in_little_memory",
+        "test_losses_train_in_jax",
+    ),
+    "tests/tensors/test_losses_transformed.py": ("test_compiled_losses_have_the_same_gradient",),
+    "tests/tensors/test_metrics.py": ("test_compiled_to_machine_code",),
+    "tests/cli/test_process.py": ("test_messages_that_nobody_can_read_change_nothing",),
+    "tests/comparison/test_examples.py": ("test_rankers_trained_with_losses_beside_lightgbm",),
+    "tests/comparison/test_gate_error_rates.py": (
+        "test_proof_is_demanded_of_runs_that_are_worse_by_the_bound",
+        "test_with_several_conditions_the_whole_gate_fails_no_more_often",
+        "test_with_several_runs_the_whole_gate_fails_no_more_often",
+    ),
+    "tests/comparison/test_invariance.py": (
+        "test_scale_and_shift_of_all_scores_change_no_decision",
+        "test_the_same_seed_gives_the_same_bits_on_any_number_of_cores",
+    ),
+    "tests/desk/test_desk_load.py": ("test_twenty_assessors_at_two_desks_lose_nothing",),
+    "tests/dialects/test_which.py": ("test_every_dialect_is_found_by_its_number",),
+    "tests/fusion/test_fuse.py": ("test_the_same_numbers_from_every_form",),
+    "tests/fuzzing/test_fuzzing.py": ("test_the_command_tries_inputs_and_keeps_none",),
+    "tests/inputs/test_clean_json_lines.py": (
+        "test_lines_unlike_the_first",
+        "test_skeletons",
+    ),
+    "tests/inputs/test_engine.py": ("test_little_memory_gives_the_same",),
+    "tests/inputs/test_long_rows.py": ("test_rows_are_counted_as_they_are_read",),
+    "tests/integrations/test_hosts.py": ("test_trainers_of_trees_need_no_torch",),
+    "tests/integrations/test_pytest_host.py": ("test_processes_of_xdist_are_summed_up_once",),
+    "tests/judging/test_pool.py": ("test_the_pool_is_that_of_its_definition_for_odd_ids",),
+    "tests/matching/test_keyword_options.py": (
+        "test_the_threads_of_an_engine_hold_for_all_of_the_work",
+        "test_tools_are_set_beside_each_other_on_folded_documents",
+    ),
+    "tests/measures/test_own_discounts.py": ("test_losses_take_them",),
+    "tests/plotting/test_chart_names.py": ("test_any_name_of_a_run_can_be_compared_and_drawn",),
+    "tests/project/test_coming_from.py": ("test_the_page_of_mllib",),
+    "tests/reporting/test_report_size.py": (
+        "test_ten_runs_of_a_thousand_queries",
+        "test_texts_count",
+        "test_the_queries_that_differ_most_are_kept",
+        "test_very_many_queries",
+    ),
+}
+ONLY_DEEP = frozenset(f"{file}::{test}" for file, tests in _LONG.items() for test in tests)
 
 # Cases that take the same way through the code as another: {test: {case: the case, or the test,
 # that stands for it}}. `make test` tries the others, and `make deep` tries all. What is left out of
@@ -358,3 +509,11 @@ def thinned(cases, one_in):
             break
         kept.add(case)
     return [case for case in cases if case in kept]
+
+
+def part_of(names, part):
+    """Return the names of one part, such as "1/4": all parts together have each of them once."""
+    number, parts = map(int, part.split("/"))
+    if not 1 <= number <= parts:
+        raise ValueError(f"{part!r} is none of the parts 1/{parts} to {parts}/{parts}")
+    return {name for name in names if zlib.crc32(name.encode()) % parts == number - 1}

@@ -4,7 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from slow_tests import REPRESENTED, RESOURCES, SLOW, THINNED, shared_resource, thinned, values_of
+from slow_tests import (
+    ONLY_DEEP,
+    REPRESENTED,
+    RESOURCES,
+    SLOW,
+    THINNED,
+    part_of,
+    shared_resource,
+    thinned,
+    values_of,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -15,6 +25,13 @@ def test_entries_name_what_is_there(start):
     assert (ROOT / path).exists()
     assert start in SLOW
     assert test.partition("[")[0] in (ROOT / path).read_text() if test else True
+
+
+@pytest.mark.parametrize("name", sorted(ONLY_DEEP))
+def test_what_takes_long_is_there(name):
+    path, _, test = name.partition("::")
+    assert f"def {test}(" in (ROOT / path).read_text()
+    assert name not in THINNED
 
 
 @pytest.mark.parametrize("name", [*THINNED, *REPRESENTED])
@@ -32,7 +49,7 @@ def test_what_stands_for_another_is_tried(name):
     assert not table.keys() & {*table.values()}
     for path, mark, test in (stands.partition("::") for stands in table.values()):
         assert not mark or f"def {test}(" in (ROOT / path).read_text()
-        assert f"{path}{mark}{test}" not in {*THINNED, *REPRESENTED}
+        assert f"{path}{mark}{test}" not in {*THINNED, *REPRESENTED, *ONLY_DEEP}
 
 
 def test_every_value_is_kept_and_so_many_cases():
@@ -44,6 +61,17 @@ def test_every_value_is_kept_and_so_many_cases():
         assert set().union(*map(cases.get, kept)) == set().union(*cases.values())
         assert least <= len(kept) <= max(least, 9)
     assert thinned({}, 2) == []
+
+
+def test_parts_have_every_test_once():
+    names = {f"tests/test_{number}.py::test" for number in range(100)}
+    parts = [part_of(names, f"{number}/4") for number in range(1, 5)]
+    assert set().union(*parts) == names
+    assert sum(map(len, parts)) == len(names)
+    assert min(map(len, parts)) > 10
+    for wrong in ("0/4", "5/4", "4", "a/b", "1/0"):
+        with pytest.raises(ValueError, match=r"part|int|unpack|modulo"):
+            part_of(names, wrong)
 
 
 def test_a_packing_is_a_value_and_a_seed_is_none():
