@@ -180,6 +180,18 @@ def test_queries_of_some_runs_are_fused_from_those_and_counted():
     assert gf.fuse([ONE, TWO]).notes == ()
 
 
+def test_queries_without_a_document_in_any_run_are_named(tmp_path):
+    one, two = {**ONE, "e": {}, "r": {}}, {"q": {"a": 1}, "r": {"x": 2}, "f": {}}
+    fused = gf.fuse([one, two])
+    assert [*fused] == ["q", "r"]
+    told = "2 queries have no document in any run, and they are left out: 'e', 'f'"
+    assert fused.notes[-1] == told
+    assert gf.fusion.write_fused([one, two], tmp_path / "x.run")[-1] == told
+    assert gf.fuse([{**ONE, "e": {}}, TWO]).notes == (
+        "1 query has no document in any run, and it is left out: 'e'",
+    )
+
+
 def forms(runs, folder):
     """The runs as files and as frames."""
     for number, run in enumerate(runs):

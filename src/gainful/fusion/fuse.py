@@ -1,7 +1,7 @@
 """`fuse` and `write_fused`: several runs as one."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Unpack
@@ -17,7 +17,7 @@ from gainful.fusion.fused_scores import fused_scores
 from gainful.fusion.reading_runs import Gathered, gather
 from gainful.fusion.settings import Settings, read_settings
 from gainful.inputs.cores import in_parallel
-from gainful.inputs.identifiers import examples
+from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.several_runs import Runs, read_runs
 from gainful.matching.keyword_options import ReadingOptions, takes
@@ -256,6 +256,10 @@ def _fusing(asked: _Asked, options: Mapping[str, Any]) -> Iterator[tuple[Reader,
         candidates = gathered.candidates
         order = fused_order(candidates, asked.settings, asked.top)
         notes = notes_of(candidates.queries, order.lacking, [*asked.runs])
+        opened = map(reader.run, asked.runs.values())
+        notes += empty_notes(
+            {query for each in opened for query in each.bare_queries()}, candidates
+        )
         yield reader, _Found(gathered, order.rows, order.offsets, order.scores, notes)
 
 
@@ -332,3 +336,13 @@ def notes_of(queries: Sequence[str], lacking: Bools, names: Sequence[str]) -> tu
     verb, them = ("is", "it") if partial == 1 else ("are", "them")
     fused = f"not in all runs, and fused from those that have {them}"
     return (f"{partial:,} of {some} {verb} {fused}: {'; '.join(told)}",)
+
+
+def empty_notes(bare: Collection[str], candidates: Candidates) -> tuple[str, ...]:
+    """Say which queries that stand bare in some run have a document in none."""
+    empty = in_order(set(bare).difference(candidates.queries))
+    if not empty:
+        return ()
+    have, them = ("has", "it is") if len(empty) == 1 else ("have", "they are")
+    some = counted(len(empty), "query", "queries")
+    return (f"{some} {have} no document in any run, and {them} left out: {examples(empty)}",)
