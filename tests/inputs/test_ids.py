@@ -70,7 +70,7 @@ def test_other_types_are_no_ids(role, values, tmp_path):
     for run in (pa.table(columns), pd.DataFrame(columns)):
         with pytest.raises(
             gf.errors.InputError,
-            match=r"strings \(or integers\) as ids|id, found|the id 1\.5|an id as",
+            match=r"strings \(or integers\) as ids|id, found|the id 1\.5|an id as|document in each row",
         ):
             gf.evaluate({"q": {"d": 1}}, run)
 
