@@ -145,7 +145,7 @@ def as_format(given, name, number, folder):
 
 
 SWAPPED = "judgments, run: the grades have fractions, and all scores are whole numbers from 0 to 4"
-TWO_RUNS = "fall along every list, .* this looks like two runs, and no judgments. Give the judgments first: evaluate JUDGMENTS RUN"
+TWO_RUNS = "fall along every list, .* this looks like two runs, and no judgments. Check that the judgments come first, and the run second"
 FORMATS = ("csv", "jsonl", "json", "frame")
 
 
@@ -176,6 +176,20 @@ def test_two_runs_without_judgments_are_told(name, tmp_path):
         gf.compare(one, {"old": other, "new": again}, "nDCG@10")
 
 
+def test_what_can_be_done_is_told(tmp_path):
+    """Where there is a column, the advice names it, and following it ends the warning."""
+    one, other = (as_format(falling(seed), "csv", "score", tmp_path) for seed in (1, 2))
+    with pytest.warns(gf.errors.GainfulWarning, match=r"grades, say so: columns grade=score\.$"):
+        gf.evaluate(one, other)
+    gf.evaluate(one, other, columns={"grade": "score"})  # warnings are errors
+    with pytest.warns(gf.errors.GainfulWarning, match=r"come first, and the run second\.$"):
+        gf.evaluate(falling(1), falling(2))
+    zero_one = {"q": {f"d{place}": place % 2 for place in range(20)}}
+    means = {"q": {f"d{place}": place / 7 for place in range(20)}}
+    with pytest.warns(gf.errors.GainfulWarning, match="whole numbers from 0 to 1, as grades are"):
+        gf.evaluate(means, zero_one)
+
+
 def test_two_runs_are_told_on_the_command_line(cli, tmp_path):
     old, new = (as_format(falling(seed), "csv", "score", tmp_path) for seed in (1, 2))
     done = cli("evaluate", old, new, as_format(falling(3), "csv", "score", tmp_path))
@@ -192,6 +206,9 @@ def test_soft_grades_are_not_taken_for_a_run():
         dicts(6, 4)[1],  # in no order
         {q: dict(sorted(found.items(), key=lambda item: -item[1])) for q, found in thirds.items()},
         {"q1": {f"d{place}": 1 - place / 10 for place in range(10)}},  # too few to tell
+        # What a model says, or rates of clicks, the best first.
+        {q: {doc: 1 / (place + 1) for place, doc in enumerate(found)} for q, found in run.items()},
+        {q: {doc: 10 - place / 8 for place, doc in enumerate(found)} for q, found in run.items()},
     ):
         gf.evaluate(soft, run)  # warnings are errors
     whole = {q: {doc: -place for place, doc in enumerate(found)} for q, found in run.items()}

@@ -555,6 +555,6 @@ def test_a_run_in_the_place_of_the_judgments_is_found(tmp_path):
     (told,) = (each for each in gf.check(judgments, runs) if each.rule == "run-as-judgments")
     assert told.message.endswith("this looks like two runs, and no judgments")
     assert (told.input, told.severity) == ("judgments", "warning")
-    assert told.remedy.startswith("Give the judgments first: evaluate JUDGMENTS RUN.")
+    assert told.remedy.endswith("Where they are grades, say so: columns grade=score.")
     said = gf.check(judgments, runs, columns={"grade": "score"})
     assert "run-as-judgments" not in {each.rule for each in said}

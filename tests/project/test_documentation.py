@@ -232,7 +232,7 @@ def test_every_choice_of_a_policy_is_in_the_glossary():
     assert named == {choice.name for choice in gf.measures.choices()} - about_files
 
 
-_SCORED = {"q": {f"d{place}": 9.5 - place / 4 for place in range(20)}}
+_SCORED = {"q": {f"d{place}": 19.5 - place / 4 for place in range(20)}}
 WARNED = {
     "no retrieved document is judged": ({"q": {"a": 1}}, {"q": {"x": 1.0}}),
     "the grade −1, the only negative one": ({"q": {"a": 1, "b": -1}}, {"q": {"a": 1.0}}),

@@ -98,7 +98,8 @@ def check(
             if folding is not None and not readable.has_ids:
                 raise InputError("chunks", "documents with ids", readable.holds)
             drafts += _look_at_run(session, judged, readable, name, cutoff, folding)
-            slip = slip or (None if said else swapped_inputs(opened.first_rows(), found.first_rows))
+            if slip is None and not said:
+                slip = swapped_inputs(opened.first_rows(), found.first_rows, opened.taken_from)
         if slip is not None:
             drafts.append(Draft("run-as-judgments", judged, 1, slip.odd, remedy=slip.remedy))
         findings = settled(drafts)

@@ -174,7 +174,8 @@ class Reader:
         said = JUDGMENTS.number in asked_columns(JUDGMENTS, self.columns)
         if said or judgments.told_swapped:
             return
-        slip = swapped_inputs(judgments.given.first_rows(), run.first_rows)
+        given = judgments.given
+        slip = swapped_inputs(given.first_rows(), run.first_rows, given.taken_from)
         if slip is not None:
             judgments.told_swapped = True
             warn(f"judgments, run: {slip.odd}. {slip.remedy}")

@@ -23,14 +23,22 @@ class Slip(NamedTuple):
 
 
 _MANY = 10  # different grades, more than people give
+_HIGHEST = (
+    10  # of probabilities, rates and ratings with fractions, which may be grades in any order
+)
+_ORDER = "Check that the judgments come first, and the run second."
 
 
-def swapped_inputs(judgments: FirstRows, run: Callable[[], FirstRows]) -> Slip | None:
+def swapped_inputs(
+    judgments: FirstRows, run: Callable[[], FirstRows], column: str = ""
+) -> Slip | None:
     """Return what is odd about judgments that look like a run, and what to do; None where nothing is.
 
-    >>> rows = [("q", 9.5 - place / 4) for place in range(20)]
+    The column is that of the grades, if there are columns: its name is a sign, too.
+
+    >>> rows = [("q", 19.5 - place / 4) for place in range(20)]
     >>> swapped_inputs(rows, lambda: [("q", 1), ("q", 0)]).odd
-    'the grades have fractions, and all scores are whole numbers from 0 to 4, as grades are'
+    'the grades have fractions, and all scores are whole numbers from 0 to 1, as grades are'
     >>> swapped_inputs(rows, lambda: rows).odd.partition(":")[0]
     'the grades have fractions and fall along every list, as the scores of a run do'
     >>> swapped_inputs([("q", 1), ("q", 0)], lambda: rows) is None
@@ -54,18 +62,23 @@ def swapped_inputs(judgments: FirstRows, run: Callable[[], FirstRows]) -> Slip |
         oddity = swapped_arguments(grades, scores)
         if oddity is not None:
             return Slip(
-                f"the grades {oddity}, and all scores are whole numbers from 0 to 4, as grades are",
-                "Check that the judgments come first, and the run second.",
+                f"the grades {oddity}, and all scores are whole numbers from {scores.min():g} to "
+                f"{scores.max():g}, as grades are",
+                f"{_ORDER} {_silenced(column)}".strip(),
             )
     fractions = all((each != np.floor(each)).any() for each in (grades, scores))
-    if fractions and 2 * different > grades.size and _fall(judgments, grades):
+    soft = not column and grades.min() >= 0 and grades.max() <= _HIGHEST
+    if fractions and not soft and 2 * different > grades.size and _fall(judgments, grades):
         return Slip(
             "the grades have fractions and fall along every list, as the scores of a run do: this "
             "looks like two runs, and no judgments",
-            "Give the judgments first: evaluate JUDGMENTS RUN. Where they are grades, name their "
-            "column: columns grade=….",
+            f"{_ORDER} {_silenced(column)}".strip(),
         )
     return None
+
+
+def _silenced(column: str) -> str:
+    return f"Where they are grades, say so: columns grade={column}." if column else ""
 
 
 def _numbers(rows: FirstRows) -> Floats:
