@@ -108,6 +108,17 @@ def test_standard_input_and_columns(cli, files):
     assert cli("check", table, "--columns", "query=who", "--memory", "1GB").returncode == 0
 
 
+def test_files_with_empty_lists_keep_their_names(cli, files):
+    judgments = files("ej.json", '{"q1": ["d1"], "q2": ["d4"], "q4": []}')
+    run = files("er.json", '{"q1": ["d1"], "q2": [], "q4": ["d1"]}')
+    told = [line.split(":")[:2] for line in cli("check", judgments, run).stdout.splitlines()]
+    named = [each[1].strip() for each in told if each[0] in ("error", "warning", "note")]
+    assert named == ["judgments", "er", "judgments", "er"]
+    found = json.loads(cli("check", judgments, run, "-f", "json").stdout)
+    assert [each["input"] for each in found["findings"]] == named
+    assert [each["place"] for each in found["findings"] if each["query"] is None] == ["judgments"]
+
+
 def test_names_that_would_steer_a_terminal_are_shown(cli, files):
     done = cli("check", files("qrels\x1b[31m", "q1 0 a\n"))
     assert done.returncode == 1

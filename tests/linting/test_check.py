@@ -495,6 +495,40 @@ def test_empty_lists_are_answers_as_in_evaluate():
     assert (coverage.missing, coverage.empty, coverage.extra) == (("q3",), ("q4",), ("q5",))
 
 
+HOLED = {"q1": ["d1"], "q2": ["d4"], "q3": ["d5"], "q4": []}
+ANSWERED = {"q1": ["d1", "d2"], "q2": [], "q4": ["d1"], "q5": []}
+
+
+def records(lists, name):
+    return [{"query": query, name: docs} for query, docs in lists.items()]
+
+
+@pytest.mark.parametrize("chunks", [None, "#"])
+@pytest.mark.parametrize("form", ["lists", "dicts", "records", "frames"])
+def test_inputs_with_empty_lists_keep_their_names(form, chunks):
+    judgments, run = HOLED, ANSWERED
+    if form == "dicts":
+        judgments = {query: dict.fromkeys(docs, 1) for query, docs in HOLED.items()}
+        run = {
+            query: {doc: -place for place, doc in enumerate(docs)} for query, docs in run.items()
+        }
+    elif form != "lists":
+        judgments, run = records(HOLED, "relevant"), records(ANSWERED, "retrieved")
+        if form == "frames":
+            judgments, run = pd.DataFrame(judgments), pd.DataFrame(run)
+    findings = gf.check(judgments, {"er": run}, chunks=chunks)
+    assert [(each.rule, each.input) for each in findings] == [
+        ("no-relevant-document", "judgments"),
+        ("missing-query", "er"),
+        ("empty-list", "er"),
+        ("mostly-unjudged", "er"),
+        ("grades", "judgments"),
+        ("extra-query", "er"),
+        ("short-list", "er"),
+    ]
+    assert [each.place for each in findings if each.query is None] == ["judgments"]
+
+
 def test_lists_that_are_all_empty_but_one_share_no_document_to_speak_of():
     found = gf.check({"q1": {"a": 1}}, {"mine": {"q1": {}, "q2": {"b": 1.0}}}, cutoff=1)
     assert {each.rule for each in found} == {"grades", "empty-list", "extra-query"}

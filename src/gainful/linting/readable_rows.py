@@ -210,9 +210,9 @@ def _by_row(
     ranked = kind is RUN and source is not None and source.layout.rank is not None
     groups = _grouped(session, table, cutoff)
     if bare := opened.bare_queries():
-        name = session.register("bare", {"query": np.array(bare, object)})
-        session.execute(f"INSERT INTO {groups} (query, n) SELECT query, 0 FROM {name}")
-        session.connection.unregister(name)
+        listed = session.register("bare", {"query": np.array(bare, object)})
+        session.execute(f"INSERT INTO {groups} (query, n) SELECT query, 0 FROM {listed}")
+        session.connection.unregister(listed)
     file = None if source is None else source.file
     checked = CheckedTable(
         name,
