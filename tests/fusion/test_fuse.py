@@ -1,6 +1,7 @@
 """`gf.fuse`: every method against its formula, its rules, and what it refuses."""
 
 import itertools
+import json
 import random
 from pathlib import Path
 
@@ -178,6 +179,29 @@ def test_queries_of_some_runs_are_fused_from_those_and_counted():
     assert note.startswith("2 of 3 queries are not in all runs")
     assert "'one' lacks 'r', 's'" in note
     assert gf.fuse([ONE, TWO]).notes == ()
+
+
+@pytest.mark.parametrize("form", ["dicts", "lists", "files"])
+def test_a_query_that_a_run_answers_with_nothing_is_not_lacking(form, tmp_path):
+    runs = {"one": {"q": ["a"], "r": [], "e": []}, "two": {"q": ["a"], "r": ["x"], "s": ["y"]}}
+    if form == "dicts":
+        runs = {
+            name: {query: dict.fromkeys(docs, 1) for query, docs in run.items()}
+            for name, run in runs.items()
+        }
+    elif form == "files":
+        for name, run in runs.items():
+            (tmp_path / f"{name}.json").write_text(json.dumps(run))
+        runs = {name: tmp_path / f"{name}.json" for name in runs}
+    fused = gf.fuse(runs)
+    assert fused["r"] == {"x": 1 / 61}
+    assert fused.notes == (
+        "1 of 3 queries is not in all runs, and fused from those that have it: 'one' lacks 's'",
+        "1 query has no document in any run, and it is left out: 'e'",
+    )
+    assert gf.fusion.write_fused(runs, tmp_path / "x.run")[1:] == fused.notes
+    both = {"one": {"q": {"a": 1}, "r": {}}, "two": {"q": {}, "r": {"x": 1}}}
+    assert gf.fuse(both).notes == ()
 
 
 def test_queries_without_a_document_in_any_run_are_named(tmp_path):

@@ -255,11 +255,10 @@ def _fusing(asked: _Asked, options: Mapping[str, Any]) -> Iterator[tuple[Reader,
         gathered = gather(reader, asked.runs, asked.settings.ties)
         candidates = gathered.candidates
         order = fused_order(candidates, asked.settings, asked.top)
-        notes = notes_of(candidates.queries, order.lacking, [*asked.runs])
-        opened = map(reader.run, asked.runs.values())
-        notes += empty_notes(
-            {query for each in opened for query in each.bare_queries()}, candidates
-        )
+        bare = [reader.run(run).bare_queries() for run in asked.runs.values()]
+        lacking = not_even_bare(candidates.queries, order.lacking, bare)
+        notes = notes_of(candidates.queries, lacking, [*asked.runs])
+        notes += empty_notes(set().union(*bare), candidates)
         yield reader, _Found(gathered, order.rows, order.offsets, order.scores, notes)
 
 
@@ -270,7 +269,7 @@ class FusedOrder(NamedTuple):
         rows: (n,) of the candidates.
         offsets: (q+1,) where those of each query begin.
         scores: (n,) fused.
-        lacking: (m, q) which runs do not have a query.
+        lacking: (m, q) which runs have no document of a query.
     """
 
     rows: Ints
@@ -316,6 +315,21 @@ def _fused_part(first: int, part: Candidates, settings: Settings, top: int | Non
 def looked_at(candidates: Candidates, settings: Settings) -> tuple[Candidates, Ints | None]:
     """Return the candidates down to the depth, and their rows where some are left out."""
     return (candidates, None) if settings.depth is None else candidates.cut(settings.depth)
+
+
+def not_even_bare(queries: Sequence[str], lacking: Bools, bare: Sequence[Collection[str]]) -> Bools:
+    """Return which runs (m, q) lack a query: one that stands bare is answered, with nothing.
+
+    >>> not_even_bare(["q1", "q2"], np.array([[False, True], [True, True]]), [["q2"], []]).tolist()
+    [[False, False], [True, True]]
+    """
+    if not any(bare):
+        return lacking
+    unknown: Bools = np.array(
+        [[query not in known for query in queries] for known in map(set, bare)]
+    )
+    found: Bools = lacking & unknown
+    return found
 
 
 def notes_of(queries: Sequence[str], lacking: Bools, names: Sequence[str]) -> tuple[str, ...]:
