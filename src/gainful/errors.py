@@ -33,6 +33,7 @@ __all__ = [
 ]
 _ABOUT = ContextVar("about", default="")  # what warnings are about
 _QUIET = ContextVar("quiet", default=False)  # whether nothing is warned of
+_TAKEN: ContextVar[list[str] | None] = ContextVar("taken", default=None)  # instead of warning
 _LONGEST_PART = 1000  # characters of a place, or of what was found
 _LONGEST_REMEDY = 1500  # as many choices as are listed, and a sentence or two
 
@@ -147,6 +148,23 @@ def without_warnings() -> Iterator[None]:
         _QUIET.reset(before)
 
 
+@contextmanager
+def taken_warnings() -> Iterator[list[str]]:
+    """Return what would be warned of, for a caller that says it in another way; in this thread alone.
+
+    >>> with taken_warnings() as taken:
+    ...     warn("ties: many.")
+    >>> taken
+    ['ties: many.']
+    """
+    taken: list[str] = []
+    before = _TAKEN.set(taken)
+    try:
+        yield taken
+    finally:
+        _TAKEN.reset(before)
+
+
 def warn(message: str) -> None:
     """Warn of something legal, at the line outside of gainful that led to it.
 
@@ -156,6 +174,10 @@ def warn(message: str) -> None:
     >>> seen[0].category.__name__, str(seen[0].message)
     ('GainfulWarning', 'ties: many.')
     """
+    taken = _TAKEN.get()
+    if taken is not None:
+        taken.append(_ABOUT.get() + message)
+        return
     if _QUIET.get():
         return
     package = __name__.partition(".")[0]

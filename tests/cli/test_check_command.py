@@ -119,6 +119,19 @@ def test_files_with_empty_lists_keep_their_names(cli, files):
     assert [each["place"] for each in found["findings"] if each["query"] is None] == ["judgments"]
 
 
+def test_what_reading_warns_of_is_counted(cli, files):
+    judgments = files("ev.csv", "query,doc,event\nq1,a,click\n")
+    run = files("again.json", '{"q1": ["a", "a"]}')
+    assert cli("check", judgments, run, "-k", 1).returncode == 0
+    done = cli("check", judgments, run, "-k", 1, "--strict")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines()[-1] == "0 errors, 2 warnings, 1 note in judgments, again"
+    found = json.loads(cli("check", judgments, run, "-k", 1, "-f", "json").stdout)
+    assert (found["clean"], found["counts"]["warning"]) == (False, 2)
+    named = [each["input"] for each in found["findings"] if each["rule"] == "doubtful-reading"]
+    assert named == ["judgments", "again"]
+
+
 def test_names_that_would_steer_a_terminal_are_shown(cli, files):
     done = cli("check", files("qrels\x1b[31m", "q1 0 a\n"))
     assert done.returncode == 1

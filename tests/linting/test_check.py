@@ -534,6 +534,50 @@ def test_lists_that_are_all_empty_but_one_share_no_document_to_speak_of():
     assert {each.rule for each in found} == {"grades", "empty-list", "extra-query"}
 
 
+@pytest.mark.parametrize(
+    ("run", "columns", "message"),
+    [
+        (
+            {"q1": ["a", "b", "a", "b"], "q2": ["d", "e"]},
+            None,
+            "document 'a' of query 'q1' stands again in its list, and 1 more; the first counts",
+        ),
+        (
+            {"q1": [("a", 0.1), ("b", 0.2)], "q2": [("d", 0.3), ("e", 0.4)]},
+            None,
+            "the scores rise along every list, as distances do",
+        ),
+        (
+            pd.DataFrame({"query": ["q1", "q2"], "doc": ["a", "d"], "dist": [0.5, 0.25]}),
+            {"score": "dist"},
+            "'dist' is read as scores",
+        ),
+    ],
+    ids=["again", "rising", "distance"],
+)
+def test_what_evaluate_warns_of_when_it_reads_a_run_is_found(run, columns, message):
+    told = found("doubtful-reading", JUDGMENTS, run, columns=columns)  # warnings are errors
+    assert (told.input, told.count) == ("mine", 1)
+    assert told.message.startswith(message)
+    with pytest.warns(gf.errors.GainfulWarning) as seen:
+        gf.evaluate(JUDGMENTS, run, "RR", columns=columns)
+    assert [str(each.message) for each in seen] == [f"run: {told.message}."]
+
+
+def test_what_evaluate_warns_of_when_it_reads_judgments_is_found(tmp_path):
+    path = tmp_path / "ev.csv"
+    path.write_text("query,doc,event\nq1,a,click\nq2,d,purchase\n")
+    for given in (path, pd.read_csv(path)):
+        findings = check(given)
+        (told,) = (each for each in findings if each.rule == "doubtful-reading")
+        assert told.input == "judgments"
+        assert told.message.startswith("each row counts as grade 1, whatever stands in the column")
+        assert not findings.clean
+    assert "doubtful-reading" not in {each.rule for each in check(path, columns={"grade": None})}
+    (again,) = (each for each in check({"q1": ["a", "a"]}, None) if each.rule != "grades")
+    assert (again.rule, again.input) == ("doubtful-reading", "judgments")
+
+
 CHUNKS = {"q1": {"a#1": 0.9, "a#2": 0.9, "b#1": 0.5, "c#7": 0.5}, "q2": {"q2#1": 3.0, "q2#2": 2.0}}
 CHUNK_MAP = {chunk: chunk.partition("#")[0] for docs in CHUNKS.values() for chunk in docs}
 

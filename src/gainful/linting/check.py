@@ -5,13 +5,13 @@ from math import isfinite
 from typing import Unpack
 
 from gainful import arguments
-from gainful.errors import InputError
+from gainful.errors import InputError, taken_warnings
 from gainful.inputs.columns import asked_columns, read_columns
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import UNTYPED, decided_type
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.several_runs import Runs, read_runs
-from gainful.linting.draft_findings import Draft, settled, unread_rows
+from gainful.linting.draft_findings import Draft, doubts, settled, unread_rows
 from gainful.linting.findings import Findings
 from gainful.linting.input_rules import (
     GradeRange,
@@ -83,21 +83,23 @@ def check(
         names = read_columns(
             options.get("columns"), options.get("queries"), options.get("assessors")
         )
-        opened = open_input(judgments, JUDGMENTS, names, session, checked=False)
-        judged, drafts = _checked(session, opened, JUDGMENTS.name, cutoff)
+        with taken_warnings() as warned:
+            opened = open_input(judgments, JUDGMENTS, names, session, checked=False)
+        judged, drafts = _checked(session, opened, JUDGMENTS.name, cutoff, warned)
         if judged.size:
             drafts += look_at_documents(session, judged)
             drafts += look_at_grades(session, judged, expected)
         types = [(opened.query_type, opened.doc_type)]
         slip, said = None, JUDGMENTS.number in asked_columns(JUDGMENTS, names)
         for name, run in given.items():
-            found = open_input(run, RUN, names, session, checked=False)
+            with taken_warnings() as warned:
+                found = open_input(run, RUN, names, session, checked=False)
             # The judgments stay the last; the ids of chunks are not those of documents.
             types.insert(-1, (found.query_type, UNTYPED if folding else found.doc_type))
             readable = found.beside(opened, f"run {name!r}")
             if folding is not None and not readable.has_ids:
                 raise InputError("chunks", "documents with ids", readable.holds)
-            drafts += _look_at_run(session, judged, readable, name, cutoff, folding)
+            drafts += _look_at_run(session, judged, readable, name, cutoff, folding, warned)
             if slip is None and not said:
                 slip = swapped_inputs(opened.first_rows(), found.first_rows, opened.taken_from)
         if slip is not None:
@@ -116,8 +118,9 @@ def _look_at_run(
     name: str,
     cutoff: int,
     chunks: Chunks | None,
+    warned: list[str],
 ) -> list[Draft]:
-    run, drafts = _checked(session, opened, name, cutoff)
+    run, drafts = _checked(session, opened, name, cutoff, warned)
     lists = run
     if run.size:
         lists = run if chunks is None else folded(session, run, chunks, cutoff)
@@ -132,11 +135,11 @@ def _look_at_run(
 
 
 def _checked(
-    session: Session, opened: Input, name: str, cutoff: int
+    session: Session, opened: Input, name: str, cutoff: int, warned: list[str]
 ) -> tuple[CheckedTable, list[Draft]]:
-    """Read an input, and say which of its rows cannot be read."""
+    """Read an input; say which of its rows cannot be read, and what was warned of when it was opened."""
     table, unread = check_input(session, opened, name, cutoff)
-    return table, unread_rows(table, unread)
+    return table, unread_rows(table, unread) + doubts(table, warned, opened.name)
 
 
 def _read_scale(scale: object) -> GradeRange | None:

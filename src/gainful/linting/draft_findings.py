@@ -51,6 +51,14 @@ def unread_rows(table: CheckedTable, unread: Iterable[UnreadRows]) -> list[Draft
     return drafts
 
 
+def doubts(table: CheckedTable, warned: Iterable[str], called: str) -> list[Draft]:
+    """Return the findings about what was warned of when an input was opened; `called` begins them."""
+    return [
+        Draft("doubtful-reading", table, 1, each.removeprefix(f"{called}: ").removesuffix("."))
+        for each in warned
+    ]
+
+
 def settled(drafts: Iterable[Draft]) -> tuple[Finding, ...]:
     """Return the findings with their places, the gravest first."""
     order = list(RULES)

@@ -85,6 +85,14 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 "Give the judgments first, then the runs; or name the column of grades: columns grade=….",
             ),
             Rule(
+                "doubtful-reading",
+                "warning",
+                "An input that evaluate reads with a warning: a document that stands again in its list, "
+                "where the first counts; events without grades, which all count as grade 1; scores that "
+                "are probably distances.",
+                "Do what the message says, or leave it if it is meant: evaluate warns of the same.",
+            ),
+            Rule(
                 "query-spelling",
                 "warning",
                 "A judged query that the run lacks, and has under another spelling: other blanks, "
