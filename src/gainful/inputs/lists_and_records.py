@@ -34,6 +34,7 @@ from gainful.inputs.search_responses import (
     is_of_a_query,
     lists_in,
     name_of_list,
+    numbers_beside,
     query_in,
     refuse_other_list,
     responses_in,
@@ -288,6 +289,8 @@ class _Reading:
         self._repeated: list[tuple[str, str]] = []
         self._rising: list[bool] = []
         self._taken_from = ""
+        # Of a query, the field with the numbers of its list, and these.
+        self._numbers: dict[str, tuple[str, list[Any]]] = {}
 
     def has_list(self, record: Mapping[Any, Any]) -> bool:
         """Return whether the field that is named for documents holds a list of them."""
@@ -319,6 +322,9 @@ class _Reading:
             if self.has_list(answer):
                 self._columns.use("doc", self.kind)
                 self._taken_from = self.asked["doc"]
+                beside = self._beside(answer, self.asked["doc"])
+                if beside is not None:
+                    self._numbers[str(query)] = beside
                 answer = answer[self.asked["doc"]]
             elif self.has_list(answers[0]):  # or another list would be taken, without a word
                 raise InputError(
@@ -350,25 +356,18 @@ class _Reading:
 
     def _list(self, query: str, items: Any) -> dict[str, float]:
         where = f"{self.name}, query {query!r}"
-        answer = isinstance(items, Mapping) and is_answer(items)
-        error = error_in(items) if isinstance(items, Mapping) else None
-        if error is not None:
-            found = f"an error: {shortened(shown(error))}"
-            raise InputError(where, "documents", found, "Search again, or leave the query out.")
-        hits = hits_in(items, self.kind) if answer else None
-        if hits is not None:
-            refuse_other_list(items, self.kind, where)
-            if not self._is_run and is_from_a_service(items):
-                found = f"the response of a search: {', '.join(map(repr, items))}"
-                raise InputError(where, "judgments", found, mistaken(RUN, given=self.kind))
-            self._taken_from = self._taken_from or name_of_list(items, self.kind)
-            items = hits
-        elif isinstance(items, Mapping) and has_lists(items):
-            self._taken_from = self._taken_from or name_of_list(items, self.kind)
-            items = lists_in(items, self.kind, where)
-        elif isinstance(items, Mapping):
-            return {self._doc(doc, where): number for doc, number in items.items()}
+        beside = self._numbers.pop(query, None)
+        if isinstance(items, Mapping):
+            taken = self._in_record(items, where)
+            if taken is None:
+                return {self._doc(doc, where): number for doc, number in items.items()}
+            items, beside = taken
         if isinstance(items, Set):
+            if beside is not None:
+                raise InputError(
+                    where, f"a list of documents, each with one of {beside[0]!r}",
+                    "a set, which has no order", f"Give a list, or a dict {{doc: {self.kind.number}}}.",
+                )  # fmt: skip
             if self._is_run:
                 raise InputError(
                     where, "documents in the order of rank", "a set, which has no order",
@@ -380,7 +379,63 @@ class _Reading:
                 where, f"{{doc: {self.kind.number}}}, or a list of documents", shown(items)
             )
         read = [self._item(item, f"{where}, item {place}") for place, item in enumerate(items, 1)]
+        if beside is not None:
+            read = self._joined(read, *beside, where)
         return self._numbered(query, read)
+
+    def _in_record(
+        self, record: Mapping[Any, Any], where: str
+    ) -> "tuple[Any, tuple[str, list[Any]] | None] | None":
+        """Return the list of a record, and the numbers beside it; None if it has documents as keys."""
+        error = error_in(record)
+        if error is not None:
+            found = f"an error: {shortened(shown(error))}"
+            raise InputError(where, "documents", found, "Search again, or leave the query out.")
+        hits = hits_in(record, self.kind) if is_answer(record) else None
+        if hits is not None:
+            refuse_other_list(record, self.kind, where)
+            if not self._is_run and is_from_a_service(record):
+                found = f"the response of a search: {', '.join(map(repr, record))}"
+                raise InputError(where, "judgments", found, mistaken(RUN, given=self.kind))
+        elif has_lists(record):
+            hits = lists_in(record, self.kind, where)
+        else:
+            return None
+        name = name_of_list(record, self.kind)
+        self._taken_from = self._taken_from or name
+        return hits, self._beside(record, name)
+
+    def _beside(self, record: Mapping[Any, Any], name: str) -> tuple[str, list[Any]] | None:
+        """Return the numbers that a record has for its list, in a list of their own; or None."""
+        asked = self.asked.get(self.kind.number)
+        beside = numbers_beside(record, name, self.kind, asked)
+        if beside is not None and asked is not None:
+            self._columns.use(self.kind.number, self.kind)
+        return beside
+
+    def _joined(
+        self, items: "list[_Item]", field: str, numbers: list[Any], where: str
+    ) -> "list[_Item]":
+        """Give each document of a list the number at the same place of another list."""
+        if len(numbers) != len(items):
+            raise InputError(
+                where,
+                f"one of {field!r} for each of {len(items)} documents",
+                str(len(numbers)),
+                f"Make the lists of one length, or give {{query: {{doc: {self.kind.number}}}}}.",
+            )
+        joined = []
+        for place, (item, number) in enumerate(zip(items, numbers, strict=True), 1):
+            read = _checked(number, self.kind, f"{where}, {field!r}, item {place}")
+            if item.number is not None and item.number != read:
+                raise InputError(
+                    f"{where}, item {place}",
+                    f"one {self.kind.number} for document {item.doc!r}",
+                    f"{item.number:g}, and {read:g} in {field!r}",
+                    "Leave one of them out.",
+                )
+            joined.append(item if item.number is not None else _Item(item.doc, read, certain=True))
+        return joined
 
     def _item(self, item: Any, where: str) -> "_Item":
         """Return the id of a document, and its number where it has one."""

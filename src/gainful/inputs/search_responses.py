@@ -47,6 +47,8 @@ _OUTER = frozenset([*(outer for outer, _ in _WITHIN), *_BESIDE, *_SEVERAL, _IDS]
 _TELLING = frozenset([*_OUTER, "error"])
 _QUERIES = ("request_params", "responseHeader", "params", "query")
 _TEXTS = ("q", "query")
+# A record may have a text of its own under these names, such as tags.
+_TAGS = frozenset(["label", "labels", "target", "targets"])
 
 
 def is_answer(given: Mapping[Any, Any]) -> bool:
@@ -103,6 +105,65 @@ def name_of_list(given: Mapping[Any, Any], kind: Kind) -> str:
     """
     names = _JUDGED if kind.name == JUDGMENTS.name else _BESIDE
     return next((name for name in names if _items(given.get(name)) is not None), "")
+
+
+def numbers_beside(
+    given: Mapping[Any, Any], name: str, kind: Kind, asked: str | None = None
+) -> tuple[str, list[Any]] | None:
+    """Return the field with a grade or a score for each item of a list of a record, and what it has.
+
+    None where there is none. Of a record with what is relevant and what was retrieved, scores are
+    those of the one, and ratings those of the other.
+
+    Args:
+        given: the record.
+        name: the field of the list.
+        kind: judgments or run.
+        asked: the field, where the caller names it.
+
+    >>> numbers_beside({"relevant": ["a", "b"], "grades": [0, 3]}, "relevant", JUDGMENTS)
+    ('grades', [0, 3])
+    >>> numbers_beside({"relevant": ["a"], "retrieved": ["b"], "scores": [9]}, "relevant", JUDGMENTS)
+    """
+    if not name or (_is_within(given) and name not in _RELEVANT):  # hits have their own
+        return None
+    if asked is not None:
+        names = [asked] if asked in given else []
+    else:
+        others = _of_other(given, name, kind)
+        aliases = [one for one in ALIASES.get(kind.number, ()) if one not in others]
+        plain = {plain_name(each): each for each in given}
+        forms = (form for one in aliases for form in _forms(one))
+        names = [plain[form] for form in forms if form in plain]
+    for each in names:
+        values = None if each == name or isinstance(given[each], Set) else _items(given[each])
+        if values is None or not all(_is_scalar(one) or np.isscalar(one) for one in values):
+            continue
+        texts = values and all(isinstance(one, str) for one in values)
+        if not (texts and plain_name(each) in _TAGS):
+            return each, list(values)
+    return None
+
+
+def _of_other(given: Mapping[Any, Any], name: str, kind: Kind) -> tuple[str, ...]:
+    """Return the names of numbers that belong to another list of a record, if it has one."""
+    others = [one for one in _BESIDE if one != name and _items(given.get(one)) is not None]
+    if not others and not _is_within(given):
+        return ()
+    scores, grades = ALIASES[RUN.number], ALIASES[JUDGMENTS.number]
+    ratings = tuple(one for one in scores if one in grades and one != RUN.number)
+    if kind.name == JUDGMENTS.name:
+        return tuple(one for one in scores if one not in ratings)
+    return ratings
+
+
+def _forms(name: str) -> tuple[str, ...]:
+    """Return the names that a list of such numbers may have.
+
+    >>> _forms("similarity")
+    ('similarity', 'similaritys', 'similarities')
+    """
+    return (name, f"{name}s", *([f"{name[:-1]}ies"] if name.endswith("y") else []))
 
 
 def hits_in(given: Mapping[Any, Any], kind: Kind = RUN) -> Collection[Any] | None:
