@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 import gainful as gf
@@ -45,6 +46,38 @@ def test_an_error_is_no_empty_response():
         gf.errors.InputError, match="query 'q2': expected documents, found an error"
     ):
         gf.evaluate(JUDGMENTS, {"q1": EMPTY["Vespa"][0], "q2": failed}, "RR")
+
+
+@pytest.mark.parametrize("error", ["timeout", {"reason": "timeout"}])
+@pytest.mark.parametrize("empty", [{"retrieved": []}, {"hits": {"hits": []}}, {"hits": []}])
+def test_an_empty_list_beside_an_error_is_no_empty_response(empty, error):
+    full, failed = {"retrieved": ["a"]}, {**empty, "error": error}
+    rows = [{"query": "q1", **full}, {"query": "q2", **failed}]
+    for run in ({"q1": full, "q2": failed}, rows, rows[::-1], pd.DataFrame(rows)):
+        with pytest.raises(
+            gf.errors.InputError, match="query 'q2': expected documents, found an error"
+        ):
+            gf.evaluate(JUDGMENTS, run, "RR")
+
+
+def test_an_error_beside_a_named_list_is_told():
+    rows = [{"query": "q1", "mine": ["a"]}, {"query": "q2", "mine": [], "error": "timeout"}]
+    with pytest.raises(gf.errors.InputError, match="found an error: 'timeout'"):
+        gf.evaluate(JUDGMENTS, rows, "RR", columns={"run.doc": "mine"})
+
+
+@pytest.mark.parametrize("error", ["", None, {}])
+def test_no_error_is_none(error):
+    rows = [{"query": "q1", "retrieved": ["a"]}, {"query": "q2", "retrieved": [], "error": error}]
+    assert gf.evaluate(JUDGMENTS, rows, "RR")["RR"] == 0.5
+
+
+def test_a_failed_search_leaves_the_judgments_of_its_record():
+    failed = {"query": "q1", "relevant": ["a"], "retrieved": [], "error": "timeout"}
+    assert gf.evaluate([failed], {"q1": ["a"]}, "RR")["RR"] == 1.0
+    for run in ([failed], [{**failed, "retrieved": None}]):
+        with pytest.raises(gf.errors.InputError, match="found an error: 'timeout'"):
+            gf.evaluate({"q1": ["a"]}, run, "RR")
 
 
 def test_a_response_is_no_judgment():

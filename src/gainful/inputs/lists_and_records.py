@@ -322,6 +322,13 @@ class _Reading:
             if self.has_list(answer):
                 self._columns.use("doc", self.kind)
                 self._taken_from = self.asked["doc"]
+                error = answer.get("error") if self._is_run else None
+                if (
+                    isinstance(error, str | Mapping)
+                    and error
+                    and not len(answer[self.asked["doc"]])
+                ):
+                    raise _failed(f"{self.name}, query {query!r}", error)
                 beside = self._beside(answer, self.asked["doc"])
                 if beside is not None:
                     self._numbers[str(query)] = beside
@@ -387,10 +394,9 @@ class _Reading:
         self, record: Mapping[Any, Any], where: str
     ) -> "tuple[Any, tuple[str, list[Any]] | None] | None":
         """Return the list of a record, and the numbers beside it; None if it has documents as keys."""
-        error = error_in(record)
+        error = error_in(record, self.kind)
         if error is not None:
-            found = f"an error: {shortened(shown(error))}"
-            raise InputError(where, "documents", found, "Search again, or leave the query out.")
+            raise _failed(where, error)
         hits = hits_in(record, self.kind) if is_answer(record) else None
         if hits is not None:
             refuse_other_list(record, self.kind, where)
@@ -557,6 +563,11 @@ class _Item(NamedTuple):
     doc: str
     number: float | None
     certain: bool
+
+
+def _failed(where: str, error: object) -> InputError:
+    found = f"an error: {shortened(shown(error))}"
+    return InputError(where, "documents", found, "Search again, or leave the query out.")
 
 
 def _inner(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

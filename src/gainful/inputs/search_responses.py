@@ -321,17 +321,33 @@ def _is_empty_root(inside: Any) -> bool:
     return counted or inside.get("id") == "toplevel"
 
 
-def error_in(given: Mapping[Any, Any]) -> Any:
+def error_in(given: Mapping[Any, Any], kind: Kind = RUN) -> Any:
     """Return the error that a service answered in the place of hits; None if there is none.
+
+    A list of a run that is empty beside an error is no answer, either.
 
     >>> error_in({"root": {"id": "toplevel", "errors": [{"message": "Timed out"}]}})
     [{'message': 'Timed out'}]
+    >>> error_in({"query": "q", "retrieved": [], "error": "timeout"})
+    'timeout'
     """
     inside = given.get("root")
     if isinstance(inside, Mapping) and _is_empty_root(inside):
         return inside.get("errors")
     error = given.get("error")
-    return error if isinstance(error, str | Mapping) and hits_in(given) is None else None
+    if not isinstance(error, str | Mapping):
+        return None
+    hits = hits_in(given, kind)
+    if hits is None:
+        return error
+    searched = kind.name == RUN.name and bool(error)
+    failed = searched and (not hits or _is_relevant_alone(given))
+    return error if failed else None
+
+
+def _is_relevant_alone(given: Mapping[Any, Any]) -> bool:
+    """Return whether a record has no list but of what is relevant."""
+    return _listed(given, _FOUND) is None and not _is_within(given)
 
 
 def _lists_of_ids(given: Mapping[Any, Any]) -> Sequence[Sequence[Any]] | None:
