@@ -120,7 +120,7 @@ def test_a_record_without_the_field_that_is_named_is_told():
 
 def test_one_list_is_taken_as_before():
     judged = [{"question": row["question"], "docs": row["relevant"]} for row in ROWS]
-    run = [{"question": row["question"], "relevant": row["retrieved"]} for row in ROWS]
+    run = [{"question": row["question"], "docs": row["retrieved"]} for row in ROWS]
     assert dict(gf.evaluate(judged, run, ["RR", "R@3"])) == pytest.approx(VALUES)
 
 
@@ -159,12 +159,26 @@ def test_one_file_with_a_grade_and_a_score_is_two_inputs(tmp_path):
             gf.evaluate(path, path, "RR", columns=columns)
 
 
-@pytest.mark.parametrize("name", ["relevant", "docs"])
-def test_one_file_with_one_list_is_told(name, tmp_path):
-    rows = [{"question": row["question"], name: row["relevant"]} for row in ROWS]
+def test_one_file_with_one_list_is_told(tmp_path):
+    rows = [{"question": row["question"], "docs": row["relevant"]} for row in ROWS]
     path, _ = both(rows, "rows.jsonl", tmp_path)
     with pytest.warns(gf.errors.GainfulWarning, match="are the same file"):
         gf.evaluate(path, path, "RR")
+
+
+def test_one_file_of_what_is_relevant_is_no_run(tmp_path):
+    rows = [{"question": row["question"], "relevant": row["relevant"]} for row in ROWS]
+    path, _ = both(rows, "rows.jsonl", tmp_path)
+    with pytest.raises(gf.errors.InputError, match="was retrieved, found only 'relevant'"):
+        gf.evaluate(path, path, "RR")
+
+
+def test_numbers_beside_a_list_are_no_other_list():
+    for more in ({"grades": [2]}, {"scores": [0.5]}, {}):
+        with pytest.raises(gf.errors.InputError, match="was retrieved, found only 'relevant'"):
+            gf.evaluate({"a": ["x"]}, [{"question": "a", "relevant": ["x"], **more}], "RR")
+        with pytest.raises(gf.errors.InputError, match="is relevant, found only 'retrieved'"):
+            gf.evaluate([{"question": "a", "retrieved": ["x"], **more}], {"a": ["x"]}, "RR")
 
 
 @pytest.mark.parametrize("form", ["memory", "lists.json"])
@@ -225,3 +239,27 @@ def test_an_error_in_the_place_of_documents(error, others, tmp_path):
         with pytest.raises(gf.errors.InputError, match=r"query 'a': expected documents, found an error: .*timeout.* Search again"):  # fmt: skip
             gf.evaluate({"a": ["x"], "b": ["x"]}, given, "RR")
     assert gf.evaluate({"a": ["error"]}, {"a": {"error": 1.5}}, "RR")["RR"] == 1.0  # an id
+
+
+@pytest.mark.parametrize("name", ["retrieved", "retrieved_ids", "ranking"])
+def test_records_that_name_themselves_a_run_are_no_judgments(name, tmp_path):
+    rows = [{"question": "a", name: ["x"]}]
+    run = {"a": ["x"]}
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(rows))
+    for given in (rows, pd.DataFrame(rows), path):
+        with pytest.raises(gf.errors.InputError, match=f"is relevant, found only '{name}'"):
+            gf.evaluate(given, run, "RR")
+    assert gf.evaluate(rows, run, "RR", columns={"judgments.doc": name})["RR"] == 1.0
+
+
+@pytest.mark.parametrize("name", ["relevant", "gold_ids", "positives"])
+def test_records_that_name_themselves_judgments_are_no_run(name, tmp_path):
+    rows = [{"question": "a", name: ["x"]}]
+    judgments = {"a": ["x"]}
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(rows))
+    for given in (rows, pd.DataFrame(rows), path):
+        with pytest.raises(gf.errors.InputError, match=f"was retrieved, found only '{name}'"):
+            gf.evaluate(judgments, given, "RR")
+    assert gf.evaluate(judgments, rows, "RR", columns={"run.doc": name})["RR"] == 1.0

@@ -90,11 +90,18 @@ def lists_in(found: Mapping[Any, Any], kind: Kind, where: str) -> Collection[Any
     judged = kind.name == JUDGMENTS.name
     items = _listed(found, _RELEVANT if judged else _FOUND)
     if items is None:
-        what = "is relevant" if judged else "was retrieved"
-        names = f"only {', '.join(map(repr, found))}"
-        remedy = f"Name it {'relevant' if judged else 'retrieved'}, or give {{query: list}}."
-        raise InputError(where, f"a list of what {what}", names, remedy)
+        raise _meant_for_other([*found], kind, where)
     return items
+
+
+def _meant_for_other(names: Sequence[str], kind: Kind, where: str) -> InputError:
+    judged = kind.name == JUDGMENTS.name
+    return InputError(
+        where,
+        f"a list of what {'is relevant' if judged else 'was retrieved'}",
+        f"only {', '.join(map(repr, names))}",
+        f"Name it {'relevant' if judged else 'retrieved'}, or give {{query: list}}.",
+    )
 
 
 def name_of_list(given: Mapping[Any, Any], kind: Kind) -> str:
@@ -206,20 +213,36 @@ def refuse_other_list(given: Mapping[Any, Any], kind: Kind, where: str) -> None:
         ...
     gainful.errors.InputError: run: expected a list of what was retrieved, found 'relevant', and 'contexts', which may be one. Name its field: columns run.doc=contexts.
     """
-    others = [name for name in given if name not in _BESIDE and _items(given[name]) is not None]
     relevant = [name for name in _RELEVANT if name in given]
     if kind.name != JUDGMENTS.name:
-        if relevant and others and _listed(given, _FOUND) is None and not _is_within(given):
-            raise _unnamed(where, "a list of what was retrieved", relevant[0], others[0], kind)
+        if relevant and _is_relevant_alone(given):
+            others = _other_lists(given)
+            if others:
+                raise _unnamed(where, "a list of what was retrieved", relevant[0], others[0], kind)
+            if kind.name == RUN.name:
+                raise _meant_for_other(relevant, kind, where)
     elif relevant and _listed(given, _RELEVANT) is None:
         expected = f"a list of documents in the field {relevant[0]!r}"
         remedy = f"Write it as a list, or name another field: columns {kind.name}.doc=…."
         raise InputError(where, expected, shown(given[relevant[0]]), remedy)
-    elif not relevant and others:
-        retrieved = _listed(given, _RETRIEVED)
-        if retrieved is not None and _listed(given, _JUDGED) == retrieved:
-            name = next(name for name in _RETRIEVED if name in given)
-            raise _unnamed(where, "a list of what is relevant", name, others[0], kind)
+    elif not relevant and not _is_within(given):
+        name = name_of_list(given, kind)
+        if name in _RETRIEVED:
+            others = _other_lists(given)
+            if others:
+                raise _unnamed(where, "a list of what is relevant", name, others[0], kind)
+            raise _meant_for_other([name], kind, where)
+
+
+def _other_lists(given: Mapping[Any, Any]) -> list[str]:
+    """Return the fields of lists whose names do not tell what they have."""
+    beside = (numbers_beside(given, name_of_list(given, each), each) for each in (JUDGMENTS, RUN))
+    numbers = [found[0] for found in beside if found is not None]
+    return [
+        name
+        for name in given
+        if name not in (*_BESIDE, *numbers) and _items(given[name]) is not None
+    ]
 
 
 def refuse_lists(
