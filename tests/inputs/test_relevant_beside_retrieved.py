@@ -101,7 +101,7 @@ def test_judgments_never_take_what_was_retrieved_where_another_list_is(form, tmp
         gf.evaluate(judgments, run, "RR")
 
 
-@pytest.mark.parametrize("odd", ["x", None, {"x": 1}])
+@pytest.mark.parametrize("odd", ["x", None, {"x": "y"}])
 def test_judgments_never_take_what_was_retrieved_where_what_is_relevant_is_no_list(odd):
     rows = [ROWS[0], {**ROWS[1], "relevant": odd}]
     with pytest.raises(

@@ -26,16 +26,19 @@ from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind, mistaken
 from gainful.inputs.search_responses import (
+    documents_in,
     error_in,
     has_lists,
     hits_in,
     is_answer,
     is_from_a_service,
     is_of_a_query,
+    lacks_list,
     lists_in,
     name_of_list,
     numbers_beside,
     query_in,
+    refuse_no_list,
     refuse_other_list,
     responses_in,
 )
@@ -107,7 +110,9 @@ def read_lists(given: object, kind: Kind, columns: Columns, name: str) -> Lists 
     if not items:
         raise InputError(name, kind.least, "an empty list")
     first = items[0]
-    if isinstance(first, Mapping) and (reading.has_list(first) or is_answer(first)):
+    if isinstance(first, Mapping) and (
+        reading.has_list(first) or is_answer(first) or lacks_list(first, kind, columns)
+    ):
         return reading.answers(items)
     if not _is_of_a_query(first) and _is_row(first):
         return Rows([_record(item, place, reading) for place, item in enumerate(items, 1)])
@@ -136,6 +141,8 @@ def _read_mapping(given: Mapping[Any, Any], reading: "_Reading") -> Lists:
     if is_answer(given):
         several = responses_in(given)
         return reading.answers([given] if several is None else several)
+    if lacks_list(given, reading.kind) and query_in(given) is not None:  # a file of one record
+        return reading.answers([given])
     inner = _inner_run(given, reading.name)
     return reading.lists((inner or given).items())
 
@@ -339,6 +346,11 @@ class _Reading:
                     f"a list in the field {self.asked['doc']!r}, as the first has",
                     shortened(", ".join(map(repr, answer))),
                 )
+            elif documents_in(answer, self.kind) is None and not is_of_a_query(answer):
+                where = f"{self.name}, query {query!r}"
+                refuse_no_list(answer, self.kind, where)
+                found = f"only {shortened(', '.join(map(repr, answer)))}"
+                raise InputError(where, "a list of documents", found, "Write [] if it has none.")
             named.append((query, answer))
         if "query" in self.asked:
             self._columns.use("query", self.kind)
@@ -365,10 +377,9 @@ class _Reading:
         where = f"{self.name}, query {query!r}"
         beside = self._numbers.pop(query, None)
         if isinstance(items, Mapping):
-            taken = self._in_record(items, where)
-            if taken is None:
-                return {self._doc(doc, where): number for doc, number in items.items()}
-            items, beside = taken
+            items, beside = self._in_record(items, where)
+        if isinstance(items, Mapping):
+            return {self._doc(doc, where): number for doc, number in items.items()}
         if isinstance(items, Set):
             if beside is not None:
                 raise InputError(
@@ -392,11 +403,14 @@ class _Reading:
 
     def _in_record(
         self, record: Mapping[Any, Any], where: str
-    ) -> "tuple[Any, tuple[str, list[Any]] | None] | None":
-        """Return the list of a record, and the numbers beside it; None if it has documents as keys."""
+    ) -> tuple[Any, tuple[str, list[Any]] | None]:
+        """Return the list of a record, and the numbers beside it; or a dict of documents."""
         error = error_in(record, self.kind)
         if error is not None:
             raise _failed(where, error)
+        documents = documents_in(record, self.kind)
+        if documents is not None:
+            return documents, None
         hits = hits_in(record, self.kind) if is_answer(record) else None
         if hits is not None:
             refuse_other_list(record, self.kind, where)
@@ -406,7 +420,8 @@ class _Reading:
         elif has_lists(record):
             hits = lists_in(record, self.kind, where)
         else:
-            return None
+            refuse_no_list(record, self.kind, where)
+            return record, None
         name = name_of_list(record, self.kind)
         self._taken_from = self._taken_from or name
         return hits, self._beside(record, name)

@@ -15,7 +15,7 @@ from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.lists_and_records import is_dict_of_dicts, own_judgments
-from gainful.inputs.search_responses import is_answer, refuse_lists
+from gainful.inputs.search_responses import is_answer, lacks_list, refuse_lists
 from gainful.message_texts import shown
 
 KEY_ONCE = "A JSON object has each key once: remove one."
@@ -84,7 +84,7 @@ def read_nested(
     value = own_judgments(_parsed(file), kind)
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         listed = isinstance(value[0].get(asked_columns(kind, columns).get("doc")), list)
-        other = listed or is_answer(value[0])
+        other = listed or is_answer(value[0]) or lacks_list(value[0], kind, columns)
         return OtherShape(value) if other else Records(file.name, kind, value)
     if not isinstance(value, dict) or not is_dict_of_dicts(value):
         return OtherShape(value)

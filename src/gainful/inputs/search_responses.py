@@ -9,6 +9,7 @@ what was retrieved: judgments take the one, a run takes the other.
 """
 
 from collections.abc import Collection, Mapping, Sequence, Set
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,12 @@ def is_of_a_query(found: Mapping[Any, Any]) -> bool:
 def has_lists(found: Mapping[Any, Any]) -> bool:
     """Return whether what stands under a query are lists of what is relevant, or was retrieved."""
     names = [name for name in (*_RELEVANT, *_RETRIEVED) if name in found]
-    return bool(names) and all(_items(each) is not None for each in found.values())
+    if not names or all(isinstance(each, Mapping) for each in found.values()):
+        return False
+    return all(
+        _items(each) is not None or (name in names and _has_numbers(each))
+        for name, each in found.items()
+    )
 
 
 def lists_in(found: Mapping[Any, Any], kind: Kind, where: str) -> Collection[Any]:
@@ -102,6 +108,77 @@ def _meant_for_other(names: Sequence[str], kind: Kind, where: str) -> InputError
         f"only {', '.join(map(repr, names))}",
         f"Name it {'relevant' if judged else 'retrieved'}, or give {{query: list}}.",
     )
+
+
+def documents_in(given: Mapping[Any, Any], kind: Kind) -> Mapping[Any, Any] | None:
+    """Return the documents with numbers that a record has in the place of a list; None if it has none.
+
+    >>> documents_in({"query": "q", "relevant": {"a": 3, "b": 1}}, JUDGMENTS)
+    {'a': 3, 'b': 1}
+    """
+    if given.keys().isdisjoint(_OUTER):
+        return None
+    judged = kind.name == JUDGMENTS.name
+    found = (given[name] for name in (_RELEVANT if judged else _RETRIEVED) if name in given)
+    documents = next(filter(_has_numbers, found), None)
+    listed = _listed(given, _RELEVANT) is not None if judged else not _is_relevant_alone(given)
+    return None if listed else documents
+
+
+def lacks_list(
+    record: Mapping[Any, Any], kind: Kind, columns: Mapping[str, str] | None = None
+) -> bool:
+    """Return whether a record has something else where its list is, and no column of documents.
+
+    That may be documents with numbers, which can be read.
+
+    >>> lacks_list({"query": "q", "retrieved": None}, RUN)
+    True
+    >>> lacks_list({"query": "q", "doc": "d", "retrieved": None}, RUN)
+    False
+    """
+    if not _without_list(record) or "doc" in asked_columns(kind, columns or {}):
+        return False
+    return {plain_name(name) for name in record}.isdisjoint(ALIASES["doc"])
+
+
+def refuse_no_list(given: Mapping[Any, Any], kind: Kind, where: str) -> None:
+    """Refuse a record that has something else where its list is.
+
+    >>> refuse_no_list({"query": "q", "retrieved": None}, RUN, "run")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: run: expected a list in 'retrieved', found None. Write [] if nothing was retrieved.
+    """
+    judged = kind.name == JUDGMENTS.name
+    own = _RELEVANT if judged else _RETRIEVED
+    names = _without_list(given)
+    name = next((name for name in names if name in own), None)
+    if name is not None:
+        nothing = "is relevant" if judged else "was retrieved"
+        value = given[name]
+        one = f"Write it as a list, [{shown(value)}], or" if isinstance(value, str) else "Write"
+        remedy = f"{one} [] if nothing {nothing}."
+        if isinstance(value, Mapping):
+            remedy = f"Write a list of ids, or a dict {{doc: {kind.number}}} of numbers."
+        raise InputError(where, f"a list in {name!r}", shown(value), remedy)
+    if names:
+        raise _meant_for_other(names, kind, where)
+
+
+def _without_list(given: Mapping[Any, Any]) -> list[str]:
+    """Return the fields that are named for lists of documents, and hold none, nor a number."""
+    if given.keys().isdisjoint(_OUTER):
+        return []
+    # A ranking may be a name, that of a model.
+    names = (name for name in (*_RELEVANT, *_RETRIEVED) if name in given and name != "ranking")
+    return [name for name in names if _is_no_list(given[name])]
+
+
+def _is_no_list(value: Any) -> bool:
+    return (
+        value is None or isinstance(value, str | Mapping) or value != value
+    )  # NaN of a data frame
 
 
 def name_of_list(given: Mapping[Any, Any], kind: Kind) -> str:
@@ -216,6 +293,7 @@ def refuse_other_list(given: Mapping[Any, Any], kind: Kind, where: str) -> None:
     relevant = [name for name in _RELEVANT if name in given]
     if kind.name != JUDGMENTS.name:
         if relevant and _is_relevant_alone(given):
+            refuse_no_list(given, kind, where)
             others = _other_lists(given)
             if others:
                 raise _unnamed(where, "a list of what was retrieved", relevant[0], others[0], kind)
@@ -279,7 +357,7 @@ def holds_documents(record: Mapping[Any, Any], kind: Kind, columns: Mapping[str,
     """
     listed = [name for name in record if _items(record[name]) is not None]
     if not listed:
-        return False
+        return lacks_list(record, kind, columns)
     asked = asked_columns(kind, columns).get("doc")
     if asked is not None:
         return asked in listed
@@ -401,6 +479,14 @@ def is_from_a_service(given: Mapping[Any, Any]) -> bool:
 def _is_alone(given: Mapping[Any, Any], listed: Collection[Any]) -> bool:
     """Return whether there is nothing but a list of objects, or an empty one."""
     return len(given) == 1 and isinstance(next(iter(listed), {}), Mapping)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _has_numbers(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(map(_is_number, value.values()))
 
 
 def _is_scalar(value: Any) -> bool:
