@@ -401,3 +401,16 @@ def test_the_folder_of_a_beir_dataset(tmp_path):
         gf.evaluate(folder, RUN)
     (folder / "qrels" / "dev.tsv").rename(folder / "qrels" / "test.tsv")
     assert ndcg(str(folder), RUN) == pytest.approx(VALUE)
+
+
+@pytest.mark.parametrize("ranked", [["b", ("a", 0.4), ("c", 0.9)], [("a", 0.4), "b"]])
+def test_pairs_and_ids_in_one_ranked_list_are_refused(ranked):
+    with pytest.raises(gf.errors.InputError, match=r"found both: . of . with a score, 'b' without"):
+        gf.evaluate({"q": {"a": 1}}, {"q": ranked}, "RR")
+
+
+def test_in_judgments_an_id_beside_pairs_has_grade_1():
+    # By hand: grade 1 before grade 3, where the other order is ideal.
+    scores = gf.evaluate({"q": ["b", ("a", 3)]}, {"q": ["b", "a"]}, "nDCG")
+    discount = 1 / np.log2(3)
+    assert scores["nDCG"] == pytest.approx((1 + 3 * discount) / (3 + discount))

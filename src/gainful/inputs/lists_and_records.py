@@ -399,6 +399,8 @@ class _Reading:
         read = [self._item(item, f"{where}, item {place}") for place, item in enumerate(items, 1)]
         if beside is not None:
             read = self._joined(read, *beside, where)
+        if self._is_run:
+            _refuse_mixed(read, where)
         return self._numbered(query, read)
 
     def _in_record(
@@ -455,8 +457,8 @@ class _Reading:
                     f"{item.number:g}, and {read:g} in {field!r}",
                     "Leave one of them out.",
                 )
-            joined.append(item if item.number is not None else _Item(item.doc, read, certain=True))
-        return joined
+            joined.append(_Item(item.doc, read, certain=True))
+        return items if all(item.number is not None for item in items) else joined
 
     def _item(self, item: Any, where: str) -> "_Item":
         """Return the id of a document, and its number where it has one."""
@@ -578,6 +580,19 @@ class _Item(NamedTuple):
     doc: str
     number: float | None
     certain: bool
+
+
+def _refuse_mixed(items: list[_Item], where: str) -> None:
+    """Refuse a ranked list of pairs and ids: the scores of some cannot tell the place of others."""
+    bare = next((item for item in items if not item.certain and item.number is None), None)
+    pairs = sum(item.certain for item in items)
+    if bare is not None and pairs:
+        raise InputError(
+            where,
+            "pairs (doc, score) or ids alone",
+            f"both: {pairs} of {len(items)} with a score, {bare.doc!r} without",
+            "Give each document a score, or none, in the order of rank.",
+        )
 
 
 def _failed(where: str, error: object) -> InputError:
