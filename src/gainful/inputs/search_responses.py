@@ -121,6 +121,8 @@ def documents_in(given: Mapping[Any, Any], kind: Kind) -> Mapping[Any, Any] | No
     judged = kind.name == JUDGMENTS.name
     found = (given[name] for name in (_RELEVANT if judged else _RETRIEVED) if name in given)
     documents = next(filter(_has_numbers, found), None)
+    if documents is None:
+        return None
     listed = _listed(given, _RELEVANT) is not None if judged else not _is_relevant_alone(given)
     return None if listed else documents
 
@@ -209,13 +211,15 @@ def numbers_beside(
     ('grades', [0, 3])
     >>> numbers_beside({"relevant": ["a"], "retrieved": ["b"], "scores": [9]}, "relevant", JUDGMENTS)
     """
+    if asked is None and _NUMBERS[kind.number].isdisjoint(map(plain_name, given)):  # as most are
+        return None
     if not name or (_is_within(given) and name not in _RELEVANT):  # hits have their own
         return None
     if asked is not None:
         names = [asked] if asked in given else []
     else:
         others = _of_other(given, name, kind)
-        aliases = [one for one in ALIASES.get(kind.number, ()) if one not in others]
+        aliases = [one for one in ALIASES[kind.number] if one not in others]
         plain = {plain_name(each): each for each in given}
         forms = (form for one in aliases for form in _forms(one))
         names = [plain[form] for form in forms if form in plain]
@@ -248,6 +252,13 @@ def _forms(name: str) -> tuple[str, ...]:
     ('similarity', 'similaritys', 'similarities')
     """
     return (name, f"{name}s", *([f"{name[:-1]}ies"] if name.endswith("y") else []))
+
+
+_NUMBERS = {
+    role: frozenset(form for one in names for form in _forms(one))
+    for role, names in ALIASES.items()
+}
+"""The names of lists of numbers, by what these are."""
 
 
 def hits_in(given: Mapping[Any, Any], kind: Kind = RUN) -> Collection[Any] | None:
