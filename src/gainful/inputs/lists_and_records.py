@@ -462,7 +462,9 @@ class _Reading:
 
     def _item(self, item: Any, where: str) -> "_Item":
         """Return the id of a document, and its number where it has one."""
-        if _is_id(item) or isinstance(item, UUID):  # which says what to make of it
+        if (
+            type(item) is str or _is_id(item) or isinstance(item, UUID)
+        ):  # which says what to make of it
             return _Item(self._doc(item, where), None, certain=False)
         if isinstance(item, np.ndarray):
             item = item.tolist()

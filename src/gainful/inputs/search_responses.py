@@ -282,7 +282,8 @@ def hits_in(given: Mapping[Any, Any], kind: Kind = RUN) -> Collection[Any] | Non
         return list(ids[0])
     for outer, name in _WITHIN:
         inside = given.get(outer)
-        if isinstance(inside, Mapping) and _is_list(inside.get(name)):
+        # Most have none, and to ask None whether it is a mapping takes longer.
+        if inside is not None and isinstance(inside, Mapping) and _is_list(inside.get(name)):
             return list(inside[name])
     if _is_empty_root(given.get("root")):
         return []
@@ -406,6 +407,8 @@ def _listed(given: Mapping[Any, Any], names: Sequence[str]) -> Collection[Any] |
 
 def _items(value: Any) -> Collection[Any] | None:
     """Return the items of a list, or a set; None of anything else."""
+    if type(value) is list:  # as most are: the other questions take longer
+        return value.copy()
     if isinstance(value, np.ndarray):
         return list(value) if value.ndim == 1 else None
     if isinstance(value, Set):
@@ -416,7 +419,10 @@ def _items(value: Any) -> Collection[Any] | None:
 def _is_within(given: Mapping[Any, Any]) -> bool:
     """Return whether there are hits within another object, or those of Chroma."""
     inside = ((given.get(outer), name) for outer, name in _WITHIN)
-    found = any(isinstance(each, Mapping) and _is_list(each.get(name)) for each, name in inside)
+    found = any(
+        each is not None and isinstance(each, Mapping) and _is_list(each.get(name))
+        for each, name in inside
+    )
     return found or _is_empty_root(given.get("root")) or _lists_of_ids(given) is not None
 
 
@@ -546,4 +552,6 @@ def _has_hits(given: Any) -> bool:
 
 
 def _is_list(given: Any) -> bool:
-    return isinstance(given, Sequence) and not isinstance(given, str | bytes)
+    return type(given) is list or (
+        given is not None and isinstance(given, Sequence) and not isinstance(given, str | bytes)
+    )
