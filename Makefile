@@ -50,8 +50,8 @@ test: $(VENV)/stamp-test  ## run the tests, and name the ten slowest
 deep: $(VENV)/stamp-test  ## run all tests, also those and the cases that `make test` leaves out
 	$(PYTEST) -n 3 --durations=10 --deep
 
-PART ?= 1/8
-rest: $(VENV)/stamp-test  ## run a part of what `make test` leaves out, PART=1/8
+PART ?= 1/16
+rest: $(VENV)/stamp-test  ## run a part of what `make test` leaves out, PART=1/16
 	$(PYTEST) -n 3 -q --rest $(PART)
 
 quick: $(VENV)/stamp-test  ## run the tests that are quick: no Spark, browser, PyTorch or JAX

@@ -44,7 +44,7 @@ def pytest_addoption(parser):
         "--deep", action="store_true", help="try every test and every case of a matrix"
     )
     parser.addoption(
-        "--rest", metavar="PART/PARTS", help="try a part of what only --deep tries, such as 1/8"
+        "--rest", metavar="PART/PARTS", help="try a part of what only --deep tries, such as 1/16"
     )
     parser.addoption(
         "--pictures", action="store_true", help="write the pictures of the documentation anew"
