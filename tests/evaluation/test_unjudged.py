@@ -12,6 +12,8 @@ import gainful as gf
 from input_forms import FORMS, as_dicts
 from random_runs import random_case
 
+pytestmark = pytest.mark.usefixtures("on_engine")
+
 TIES = ("doc", "doc_ascending", "order", "average", "best", "worst")
 NEGATIVE = ("keep", "zero", "both", "unjudged")
 

@@ -12,7 +12,10 @@ from gainful.measures.policy import Policy
 from input_forms import FORMS, as_dicts
 from same_matched import assert_same
 
-pytestmark = pytest.mark.filterwarnings("ignore:document ids")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:document ids"),
+    pytest.mark.usefixtures("on_engine"),  # small tables are compared with it elsewhere
+]
 
 # One of each way to the engine; every form is read the same in test_same_from_every_form.py.
 CHOSEN = ("TREC", "CSV", "Parquet folder", "Arrow reader")

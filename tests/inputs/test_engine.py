@@ -18,6 +18,8 @@ from gainful.inputs.engine import Session, _close_idle, _idle
 from gainful.matching.reader import reading
 from same_matched import assert_same
 
+pytestmark = pytest.mark.usefixtures("on_engine")
+
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):

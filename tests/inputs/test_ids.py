@@ -12,6 +12,8 @@ import pytest
 import gainful as gf
 from input_forms import FORMS, as_dicts
 
+pytestmark = pytest.mark.usefixtures("on_engine")
+
 ALIKE = ("7", "07", "007", "7.0", "7e0", "+7", " 7", "0x7", "７")
 
 

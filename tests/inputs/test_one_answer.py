@@ -12,6 +12,8 @@ from gainful.inputs.spark_text import Parsing
 from gainful.matching.reader import reading
 from odd_files import FILES, LINES_JOINED, REFUSED
 
+pytestmark = pytest.mark.usefixtures("on_engine")
+
 
 @pytest.fixture
 def path(request, tmp_path):

@@ -15,7 +15,10 @@ from input_forms import FORMS, STRICTEST_FIRST, WORDS, as_dicts
 from odd_cases import cases, choices
 from same_matched import assert_same
 
-pytestmark = pytest.mark.filterwarnings("ignore:document ids")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:document ids"),
+    pytest.mark.usefixtures("on_engine"),  # small tables are compared with it elsewhere
+]
 
 QUERIES = ("q10", "q9", "007", "7", "Q9", "日本", '"q"', "#", "x,y;z")
 DOCS = ("d1", "D1", "01", "1", "1.0", 'a"b', "'c'", "a,b", "e;f", "ü", "😀", "#", "x#1", "x#2")

@@ -23,6 +23,8 @@ from gainful.measures.policy import Policy
 from input_forms import FORMS, as_dicts
 from same_matched import assert_same
 
+pytestmark = pytest.mark.usefixtures("on_engine")
+
 # One of each way to a matcher; the first is also read without the engine.
 CHOSEN = ("TREC", "ragged TREC", "CSV", "JSON lines", "JSON dicts", "JSON records", "Parquet",
           "Parquet folder", "pandas", "Arrow reader", "dicts")  # fmt: skip

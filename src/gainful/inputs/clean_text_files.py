@@ -332,6 +332,8 @@ class _CleanFile:
             head = file.read(_LONGEST_LINE)
         if head.startswith(BYTE_ORDER_MARK):
             return None
+        if self.layout.header and b'"' in head.partition(b"\n")[0]:
+            return None  # only the rows say whether quotes are closed where they should be
         if self.layout.format == "jsonl":
             # Imported here because the command line starts faster without.
             from gainful.inputs.clean_json_lines import skeleton_of

@@ -118,6 +118,7 @@ class Session:
         self._worker: _Worker | None = None
         self._names = 0
         self._registered: set[str] = set()
+        self._pending: dict[str, object] = {}  # what is registered when the engine is first asked
         self._made: dict[str, str] = {}  # TABLE or VIEW by the name of each that was made
         self._left = (0, 0)  # the numbers of the tables that the last piece of work left
 
@@ -209,6 +210,12 @@ class Session:
         self._registered.add(name)
         return name
 
+    def register_later(self, stem: str, table: object) -> str:
+        """Make a table readable under a name, when the engine is asked for anything."""
+        name = self.name(stem)
+        self._pending[name] = table
+        return name
+
     @contextmanager
     def scratch(self) -> Iterator[None]:
         """Do a piece of work whose tables nobody needs after it.
@@ -253,6 +260,10 @@ class Session:
                 for setting in ("enable_progress_bar=true", "enable_progress_bar_print=false"):
                     self._connection.execute(f"SET {setting}")
                 self._connection.execute("SET progress_bar_time=0")
+        while self._pending:
+            name, table = self._pending.popitem()
+            self._connection.register(name, table)
+            self._registered.add(name)
         return self._connection
 
     def _new(self) -> "duckdb.DuckDBPyConnection":

@@ -224,6 +224,9 @@ def _rows(source: Source, session: Session) -> Iterator[tuple[str, float | None]
         for row in rows(source.file, source.layout, source.kind):
             yield (row.query, row.number) if isinstance(row, Row) else ("", None)
         return
+    if source.plain is not None:
+        yield from zip(source.plain.queries, source.plain.numbers, strict=True)
+        return
     import duckdb  # which clean lines do without
 
     try:

@@ -31,6 +31,7 @@ from gainful.inputs.float_precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.format_detection import Layout, json_lines_layout
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
+from gainful.inputs.plain_rows import PlainRows
 from gainful.inputs.row_by_row_reading import Fault, Row, first_fault, line_of, rows
 
 _NONE = Layout("")
@@ -74,6 +75,7 @@ class Source:
         rows: how many rows its text has, as counted without the engine, where they are.
         query_type: what the ids of its queries were, before they were text.
         doc_type: what those of its documents were.
+        plain: its rows, where it is a small table of which nothing is odd.
     """
 
     kind: Kind
@@ -87,6 +89,7 @@ class Source:
     rows: int | None = None
     query_type: IdType = UNTYPED
     doc_type: IdType = UNTYPED
+    plain: PlainRows | None = None
 
     @property
     def number_column(self) -> str:

@@ -24,6 +24,7 @@ from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quot
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.id_types import type_of_column
 from gainful.inputs.judgments_or_run import Kind
+from gainful.inputs.plain_rows import small_frame
 from gainful.inputs.table_source import Source
 
 Given = Mapping[str, str]
@@ -90,6 +91,7 @@ def typed(
     name: str,
     written: Sequence[str] | None = None,
     frame: object = None,
+    types: Sequence[str] | None = None,
 ) -> Source:
     """Read columns that have types; numbers as ids are written as they are.
 
@@ -102,20 +104,18 @@ def typed(
         written: the names as they stand there, where they are known: the engine gives another to
             the second of two columns of one name.
         frame: what `readable` returned, where it is a data frame or an Arrow object.
+        types: of the columns of a small frame, as the engine names them.
     """
-    import duckdb
-
-    try:
-        described = session.rows(f"DESCRIBE SELECT * {relation}")
-    except (duckdb.Error, UnicodeError) as problem:
-        raise InputError(name, "a table that can be read", said(problem)) from None
-    names = [row[0] for row in described]
+    if types is None or written is None:
+        described = _described(relation, session, name)
+    else:
+        described = [*zip(written, types, strict=True)]
+    names = [column for column, _ in described]
     if written is None or len(written) != len(names):
         written = names
     kind = kind_by_columns(written, kind, columns)
     places = find_columns(written, kind, columns, name)
     query, doc = (name_quoted(names[place]) for place in places[:2])
-    described = [(row[0], row[1]) for row in described]
     ids = _IDS | FRACTIONS | {"ENUM"}
     refuse_ids(name, described, {"query": places[0], "doc": places[1]}, ids)
     texts = [id_text_in_sql(names[place], described[place][1], name) for place in places[:2]]
@@ -155,6 +155,17 @@ def typed(
         for place in places[:2]
     )
     return Source(kind, name, select, layout=layout, query_type=query_type, doc_type=doc_type)
+
+
+def _described(relation: str, session: Session, name: str) -> list[tuple[str, str]]:
+    """Return the columns of a table, name and type."""
+    import duckdb
+
+    try:
+        found = session.rows(f"DESCRIBE SELECT * {relation}")
+    except (duckdb.Error, UnicodeError) as problem:
+        raise InputError(name, "a table that can be read", said(problem)) from None
+    return [(row[0], row[1]) for row in found]
 
 
 def id_text_in_sql(column: str, type_: str, name: str) -> str:
@@ -230,11 +241,32 @@ def open_frame(
     table = readable(given)
     if table is None:
         return None
+    plain = _open_small_frame(given, kind, columns, session, table)
+    if plain is not None:
+        return plain
     name = _registered(session, given, table, kind)
     names = written_names(table)
     source = typed(f"FROM {name}", kind, columns, session, kind.name, names, table)
     refuse_odd_objects(given, source.layout.names, kind)
     return source
+
+
+def _open_small_frame(
+    given: object, kind: Kind, columns: Mapping[str, str], session: Session, table: object
+) -> Source | None:
+    """Open a small data frame without the engine; None where it has to look at it."""
+    small = small_frame(given)
+    if small is None or len({*small.columns}) < len(small.columns):
+        return None
+    kind = kind_by_columns(small.columns, kind, columns)
+    places = find_columns(small.columns, kind, columns, kind.name)
+    rows = None if kind.ascending else small.rows(places, kind.implied)
+    if rows is None:
+        return None
+    relation = f"FROM {session.register_later(kind.name, table)}"
+    names, types = small.columns, small.types
+    source = typed(relation, kind, columns, session, kind.name, names, table, types)
+    return replace(source, plain=rows)
 
 
 def _registered(session: Session, given: object, table: object, kind: Kind) -> str:

@@ -202,6 +202,15 @@ def judged_of(grades: DocNumbers, query: str, policy: Policy) -> DocNumbers:
     return judged
 
 
+def lowest_grade(judgments: Mapping[Any, DocNumbers], policy: Policy) -> float:
+    """Return the lowest grade of the judged documents that count; infinite where there is none."""
+    pools = (
+        sorted_numbers(judged_of(found, query, policy), "grade", "judgments", query)
+        for query, found in queries_of(judgments, "judgments").items()
+    )
+    return min((float(pool[0]) for pool in pools if pool.size), default=math.inf)
+
+
 def returned_of(
     scores: DocNumbers, query: str, policy: Policy, chunks: Chunks | None
 ) -> DocNumbers:

@@ -65,7 +65,6 @@ class Input(ABC):
         session: of the engine.
         holds: what it has, in a message.
         has_ids: whether its documents have ids.
-        on_engine: whether its rows are a table that the engine reads, and not in Python.
         labels: labels with `qid:`, where it is a file of these.
         spark: the Spark session in which its rows are, where they are on Spark.
         taken_from: the name of the column of its numbers, or of the list of its documents; empty where
@@ -75,7 +74,6 @@ class Input(ABC):
 
     holds: ClassVar[str] = "documents with ids"
     has_ids: ClassVar[bool] = True
-    on_engine: ClassVar[bool] = False
     labels: "Labels | None" = None
     spark: "SparkSession | None" = None
     taken_from: str = ""
@@ -93,6 +91,16 @@ class Input(ABC):
     def doc_type(self) -> IdType:
         """What the ids of documents were, before they were read as text."""
         return UNTYPED
+
+    @property
+    def on_engine(self) -> bool:
+        """Whether its rows are a table that the engine reads, and not in Python."""
+        return False
+
+    @property
+    def small_documents(self) -> "Documents | None":
+        """The documents of every query, where they are in Python or come there at no cost; else None."""
+        return None
 
     @abstractmethod
     def refuse(self, remedy: str = "") -> NoReturn:

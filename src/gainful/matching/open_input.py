@@ -24,6 +24,7 @@ from gainful.inputs.files import (
 from gainful.inputs.format_detection import Layout, recognise
 from gainful.inputs.id_types import UNTYPED, type_of_ids
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
+from gainful.inputs.plain_rows import plain_arrays
 from gainful.inputs.table_source import Source, TextState, json_lines
 from gainful.matching.input import Input
 from gainful.matching.input_kinds.table_input import TableInput
@@ -208,10 +209,12 @@ def _records(found: "Records", columns: Columns, session: Session) -> Source:
     """Have a list of JSON objects as a table."""
     names, where = (*found.records[0],), found.name
     found = replace(found, kind=kind_by_columns(names, found.kind, columns))
-    table = session.register(found.kind.name, found.arrays(columns))
+    arrays = found.arrays(columns)
+    table = session.register_later(found.kind.name, arrays)
     # No number is missing; but the engine takes NaN in an array for nothing.
     number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
     places = find_columns(names, found.kind, columns, where)
     layout = Layout("json", names=names, places=places, assessor=assessor_in(names, columns))
     select = f"SELECT * REPLACE ({number}) FROM {table}"
-    return Source(found.kind, where, select, strict=True, layout=layout)
+    plain = None if found.kind.ascending else plain_arrays(arrays)
+    return Source(found.kind, where, select, strict=True, layout=layout, plain=plain)

@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from math import inf, isfinite
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gainful.errors import InputError
@@ -62,6 +62,11 @@ class DictInput(Input):
             return self._types[1]
         return type_of_ids(doc for found in self._given.values() for doc in found)
 
+    @property
+    def small_documents(self) -> Documents:
+        """The dict itself, of whatever size: it is in Python already."""
+        return self._given
+
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
@@ -90,13 +95,7 @@ class DictInput(Input):
 
     def lowest_grade(self, judgments: "Judgments") -> float:
         """Return the lowest grade of what counts under the policy."""
-        pools = (
-            dict_matching.sorted_numbers(
-                dict_matching.judged_of(found, query, judgments.policy), "grade", "judgments", query
-            )
-            for query, found in dict_matching.queries_of(self._given, "judgments").items()
-        )
-        return min((float(pool[0]) for pool in pools if pool.size), default=inf)
+        return dict_matching.lowest_grade(self._given, judgments.policy)
 
     def first_rows(self) -> FirstRows:
         """Return the documents of the first queries."""

@@ -13,6 +13,7 @@ from gainful.inputs.engine import Session
 from gainful.inputs.id_types import IdType
 from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.inputs.mistaken_ranks import Head, first_rows, warn_of_ranks_in_table
+from gainful.inputs.plain_rows import plain_text
 from gainful.inputs.row_by_row_reading import Fault, Row, rows
 from gainful.inputs.table_source import Source, TextState, ready
 from gainful.matching import clean_text_matching
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 class TableInput(Input):
     """A table of query, doc and number."""
-
-    on_engine = True
 
     def __init__(self, source: Source, session: Session) -> None:
         super().__init__(source.kind, source.name, session)
@@ -51,6 +50,22 @@ class TableInput(Input):
         super().refuse_beside(judgments, called)
 
     @property
+    def on_engine(self) -> bool:
+        """Whether it is for the engine: a small table of which nothing is odd is not."""
+        return self.small_documents is None
+
+    @cached_property
+    def small_documents(self) -> "Documents | None":
+        """The rows of a small table as a dict of dicts; None where the engine has to read them."""
+        source = self._source
+        if source.layout.assessor:
+            return None
+        rows = source.plain
+        if rows is None and source.file is not None and self._may_be_clean:
+            rows = plain_text(source.file.path, source.layout)
+        return None if rows is None else rows.documents()
+
+    @property
     def query_type(self) -> IdType:
         """The type of the column of queries."""
         return self._source.query_type
@@ -66,7 +81,7 @@ class TableInput(Input):
 
     def hold(self) -> None:
         """Read a text into a table, once."""
-        if self._held is None and self._source.lines:
+        if self._held is None and self._source.lines and self.small_documents is None:
             from gainful.matching.dict_table_conversion import stored
 
             source = self._ready
@@ -84,13 +99,15 @@ class TableInput(Input):
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
-        """Match on the engine; clean texts as arrays, and dicts with bare queries as dicts."""
-        if judgments.has_bare_queries:
+        """Match on the engine; clean texts as arrays, small tables and dicts with bare queries as dicts."""
+        matched = self._match_clean_text(judgments, policy, depth) if chunks is None else None
+        if matched is None and judgments.has_bare_queries:
             from gainful.matching import dict_matching
 
             documents = self.documents(judgments.policy)
             return dict_matching.match(judgments.documents, documents, policy, depth, chunks)
-        matched = self._match_clean_text(judgments, policy, depth) if chunks is None else None
+        if matched is None:
+            matched = self._match_small(judgments, policy, depth, chunks)
         if matched is None:
             # Imported here because arrays of clean texts do not need the engine.
             from gainful.matching import table_matching
@@ -99,6 +116,20 @@ class TableInput(Input):
             with self.session.scratch():
                 matched = table_matching.match(self.session, table, source, policy, depth, chunks)
         return matched
+
+    def _match_small(
+        self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
+    ) -> Matched | None:
+        """Match small tables as dicts; None where the engine has to."""
+        judged, returned = judgments.given.small_documents, self.small_documents
+        if judged is None or returned is None:
+            return None
+        from gainful.matching import dict_matching
+
+        try:
+            return dict_matching.match(judged, returned, policy, depth, chunks)
+        except InputError:
+            return None  # the engine meets the same, and says it with the file and the line
 
     def _match_clean_text(
         self, judgments: "Judgments", policy: Policy, depth: int | None
@@ -139,6 +170,8 @@ class TableInput(Input):
 
     def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
         """Read all rows."""
+        if self.small_documents is not None:
+            return self.small_documents
         from gainful.matching.dict_table_conversion import documents_in
 
         source = self._ready
@@ -147,6 +180,8 @@ class TableInput(Input):
 
     def documents_of(self, query: str, policy: Policy) -> "Documents":
         """Read all rows, and keep those of one query."""
+        if self.small_documents is not None:
+            return self.small_documents
         from gainful.matching.dict_table_conversion import documents_in
 
         source = self._ready
@@ -155,6 +190,9 @@ class TableInput(Input):
 
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
         """Keep the rows of some queries on the engine."""
+        known = self.small_documents
+        if known is not None:
+            return lambda some: {query: known[query] for query in some if query in known}
         from gainful.matching.dict_table_conversion import Selection
 
         return Selection(self.session, self._ready, policy, queries).documents
@@ -166,6 +204,11 @@ class TableInput(Input):
 
     def lowest_grade(self, judgments: "Judgments") -> float:
         """Return the lowest grade, which the table of the judgments knows."""
+        known = self.small_documents
+        if known is not None:
+            from gainful.matching import dict_matching
+
+            return dict_matching.lowest_grade(known, judgments.policy)
         return judgments.table.lowest
 
     @cached_property
