@@ -14,6 +14,8 @@ from gainful.inputs import clean_text_files, id_words
 from gainful.inputs.clean_text_files import CleanIds
 from gainful.writing import trec_lines
 
+pytestmark = pytest.mark.usefixtures("on_engine")
+
 METHODS = [method.name for method in gf.fusion.methods()]
 ONE = {"q": {"a": 30, "b": 20, "c": 10}}
 # What ids look like: of one length or several, with much in common or little, longer than a word.
