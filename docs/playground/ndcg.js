@@ -5,17 +5,18 @@
 // one word or number for each of CHOICES.
 
 const ROUNDING = 32 * Number.EPSILON;
-const BASES = { 2: 2, e: Math.E, 3: 3, 5: 5, 10: 10 };
+const words = (values, word = String) => Object.fromEntries(values.map((value) => [value, word(value)]));
+const upTo = (n, made) => Array.from({ length: n }, (_, i) => made(i + 1));
 
 // What can be chosen, the default first, each with the words of the page.
 export const CHOICES = {
-  k: { all: "whole list", ...Object.fromEntries(Array.from({ length: 16 }, (_, i) => [i + 1, `${i + 1}`])) },
+  k: { all: "whole list", ...words(upTo(16, (k) => k)) },
   gain: { linear: "g", exp2: "2ᵍ − 1", binary: "1 if g > 0" },
   discount: {
     log: "1/log(i + 1)", jarvelin: "1/max(1, log i), Järvelin–Kekäläinen", reciprocal: "1/i",
     "power(0.5)": "1/√i", "power(2)": "1/i²", none: "none",
   },
-  base: { 2: "2", e: "e", 3: "3", 5: "5", 10: "10" },
+  base: words([2, "e", 3, 5, 10]),
   ideal: { judged: "all judged", retrieved: "returned only" },
   ties: {
     doc: "by name, Z first", average: "averaged", best: "best first", worst: "worst first",
@@ -24,14 +25,13 @@ export const CHOICES = {
   depth: { cutoff: "cut at k", all: "not cut", retrieved: "cut at the number returned" },
   unjudged: { zero: "gain 0", condense: "left out of the list" },
   negative: { keep: "costs in the list", zero: "counts as 0", both: "costs in the ideal, too" },
-  scale: { 3: "0 to 3", 1: "0 to 1", 2: "0 to 2", 4: "0 to 4", 5: "0 to 5" },
+  scale: words([1, 2, 3, 4, 5], (most) => `0 to ${most}`),
 };
 const MEASURE = ["gain", "discount", "base", "ideal", "depth"];
 const POLICY = ["ties", "unjudged", "negative"];
-const FIRST = { k: "all", scale: "3" }; // keys that are numbers come first in an object, whatever the order
-export const DEFAULTS = Object.fromEntries(
-  Object.keys(CHOICES).map((name) => [name, FIRST[name] ?? Object.keys(CHOICES[name])[0]]),
-);
+// Keys that are numbers come first in an object, whatever the order.
+const FIRST = { k: "all", scale: "3" };
+export const DEFAULTS = words(Object.keys(CHOICES), (name) => FIRST[name] ?? Object.keys(CHOICES[name])[0]);
 export const hasBase = (s) => s.discount === "log" || s.discount === "jarvelin";
 const cutoff = (s) => (s.k === "all" ? Infinity : +s.k);
 const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
@@ -44,7 +44,7 @@ export function gainOf(s, grade) {
 }
 
 export function discountOf(s, rank) {
-  const b = BASES[s.base] ?? s.base;
+  const b = s.base === "e" ? Math.E : +s.base;
   const log = (x) => (b === 2 ? Math.log2(x) : b === 10 ? Math.log10(x) : Math.log(x) / Math.log(b));
   if (s.discount === "log") return 1 / log(rank + 1);
   if (s.discount === "jarvelin") return rank <= b ? 1 : 1 / log(rank);
@@ -66,7 +66,7 @@ const ORDERS = {
 };
 
 // What the ranks from 1 to a depth are worth.
-const discounts = (s, depth) => Array.from({ length: depth }, (_, i) => discountOf(s, i + 1));
+const discounts = (s, depth) => upTo(depth, (rank) => discountOf(s, rank));
 
 // The list in the order that is measured: first and last possible rank, the mean discount of those down to the
 // cutoff (weight), and the share of them (part).
@@ -78,14 +78,13 @@ export function ranked(s) {
     .sort((a, b) => a.block - b.block || (ORDERS[s.ties]?.(a, b) ?? 0));
   const table = discounts(s, Math.min(docs.length, cutoff(s)));
   docs.forEach((doc, i) => {
-    const together = s.ties === "average" && docs[i - 1]?.block === doc.block;
-    doc.first = together ? docs[i - 1].first : i + 1;
-  });
-  docs.forEach((doc) => {
-    doc.last = s.ties === "average" ? docs.findLastIndex((other) => other.block === doc.block) + 1 : doc.first;
+    const together = (other) => (s.ties === "average" ? other.block === doc.block : other === doc);
+    doc.first = docs.findIndex(together) + 1;
+    doc.last = docs.findLastIndex(together) + 1;
     const near = table.slice(doc.first - 1, doc.last);
-    doc.part = near.length / (doc.last - doc.first + 1);
-    doc.weight = total(near) / (doc.last - doc.first + 1);
+    const size = doc.last - doc.first + 1;
+    doc.part = near.length / size;
+    doc.weight = total(near) / size;
     doc.term = doc.gain * doc.weight;
   });
   return docs;
@@ -109,11 +108,14 @@ function divided(s, dcg, idcg, size) {
 // All values of a state, with the terms of the list (rows) and of its ideal (best).
 export function measured(s) {
   const rows = ranked(s);
-  const made = pool(s, rows).slice(0, depthOf(s, rows.length));
-  const table = discounts(s, made.length);
-  const best = made.map((doc, i) => ({ ...doc, first: i + 1, last: i + 1, weight: table[i], term: doc.gain * table[i] }));
-  const [dcg, idcg, size] = [rows, best, best].map((docs, i) => total(docs.map(({ term }) => (i > 1 ? Math.abs(term) : term))));
-  return { rows, best, cg: total(rows.map((doc) => doc.gain * doc.part)), dcg, ...divided(s, dcg, idcg, size) };
+  const best = pool(s, rows).slice(0, depthOf(s, rows.length)).map((doc, i) => {
+    const weight = discountOf(s, i + 1);
+    return { ...doc, first: i + 1, last: i + 1, weight, term: doc.gain * weight };
+  });
+  const sum = (docs, worth) => total(docs.map(worth));
+  const dcg = sum(rows, (doc) => doc.term);
+  const [idcg, size] = [sum(best, (doc) => doc.term), sum(best, (doc) => Math.abs(doc.term))];
+  return { rows, best, cg: sum(rows, (doc) => doc.gain * doc.part), dcg, ...divided(s, dcg, idcg, size) };
 }
 
 // The lowest and the highest nDCG over all whole grades that the unjudged documents of the list may have; null
@@ -125,11 +127,11 @@ export function bounds(s) {
   const judgedRows = rows.filter((doc) => doc.grade !== null);
   if (judgedRows.length === s.list.length || s.unjudged !== "zero" || s.ties === "best" || s.ties === "worst") return null;
   const weights = rows.filter((doc) => doc.grade === null).map((doc) => doc.weight).sort((a, b) => b - a);
-  const levels = [...new Set(Array.from({ length: +s.scale + 1 }, (_, grade) => gainOf(s, grade)))].reverse();
+  const levels = [...new Set(upTo(+s.scale + 1, (grade) => gainOf(s, grade - 1)))].reverse();
   const known = pool(s, judgedRows).map((doc) => doc.gain);
   const table = discounts(s, Math.min(depthOf(s, rows.length), known.length + weights.length));
   const sum = total(judgedRows.map((doc) => doc.term));
-  const chosen = [...weights]; // gains, descending
+  const chosen = [...weights];
   let [low, high] = [Infinity, -Infinity];
   const tried = (place, from) => {
     if (place < chosen.length) {
@@ -276,7 +278,6 @@ export function fromLink(text) {
   const seen = new Set();
   for (const pair of text.split("&")) {
     const [name, value = ""] = pair.split("=");
-    const short = pair.slice(0, 40);
     if (seen.has(name)) throw Error(`“${name}” comes twice`);
     seen.add(name);
     if (name === "list" || name === "rest") {
@@ -288,7 +289,7 @@ export function fromLink(text) {
         return { id: found[2], grade, tied: name === "list" && found[1] === "~" };
       });
     } else if (Object.hasOwn(CHOICES, name) && Object.hasOwn(CHOICES[name], value)) s[name] = value;
-    else throw Error(`“${short}” is no choice`);
+    else throw Error(`“${pair.slice(0, 40)}” is no choice`);
   }
   const ids = [...s.list, ...s.rest].map((doc) => doc.id);
   if (!s.list.length) throw Error("it has no list");

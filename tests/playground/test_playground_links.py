@@ -1,5 +1,7 @@
 """What the playground does with documents and links: moves, round trips, refusals, and the page that is built."""
 
+import gzip
+import html
 import importlib.util
 import re
 
@@ -24,6 +26,17 @@ def test_the_page_is_built_from_its_parts():
     assert not re.search(r"https?:|\bsrc=|@import|url\(|\bfetch\b|XMLHttpRequest|WebSocket", page)
     assert re.findall(r'href="([^"]*)"', page) == ["data:,"]
     assert not re.search(r"^\s*(import|export) ", page, re.MULTILINE)
+
+
+def test_its_script_is_as_small_as_the_documentation_says():
+    (script,) = re.findall(
+        r"<script[^>]*>(.*)</script>", builder().PAGE.read_text("utf-8"), re.DOTALL
+    )
+    size = len(script.encode())
+    assert f"It is {size / 1000:.0f} kB, or less than 10 kB packed." in (
+        PLAYGROUND / "index.md"
+    ).read_text("utf-8")
+    assert len(gzip.compress(script.encode(), 9)) < 9_800
 
 
 def test_the_names_of_the_parts_do_not_meet():
@@ -115,7 +128,7 @@ def test_the_links_of_the_documentation_can_be_read(ask):
     assert (
         ask([["toLink", state] for state in ask([["fromLink", link] for link in links])]) == links
     )
-    examples = re.search(
-        r"const EXAMPLES = \{(.*?)\};", (PLAYGROUND / "page.js").read_text("utf-8"), re.DOTALL
-    )
-    assert set(re.findall(r'"(list=[^"]+)"', examples[1])) <= {*links}
+    page = html.unescape((PLAYGROUND / "page.html").read_text("utf-8"))
+    examples = re.findall(r'<option value="(list=[^"]+)"', page)
+    assert len(examples) == 7
+    assert {*examples} <= {*links}
