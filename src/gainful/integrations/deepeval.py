@@ -25,8 +25,8 @@ class RankingMetric(BaseMetric):  # type: ignore[misc, unused-ignore]
     `expected_ids`. Without them, its `retrieval_context` and its `context` are compared as they
     are; of a context that names its source, the source.
 
-    After `measure`, `score` is the value, `reason` says how many of the retrieved ids are judged and
-    which came more than once, `score_breakdown` has the counts. A question that the policy leaves out
+    After `measure`, `score` is the value. `reason` says how many of the retrieved ids are judged and
+    which came more than once; `score_breakdown` has the counts. A question that the policy leaves out
     is skipped.
 
     Args:

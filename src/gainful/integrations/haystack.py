@@ -37,8 +37,8 @@ class RankingEvaluator:
         measures: one measure or several, in the notation or as values.
         document_comparison_field: what makes two documents the same, as in Haystack: `content`,
             `id`, or `meta.` and a key, with points for keys within.
-        grade_field: of the ground truth, what holds the grade: `score`, as in Haystack, where all
-            are 1 if none has any; or `meta.` and a key.
+        grade_field: of the ground truth, what holds the grade: `score`, as in Haystack, or `meta.`
+            and a key. With `score`, all grades are 1 if no document has any.
         policy: the choices that are not the measure's, as in `evaluate`.
         dialect: measure as another tool does, as in `evaluate`.
 
@@ -105,11 +105,11 @@ class RankingEvaluator:
             retrieved_documents: of each question, best first.
 
         Returns:
-            `score` and `individual_scores` of the first measure, as Haystack's evaluators do;
-            `scores` and `individual` of all, by name; `coverage`: how many questions and documents
-            were counted, missing and unjudged; `repeated`: of each question, the documents that were
-            retrieved more than once, which count once, at their first rank. A question that the
-            policy leaves out is NaN.
+            A dict with `score` and `individual_scores` of the first measure, as Haystack's
+            evaluators have it. `scores` and `individual` are those of all measures, by name.
+            `coverage` says how many questions and documents were counted, missing and unjudged.
+            `repeated` has, for each question, the documents that were retrieved more than once. They
+            count once, at their first rank. A question that the policy leaves out is NaN.
         """
         truth = listed(ground_truth_documents, "ground_truth_documents", _LISTS)
         retrieved = listed(retrieved_documents, "retrieved_documents", _LISTS)

@@ -71,8 +71,8 @@ def evaluator(
 ) -> Callable[..., dict[str, Any]]:
     """Return an evaluator for `langsmith.evaluate(…, evaluators=[…])`: a function of dicts.
 
-    It returns the name of the measure as `key`, its value as `score`, and as `comment` how many of
-    the retrieved ids are judged, and which came more than once. The score is None where the policy
+    It returns the name of the measure as `key` and its value as `score`. The `comment` says how many
+    of the retrieved ids are judged, and which came more than once. The score is None where the policy
     leaves the question out, so that LangSmith's mean does, too.
 
     Args:

@@ -30,7 +30,7 @@ _CALLED = {"expected": "expected_ids", "retrieved": "retrieved_ids"}
 class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
     """A measure for `RetrieverEvaluator(metrics=[…])`; `metrics` makes one for each of several.
 
-    Its result has the value as `score`, and in `metadata` how many ids were retrieved, how many of
+    Its result has the value as `score`. Its `metadata` says how many ids were retrieved, how many of
     them are judged, and which came more than once.
 
     Args:

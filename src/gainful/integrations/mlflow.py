@@ -36,9 +36,9 @@ def scorer(
 ) -> Scorer:
     """Return a scorer for `mlflow.genai.evaluate(…, scorers=[…])`.
 
-    Its feedback has the value, and says how many of the retrieved ids are judged, and which came
-    more than once, in the rationale and in the metadata. There is none where the policy leaves the
-    question out, so that MLflow's mean does, too.
+    Its feedback has the value. The rationale and the metadata say how many of the retrieved ids are
+    judged, and which came more than once. There is none where the policy leaves the question out,
+    so that MLflow's mean does, too.
 
     Args:
         measure: in the notation or as a value.

@@ -20,9 +20,9 @@ _CALLED = {"expected": "reference_context_ids", "retrieved": "retrieved_context_
 class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
     """A measure of the ids of retrieved contexts; it asks no model.
 
-    For `ragas.evaluate(…, metrics=[…])`, which takes numbers alone, `coverage` holds how many of the
-    ids that were retrieved so far are judged, and ids that come more than once for a question are warned
-    of. For experiments, `score` and `ascore` return a `MetricResult`, which says both as its reason.
+    `ragas.evaluate(…, metrics=[…])` takes numbers alone, so `coverage` holds how many of the ids that
+    were retrieved so far are judged. A warning names ids that come more than once for a question. For
+    experiments, `score` and `ascore` return a `MetricResult`, which says both as its reason.
     A question that the policy leaves out is NaN, which the mean of ragas leaves out.
 
     Args:

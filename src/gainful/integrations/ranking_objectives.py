@@ -23,8 +23,8 @@ class RankingObjective:
     """The derivatives of a loss, times the mean number of documents of a list.
 
     The factor is the same for all lists. With it, second derivatives are of the size of those of a
-    squared error, which the usual limits of trainers are meant for (`min_child_weight`,
-    `min_sum_hessian_in_leaf`, `lambda`).
+    squared error. The usual limits of trainers are meant for that: `min_child_weight`,
+    `min_sum_hessian_in_leaf`, `lambda`.
     """
 
     def __init__(self, measure: Any, *, method: str, seed: int, **options: Any) -> None:

@@ -28,13 +28,13 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
 
     A batch [batch, list] without indexes holds whole queries: it is measured at once, and only sums
     are kept. Flat batches name the query of each document in `indexes`. The documents of a query
-    may then be in several batches and processes, and all are kept until the end; with
+    may then be in several batches and processes, and all are kept until the end. With
     `batches="whole"` they are promised to be in one, and only sums are kept.
 
     Args:
         *measures: in the notation or as values; nDCG@10 if there are none.
         batches: parts, or whole: no query is in two flat batches.
-        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by
+        policy: the choices that are not the measure's, as in `evaluate`. Ties are averaged by
             default, and ties=order goes by the order in which documents come.
         dialect: measure as another tool does, as in `evaluate`.
         **options: of `torchmetrics.Metric`, such as sync_on_compute.

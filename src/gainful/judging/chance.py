@@ -93,8 +93,8 @@ def random_order(
 ) -> Chance:
     """Return a measure beside its mean and variance over all orders of each list.
 
-    With n documents of gains g, discounts d (0 beyond the cutoff) and ideal I, the mean of nDCG
-    is ḡ·Σd / I, and its variance Σ(d−d̄)²·Σ(g−ḡ)² / ((n−1)·I²).
+    The list has n documents of gains g, the ranks have discounts d, 0 beyond the cutoff, and the
+    ideal is I. The mean of nDCG is ḡ·Σd / I, and its variance Σ(d−d̄)²·Σ(g−ḡ)² / ((n−1)·I²).
 
     Args:
         judgments: of any kind that `evaluate` takes.

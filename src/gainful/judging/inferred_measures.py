@@ -131,10 +131,10 @@ def inferred_ap(
 
     AP is the precision to expect at a relevant document that is drawn at random. A stratum of N
     documents, M of them judged and r of these relevant, has r·N/M relevant ones. So each that was
-    found stands for N/M. The precision at its rank k is 1/k for itself, and for the documents above
-    Σ (nₛ/k)·(rₛ + ε)/(mₛ + 3ε) over the strata, of which nₛ are above it, mₛ judged and rₛ relevant;
-    ε = 0.00001, as in sample_eval. Documents outside the pool are not relevant. With every document
-    judged it is AP, but for ε.
+    found stands for N/M. The precision at its rank k is 1/k for itself. The documents above add
+    Σ (nₛ/k)·(rₛ + ε)/(mₛ + 3ε) over the strata; ε = 0.00001, as in sample_eval. Of a stratum, nₛ
+    documents are above it, mₛ of them judged and rₛ relevant. Documents outside the pool are not
+    relevant. With every document judged it is AP, but for ε.
 
     E. Yilmaz, E. Kanoulas and J. Aslam, A simple and efficient sampling method for estimating AP
     and NDCG, SIGIR 2008.

@@ -50,7 +50,7 @@ def number(name: str, default: float, values: str, allowed: Range | None = None)
 
 def word(name: str, answers: Mapping[str, str]) -> Parameter:
     """Make a parameter that is one of some words, the default first."""
-    values = "; ".join(f"`{answer}` {meaning}" for answer, meaning in answers.items())
+    values = ". ".join(f"`{answer}`: {meaning}" for answer, meaning in answers.items())
     words = tuple(answers)
     return Parameter(name, words[0], values, ReadWord(name, words), str)
 
@@ -58,17 +58,17 @@ def word(name: str, answers: Mapping[str, str]) -> Parameter:
 GAIN = Parameter(
     "gain",
     gain.gain("linear"),
-    "; ".join(f"`{name}` {meaning}" for name, meaning in gain.FORMS.items())
-    + "; a table `{grade: gain}`, also with `else: linear` for grades that are their own gain; in Python a function of the grade",
+    ". ".join(f"`{name}`: {meaning}" for name, meaning in gain.FORMS.items())
+    + ". A table `{grade: gain}`, also with `else: linear` for grades that are their own gain. In Python, a function of the grade",
     gain.gain,
     str,
 )
 DISCOUNT = Parameter(
     "discount",
     discount.discount("log"),
-    "; ".join(f"`{name}` {form.meaning}" for name, form in discount.FORMS.items())
-    + "; a table by rank `[1, 0.5, 0.25]`, 0 below its end, or `[1, 0.5, ...]`, whose last entry holds for all deeper "
-    "ranks; in Python a function of an array of ranks",
+    ". ".join(f"`{name}`: {form.meaning}" for name, form in discount.FORMS.items())
+    + ". A table by rank: `[1, 0.5, 0.25]`, 0 below its end, or `[1, 0.5, ...]`, whose last entry holds for all deeper "
+    "ranks. In Python, a function of an array of ranks",
     discount.discount,
     str,
 )
@@ -99,7 +99,7 @@ AP_DENOMINATOR = word(
     {
         "R": "all relevant documents",
         "min": "as many of them as a list down to the cutoff can hold, min(k, R)",
-        "found": "those of them in the list down to the cutoff, F: what was not retrieved costs nothing",
+        "found": "those of them in the list down to the cutoff, F, so that what was not retrieved costs nothing",
     },
 )
 NORM = word(
@@ -114,7 +114,7 @@ IDEAL = word(
     "ideal",
     {
         "judged": "of all judged documents of the query, retrieved or not",
-        "retrieved": "of the documents that the run returns, at any rank: all there is for a tool that is given lists alone",
+        "retrieved": "of the documents that the run returns, at any rank, which is all that a tool has if it is given lists alone",
     },
 )
 DEPTH = word(
@@ -169,9 +169,9 @@ def _write_scale(value: str | float) -> str:
 SCALE = Parameter(
     "max",
     "none",
-    "`none` a document is worth 1 if it is relevant, else 0; a number: the grade that is worth 1, "
-    "above which none may be, others as much of it as they are; `query` the same with the highest grade of the query, "
-    "where that is above 1",
+    "`none`: a document is worth 1 if it is relevant, else 0. A number: the grade that is worth 1; a lower grade is "
+    "worth its share of that, and none may be higher. `query`: the same with the highest grade of the query, where "
+    "that is above 1",
     _read_scale,
     _write_scale,
 )

@@ -91,8 +91,8 @@ CHOICES: tuple[Choice, ...] = (
             "zero": "gain 0",
             "lowest": "a document of the lowest grade in the judgments",
         },
-        grade="a document of this grade, in the list and, where its gain is positive and the measure has "
-        "the default ideal and depth, in the ideal",
+        grade="a document of this grade, in the list and, with a positive gain and the default ideal and depth, "
+        "in the ideal",
     ),
     Choice(
         "negative",
@@ -101,8 +101,8 @@ CHOICES: tuple[Choice, ...] = (
             "auto": "as keep, with a warning where −1 is the only negative grade: it may mark what was not judged",
             "keep": "it costs: the value falls, and may fall below 0",
             "zero": "its gain is 0",
-            "both": "it costs, in the list and in the ideal of IDCG and nDCG as well: the ideal holds all "
-            "documents, by gain descending, down to its depth",
+            "both": "it costs, in the list and in the ideal of IDCG and nDCG, which holds all documents, by gain "
+            "descending, down to its depth",
             "unjudged": "a negative grade is no judgment: the document counts as one that has none",
             "error": "an error",
         },

@@ -103,11 +103,11 @@ COUNT = word(
 UNEXPECTED = word(
     "unexpected",
     {
-        "list": "an item is unexpected, 1, unless it is among the k that are expected, then 0: those in "
-        "the list of `expected` for the user, or the k that most users in the history have "
-        "(of several as popular, the larger ids)",
-        "rank": "an item at rank i is unexpected by max(0, p(i) − p(r)), p(i) = (n + 1 − i)/n of n items in the "
-        "catalogue, r the place of its popularity among all different ones; p is 0 if the history lacks it",
+        "list": "an item counts 0 if it is among the k that are expected, else 1. The expected ones are those "
+        "in the list of `expected` for the user, or the k that most users in the history have. Of equally popular "
+        "items, those with the larger ids are expected",
+        "rank": "an item at rank i counts max(0, p(i) − p(r)), where p(i) = (n + 1 − i)/n of n items in the "
+        "catalogue. Its popularity has place r among all different ones; p(r) is 0 if the history lacks it",
     },
 )
 ALPHA = number(
@@ -156,7 +156,7 @@ _HITS = (
 )
 _CALIBRATION = "H. Steck, Calibrated recommendations, RecSys 2018"
 _CATALOGUE_OF = "items, or history, whose items are then the catalogue"
-_SHOWN = "in how many lists item i stands down to rank k"
+_SHOWN = "x_i is the number of lists in which item i stands down to rank k"
 
 CATALOGUE: tuple[Family, ...] = (
     Family(
@@ -180,8 +180,8 @@ CATALOGUE: tuple[Family, ...] = (
         name="Gini",
         title="Gini index of exposure",
         definition=(
-            "Gini@k = Σ_{i=1..n} (2i − n − 1)·x_i / (n·Σ x), x_i ascending: "
-            f"{_SHOWN}, 0 for those of the n items of the catalogue that are never shown"
+            "Gini@k = Σ_{i=1..n} (2i − n − 1)·x_i / (n·Σ x), with the x_i in ascending order. Here "
+            f"{_SHOWN}. The catalogue has n items, and x_i is 0 for those that are never shown"
         ),
         range="0, all items are shown as often, to (n − 1)/n, one item has it all",
         citation=_GINI,
@@ -200,7 +200,7 @@ CATALOGUE: tuple[Family, ...] = (
     Family(
         name="Entropy",
         title="Entropy of exposure",
-        definition=f"Entropy@k = −Σ_i p_i·log2(p_i), p_i = x_i / Σ x, x_i {_SHOWN}",
+        definition=f"Entropy@k = −Σ_i p_i·log2(p_i), p_i = x_i / Σ x. Here {_SHOWN}",
         range="0, one item has it all, to log2(n), all n items of the catalogue are shown as often",
         citation=_ENTROPY,
         example=_example(
@@ -215,8 +215,9 @@ CATALOGUE: tuple[Family, ...] = (
         name="Personalisation",
         title="Personalisation, or inter-list diversity",
         definition=(
-            "Personalisation@k = 1 − the mean over all pairs of users of |A∩B| / √(|A|·|B|), A and B "
-            "their lists down to rank k; for lists of k items, the mean share of items not in common"
+            "Personalisation@k = 1 − the mean of |A∩B| / √(|A|·|B|) over all pairs of users, where A "
+            "and B are their lists down to rank k. For lists of k items, it is the mean share of items "
+            "not in common"
         ),
         range="0, all lists have the same items, to 1, no two lists share any",
         citation=_ZHOU,
@@ -229,10 +230,10 @@ CATALOGUE: tuple[Family, ...] = (
         name="Novelty",
         title="Novelty, mean self-information",
         definition=(
-            "Novelty@k = the mean over the items of a list down to rank k of −log2(p_i), p_i the share "
-            "of the users in the history that have item i, or, with count=all, the share that "
-            "item i has of all interactions; an item that the history lacks counts as if one user "
-            "had it once"
+            "Novelty@k = the mean of −log2(p_i) over the items of a list down to rank k. Here p_i is "
+            "the share of the users in the history that have item i. With count=all, it is the share "
+            "that item i has of all interactions. An item that the history lacks counts as if one "
+            "user had it once"
         ),
         range="0, every user has every item, or more",
         citation=f"{_ZHOU}; {_VARGAS}",
@@ -247,9 +248,9 @@ CATALOGUE: tuple[Family, ...] = (
         name="Popularity",
         title="Average popularity",
         definition=(
-            "Popularity@k = the mean over the items of a list down to rank k of the number of users in "
-            "the history that have the item, or, with count=all, of interactions with it; 0 of an "
-            "item that the history lacks"
+            "Popularity@k = the mean popularity of the items of a list down to rank k. That of an item "
+            "is the number of users in the history that have it. With count=all, it is the number of "
+            "interactions with it. An item that the history lacks has popularity 0"
         ),
         range="0 or more",
         citation=_POPULARITY,
@@ -262,9 +263,9 @@ CATALOGUE: tuple[Family, ...] = (
         name="ILD",
         title="Intra-list diversity",
         definition=(
-            "ILD@k = the mean over all pairs of items of a list down to rank k of their distance: "
-            "1 − |A∩B| / |A∪B|, A and B the categories of the two, or 1 − the cosine of their vectors "
-            "(0 where one of them is all zeros)"
+            "ILD@k = the mean distance over all pairs of items of a list down to rank k. The distance "
+            "is 1 − |A∩B| / |A∪B|, where A and B are the categories of the two. By vectors, it is 1 − "
+            "their cosine, which is 0 where one of them is all zeros"
         ),
         range="0, all items are alike, to 1; by vectors to 2",
         citation=f"{_DIVERSITY}; {_VARGAS}",
@@ -279,15 +280,15 @@ CATALOGUE: tuple[Family, ...] = (
         name="Serendipity",
         title="Serendipity",
         definition=(
-            "Serendipity@k = the mean over the items of a list down to rank k of relevant·unexpected: "
-            "1 or 0 whether the item is relevant, times how unexpected it is"
+            "Serendipity@k = the mean of relevant·unexpected over the items of a list down to rank k. "
+            "The first is 1 for a relevant item, else 0; the second is how unexpected it is"
         ),
         range="0 to 1",
         citation=f"{_COVERAGE}; {_RANKS}, with unexpected=rank",
         example=_example(
             "Serendipity@2",
             "ab",
-            "(1·0 + 1·1) / 2, a and c being the 2 most popular",
+            "(1·0 + 1·1) / 2, since a and c are expected",
             "0.5",
             history=_once(u="ac", v="ac", w="b"),
             judgments=_once(u1="ab"),
@@ -301,7 +302,7 @@ CATALOGUE: tuple[Family, ...] = (
         title="Hit rate by segment of items",
         definition=(
             "HitRate(segment=s)@k = 1 if a relevant item of segment s stands in the list down to rank "
-            "k, else 0; over the users with a relevant item in that segment"
+            "k, else 0. The mean is over the users with a relevant item in that segment"
         ),
         range="0 to 1",
         citation=_HITS,
@@ -321,9 +322,9 @@ CATALOGUE: tuple[Family, ...] = (
         name="Miscalibration",
         title="Miscalibration, the divergence of categories from a user's history",
         definition=(
-            "Miscalibration@k = Σ_c p_c·log2(p_c / ((1 − α)·q_c + α·p_c)), p_c the share of category c in "
-            "the user's history, q_c in the list down to rank k; an item of several categories counts "
-            "in equal parts for each"
+            "Miscalibration@k = Σ_c p_c·log2(p_c / ((1 − α)·q_c + α·p_c)). Here p_c is the share of "
+            "category c in the user's history, and q_c in the list down to rank k. An item of several "
+            "categories counts in equal parts for each"
         ),
         range="0, the shares are the same, to log2(1/α)",
         citation=_CALIBRATION,

@@ -274,7 +274,10 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
         *([("citation", family.citation)] if family.citation else []),
         *([("also read as", _spellings(family))] if family.spellings else []),
         *(
-            (parameter.name, f"{parameter.values} (default {parameter.write(parameter.default)})")
+            (
+                parameter.name,
+                f"{parameter.values}. The default is {parameter.write(parameter.default)}",
+            )
             for parameter in family.parameters
         ),
         ("cutoff", _cutoff(family)),

@@ -112,8 +112,8 @@ CATALOGUE: tuple[Family, ...] = (
         title="Normalised discounted cumulated gain with novelty",
         definition=(
             "alpha_nDCG@k = Σ_{i=1..k} g_i/log2(i+1) / "
-            f"{_IDEAL}; g_i = Σ_s (1−α)^n over the subtopics s that the document at rank i is "
-            "relevant to, n how many documents above it are relevant to s"
+            f"{_IDEAL}. Here g_i = Σ_s (1−α)^n over the subtopics s that the document at rank i is "
+            "relevant to. Above it, n documents are relevant to s"
         ),
         range="0 or more; at most 1 but where the greedy ideal is not the best order",
         citation=_NOVELTY,
@@ -133,8 +133,8 @@ CATALOGUE: tuple[Family, ...] = (
         title="Discounted cumulated gain with novelty",
         definition=(
             "alpha_DCG@k = Σ_{i=1..k} g_i/log2(i+1) / (S·Σ_{i=1..k} (1−α)^(i−1)/log2(i+1)), g_i as "
-            "in alpha_nDCG: divided by the value of k documents that are relevant to all S "
-            "subtopics, which does not depend on what there is"
+            "in alpha_nDCG. The denominator is the value of k documents that are relevant to all S "
+            "subtopics, whatever documents there are"
         ),
         range="0 to 1",
         citation=f"{_NOVELTY}; {_COMPARED}, for the denominator",
@@ -150,8 +150,8 @@ CATALOGUE: tuple[Family, ...] = (
         name="ERR_IA",
         title="Intent-aware expected reciprocal rank",
         definition=(
-            "ERR_IA@k = Σ_{i=1..k} g_i/i / (S·Σ_{i=1..k} (1−α)^(i−1)/i), g_i as in alpha_nDCG: "
-            "divided by the value of k documents that are relevant to all S subtopics"
+            "ERR_IA@k = Σ_{i=1..k} g_i/i / (S·Σ_{i=1..k} (1−α)^(i−1)/i), g_i as in alpha_nDCG. The "
+            "denominator is the value of k documents that are relevant to all S subtopics"
         ),
         range="0 to 1",
         citation=f"{_ERR}; {_COMPARED}",
@@ -163,7 +163,7 @@ CATALOGUE: tuple[Family, ...] = (
     Family(
         name="nERR_IA",
         title="Normalised intent-aware expected reciprocal rank",
-        definition=f"nERR_IA@k = Σ_{{i=1..k}} g_i/i / {_IDEAL}; g_i as in alpha_nDCG",
+        definition=f"nERR_IA@k = Σ_{{i=1..k}} g_i/i / {_IDEAL}. Here g_i is as in alpha_nDCG",
         range="0 or more; at most 1 but where the greedy ideal is not the best order",
         citation=_COMPARED,
         example=_example("nERR_IA@2", ("", "b"), "(1/2) / (1 + 1/2)", "0.3333", ("a",)),
@@ -231,8 +231,8 @@ CATALOGUE: tuple[Family, ...] = (
         title="Normalised discounted cumulated gain of the subtopics together",
         definition=(
             "D_nDCG@k = Σ_{i=1..k} g_i/log2(i+1) / that of the ideal, all judged documents by g "
-            "descending; g = Σ_s P(s)·g_s, the gain of a document for a subtopic weighted by how "
-            "likely it is"
+            "descending. Here g = Σ_s P(s)·g_s, the gain of a document for each subtopic, weighted by "
+            "how likely that subtopic is"
         ),
         range="at most 1; 0 or more without negative grades",
         citation=_SHARP,
@@ -259,8 +259,8 @@ CATALOGUE: tuple[Family, ...] = (
         name=INTENT_AWARE,
         title="The intent-aware version of any measure",
         definition=(
-            "IA(M) = Σ_s P(s)·M_s, M_s the measure with the judgments of subtopic s alone; M is any "
-            "measure that is averaged over queries, with its parameters and its cutoff"
+            "IA(M) = Σ_s P(s)·M_s, where M_s is the measure with the judgments of subtopic s alone. M is "
+            "any measure that is averaged over queries, with its parameters and its cutoff"
         ),
         range="that of the measure",
         citation=_INTENTS,

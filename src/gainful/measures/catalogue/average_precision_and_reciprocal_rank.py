@@ -13,7 +13,7 @@ FAMILIES = (
         name="AP",
         title="Average precision",
         definition=(
-            "AP@k = (1/R) Σ P@i over the ranks i ≤ k of the relevant documents; the denominator "
+            "AP@k = (1/R) Σ P@i over the ranks i ≤ k of the relevant documents. The denominator "
             "is R, the number of all relevant documents, or min(k, R), or F, the number of those found"
         ),
         range="0 to 1",
@@ -30,8 +30,8 @@ FAMILIES = (
         name="GMAP",
         title="Geometric mean average precision",
         definition=(
-            "GMAP = the geometric mean over the queries of AP, values below the floor counting as "
-            "the floor; the value of a query is its AP"
+            "GMAP = the geometric mean of AP over the queries, where values below the floor count as "
+            "the floor. The value of a query is its AP"
         ),
         range="the floor to 1",
         citation=_ROBERTSON,
@@ -61,8 +61,9 @@ FAMILIES = (
         name="Rprec",
         title="R-precision",
         definition=(
-            "Rprec = the precision of the first R documents, R the number of relevant documents; "
-            "with mult=m, of the first ⌊m·R + 0.9⌋, m·R rounded up as trec_eval does"
+            "Rprec = the precision of the first R documents, where R is the number of relevant "
+            "documents. With mult=m, it is that of the first ⌊m·R + 0.9⌋, m·R rounded up as "
+            "trec_eval does"
         ),
         range="0 to 1",
         citation=_TREC_EVAL,
@@ -80,8 +81,9 @@ FAMILIES = (
         name="iprec",
         title="Interpolated precision at a recall",
         definition=(
-            "iprec(recall=r) = the highest P@i at any rank i from which on ⌊r·R + 0.9⌋ relevant "
-            "documents are found, r·R rounded up as trec_eval 9 does; 0 if so many never are"
+            "iprec(recall=r) = the highest P@i at any rank i down to which ⌊r·R + 0.9⌋ relevant "
+            "documents or more are found. It is 0 if so many never are. ⌊r·R + 0.9⌋ is r·R rounded up "
+            "as trec_eval 9 does"
         ),
         range="0 to 1",
         citation=_TREC_EVAL,
@@ -110,8 +112,8 @@ FAMILIES = (
         name="bpref",
         title="Binary preference",
         definition=(
-            "bpref = (1/R) Σ 1 − min(n, R)/min(N, R) over the relevant documents retrieved: n of "
-            "the N documents judged not relevant stand above it; a term is 1 where n = 0. A "
+            "bpref = (1/R) Σ (1 − min(n, R)/min(N, R)) over the relevant documents retrieved. Of "
+            "the N documents judged not relevant, n stand above it; its term is 1 where n = 0. A "
             "negative grade marks a document that was not judged"
         ),
         range="0 to 1",
@@ -126,8 +128,8 @@ FAMILIES = (
         name="GMbpref",
         title="Geometric mean binary preference",
         definition=(
-            "GMbpref = the geometric mean over the queries of bpref, values below the floor "
-            "counting as the floor; the value of a query is its bpref"
+            "GMbpref = the geometric mean of bpref over the queries, where values below the floor "
+            "count as the floor. The value of a query is its bpref"
         ),
         range="the floor to 1",
         citation=f"{_BPREF}; {_ROBERTSON}",
@@ -144,8 +146,9 @@ FAMILIES = (
         title="Inferred average precision",
         definition=(
             "infAP = (1/R) Σ (1/i + (b/i)·(r+ε)/(r+n+2ε)) over the relevant documents retrieved at "
-            "rank i: of the documents above, r are relevant, n judged not relevant, b in the pool "
-            "(a negative grade marks one that was not judged); ε = 0.00001. A term at rank 1 is 1"
+            "rank i; ε = 0.00001. Of the documents above, r are relevant, n judged not relevant and "
+            "b in the pool. A negative grade marks one in the pool that was not judged. A term at rank "
+            "1 is 1"
         ),
         range="0 to 1",
         citation=(

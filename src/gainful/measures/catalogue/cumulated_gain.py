@@ -45,9 +45,9 @@ FAMILIES = (
         name="IDCG",
         title="Ideal discounted cumulated gain",
         definition=(
-            "IDCG@k = the DCG@k of the ideal: all judged documents of the query, retrieved or "
-            "not (or as ideal says), by gain descending, cut at k (or as depth says), negative gains "
-            "left out"
+            "IDCG@k = the DCG@k of the ideal. The ideal has all judged documents of the query, "
+            "retrieved or not, by gain descending, cut at k, without negative gains. The parameters "
+            "ideal and depth change that"
         ),
         range="0 or more; any real number under the policy negative=both, which leaves none out",
         citation=_CUMULATED,
@@ -61,8 +61,8 @@ FAMILIES = (
         title="Normalised discounted cumulated gain",
         definition="nDCG@k = DCG@k / IDCG@k, with the same ideal and depth; 1 for a perfect order",
         range=(
-            "at most 1, but under the policy negative=both, and where absent documents have a gain that "
-            "the ideal lacks; 0 or more without negative grades, and with norm=minmax"
+            "at most 1, except under the policy negative=both, and where absent documents have a gain "
+            "that the ideal lacks. 0 or more without negative grades, and with norm=minmax"
         ),
         citation=f"{_CUMULATED}; {_LOG_DISCOUNT}",
         example=Example("nDCG@6", _LIST, "6.861 / 8.740", "0.785", also=(3, 2)),
@@ -78,8 +78,8 @@ FAMILIES = (
         name="nDCGrel",
         title="nDCG averaged over the relevant documents",
         definition=(
-            "nDCGrel = the mean, over all documents with a positive gain, of nDCG@r at their rank "
-            "r; for one that was not retrieved, the DCG of the whole list over the whole ideal"
+            "nDCGrel = the mean of nDCG@r over all documents with a positive gain, each at its rank r. "
+            "For one that was not retrieved, it is the DCG of the whole list over the whole ideal"
         ),
         range="0 to 1 without negative grades",
         citation=_TREC_EVAL,
@@ -93,10 +93,10 @@ FAMILIES = (
         name="RnDCG",
         title="nDCG averaged at the ranks where the ideal changes",
         definition=(
-            "RnDCG = the mean of nDCG@r at the ranks r where the gain of the ideal falls: after "
-            "all documents of the highest gain, after those and the next, down to the last "
-            "positive gain; and of the whole list where it goes two ranks deeper than that. A "
-            "query without a relevant document has none"
+            "RnDCG = the mean of nDCG@r at the ranks r where the gain of the ideal falls. It falls "
+            "after all documents of the highest gain, after those and the next, and so on down to "
+            "the last positive gain. The whole list counts as well where it goes two ranks deeper "
+            "than that. A query without a relevant document has none"
         ),
         range="0 to 1 without negative grades",
         citation=_TREC_EVAL,
@@ -110,7 +110,7 @@ FAMILIES = (
         name="G",
         title="Normalised gain",
         definition=(
-            "G = Σ_i g_i / log2(2 + c_i − s_i) / Σ_j ideal_j: s_i is the gain down to rank i, and "
+            "G = Σ_i g_i / log2(2 + c_i − s_i) / Σ_j ideal_j. Here s_i is the gain down to rank i, and "
             "c_i what the ideal has gained there, each rank at least 1"
         ),
         range="0 to 1 without negative grades",
@@ -138,8 +138,8 @@ FAMILIES = (
         name="SDCG",
         title="Scaled discounted cumulated gain",
         definition=(
-            "SDCG@k = Σ_{i=1..k} w_i/log2(i+1) / Σ_{i=1..k} 1/log2(i+1): the DCG over that of k "
-            "documents that are each worth 1; w_i is what the document at rank i is worth"
+            "SDCG@k = Σ_{i=1..k} w_i/log2(i+1) / Σ_{i=1..k} 1/log2(i+1). Here w_i is what the document "
+            "at rank i is worth. The DCG is divided by that of k documents that are each worth 1"
         ),
         range="0 to 1",
         citation=(

@@ -24,7 +24,7 @@ FAMILIES = (
         title="Precision",
         definition=(
             "P@k = the number of relevant documents among the first k, divided by k, also where "
-            "the list is shorter; without a cutoff, k is the length of the list"
+            "the list is shorter. Without a cutoff, k is the length of the list"
         ),
         range="0 to 1",
         citation=_RIJSBERGEN,
@@ -131,7 +131,7 @@ FAMILIES = (
         title="Share of judged documents",
         definition=(
             "Judged@k = the number of judged documents among the first k, divided by k, or by the "
-            "length of a shorter list; a negative grade is a judgment, unless the policy negative "
+            "length of a shorter list. A negative grade is a judgment, unless the policy negative "
             "says otherwise"
         ),
         range="0 to 1",
@@ -144,7 +144,7 @@ FAMILIES = (
         title="Unjudged documents at a cutoff",
         definition=(
             "Unjudged@k = the number of documents among the first k without a judgment, divided "
-            "by k, also where the list is shorter; a negative grade is a judgment, unless the "
+            "by k, also where the list is shorter. A negative grade is a judgment, unless the "
             "policy negative says otherwise"
         ),
         range="0 to 1",
@@ -159,8 +159,8 @@ FAMILIES = (
         title="Share of the discount at unjudged documents",
         definition=(
             "UnjudgedMass@k = Σ d_i over the ranks i ≤ k of documents without a judgment / Σ d_i over "
-            "all of the list: how much of a DCG is not known. A negative grade is a judgment, unless "
-            "the policy negative says otherwise"
+            "all ranks i ≤ k of the list. It says how much of a DCG is not known. A negative grade is "
+            "a judgment, unless the policy negative says otherwise"
         ),
         range="0 to 1",
         citation=(

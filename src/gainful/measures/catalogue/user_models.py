@@ -80,8 +80,8 @@ FAMILIES = (
         title="Residual of rank-biased precision",
         definition=(
             "RBPres@k = (1−p) Σ p^(i−1) over the ranks i ≤ k of documents without a judgment, plus "
-            "p^n for what follows the n documents seen: how much higher RBP could be. A negative "
-            "grade is a judgment, unless the policy negative says otherwise"
+            "p^n for what follows the n documents seen. It says how much higher RBP could be. A "
+            "negative grade is a judgment, unless the policy negative says otherwise"
         ),
         range="0 to 1",
         citation=_RBP,
@@ -94,9 +94,9 @@ FAMILIES = (
         title="Q-measure",
         definition=(
             "Q@k = (1/R) Σ (c_i + β·s_i) / (i + β·t_i) over the ranks i ≤ k of documents with a "
-            "positive gain: c_i of them stand down to i, s_i is the sum of their gains and t_i "
-            "that of the ideal; the denominator is R, how many documents have a positive gain, or "
-            "min(k, R)"
+            "positive gain. Down to rank i there are c_i of them; s_i is the sum of their gains, and "
+            "t_i that of the ideal. The denominator is R, how many documents have a positive gain, "
+            "or min(k, R)"
         ),
         range="0 to 1",
         citation=(
@@ -113,8 +113,8 @@ FAMILIES = (
         title="Graded average precision",
         definition=(
             "GAP = Σ_n (1/n) Σ_{m≤n} min(g_m, g_n) / Σ g, over the ranks m and n of documents "
-            "with a positive gain, and over the positive gains of all judged documents. With "
-            "linear gain, every threshold of relevance is equally likely"
+            "with a positive gain. The last sum is over the positive gains of all judged documents. "
+            "With linear gain, every threshold of relevance is equally likely"
         ),
         range="0 to 1",
         citation=(
@@ -130,8 +130,8 @@ FAMILIES = (
         name="INST",
         title="Expected rate of gain of a user who adapts",
         definition=(
-            "INST = Σ w_i·W(i): the user goes on from rank i with chance ((i+T+T_i−1)/(i+T+T_i))², "
-            "T the gain looked for and T_i what of it is still lacking after rank i; W(i) is the "
+            "INST = Σ w_i·W(i). The user goes on from rank i with chance ((i+T+T_i−1)/(i+T+T_i))². "
+            "T is the gain looked for, and T_i what of it is still lacking after rank i. W(i) is the "
             "share of attention that rank i gets, over an endless list"
         ),
         range="0 to 1",
@@ -157,8 +157,8 @@ FAMILIES = (
         name="BPM",
         title="Bejeweled player model",
         definition=(
-            "BPM = the mean worth of the documents down to the rank where the user stops: when a "
-            "total worth of T is reached, or at rank K"
+            "BPM = the mean worth of the documents down to the rank where the user stops. That is "
+            "where a total worth of T is reached, or rank K if it comes first"
         ),
         range="0 to 1",
         citation="F. Zhang and others, Evaluating web search with a bejeweled player model, SIGIR 2017",
@@ -171,8 +171,8 @@ FAMILIES = (
         title="Compatibility with an ideal list",
         definition=(
             "Compat = RBO(list, ideal) / RBO(ideal, ideal), RBO = Σ_{i=1..1000} p^(i−1)·(documents "
-            "that both have down to rank i)/i; the ideal holds all documents with a positive "
-            "grade, best first, those of one grade in the order of the list"
+            "that both have down to rank i)/i. The ideal holds all documents with a positive grade, "
+            "best first; those of one grade are in the order of the list"
         ),
         range="0 to 1",
         citation=(

@@ -33,12 +33,13 @@ def pl_rank(
     That model fills the ranks one after the other, with item i by e^(s_i)/Z_k, Z_k = Σ e^(s_j)
     over the items not placed before rank k. The gradient is not that of the mean over the draws,
     which is constant between swaps. It is an unbiased estimate of that of the expectation
-    (PL-Rank-3). With G the gains over the ideal DCG, D the discount, r_i the rank of item i in a
-    draw and F_k = Σ_{m≥k} G·D over the ranks from k on, the gradient of nDCG by s_i is the mean of
+    (PL-Rank-3). G is the gain over the ideal DCG, D the discount with its cutoff, r_i the rank of
+    item i in a draw. F_k = Σ_{m≥k} G·D is the sum over the ranks from k on. The gradient of nDCG by
+    s_i is the mean over the draws of
 
         F_(r_i + 1) + Σ_{k ≤ r_i} e^(s_i)/Z_k · (G_i·D(k) − F_k)
 
-    over the draws, with the cutoff in D. It sums to 0 over the items in expectation only.
+    It sums to 0 over the items in expectation only.
 
     Args:
         scores: [..., list], higher is better.
