@@ -264,19 +264,24 @@ def _one(entry: Family | Dialect, format: str, write: Callable[[Table], str]) ->
     return _dialect(entry, format, write)
 
 
+def _ended(text: str) -> str:
+    """Return a text of several sentences with the point of the last one."""
+    return f"{text}." if ". " in text else text
+
+
 def _family(family: Family, format: str, write: Callable[[Table], str]) -> str:  # noqa: A002
     if format not in ("table", "markdown"):
         return write(_catalogue([family], full=True))
     facts = [
-        ("definition", family.definition),
-        ("range", family.range),
+        ("definition", _ended(family.definition)),
+        ("range", _ended(family.range)),
         *([("example", str(family.example))] if family.example is not None else []),
         *([("citation", family.citation)] if family.citation else []),
         *([("also read as", _spellings(family))] if family.spellings else []),
         *(
             (
                 parameter.name,
-                f"{parameter.values}. The default is {parameter.write(parameter.default)}",
+                f"{parameter.values}. The default is {parameter.write(parameter.default)}.",
             )
             for parameter in family.parameters
         ),
