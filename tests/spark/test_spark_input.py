@@ -60,6 +60,15 @@ def test_judgments_without_a_value(spark):
     assert message(empty, run) == "judgments: expected at least one judged document, found none."
 
 
+def test_lists_in_cells_are_told(spark):
+    lists = spark.createDataFrame([("q1", ["a", "b"])], "query string, retrieved array<string>")
+    expected = (
+        "run: expected a row for each document, found lists in 'retrieved'. Make rows of them"
+    )
+    assert expected in message(JUDGMENTS, lists)
+    assert "lists in 'doc'" in message(JUDGMENTS, lists.withColumnRenamed("retrieved", "doc"))
+
+
 def test_documents_that_come_twice(spark):
     expected = (
         "run: expected each document once for a query, found document 'b' of query 'q1' again. "

@@ -527,6 +527,15 @@ def find_rank(names: Sequence[str]) -> int | None:
     return plain.index("rank") if "rank" in plain else None
 
 
+def has_column(role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> bool:
+    """Return whether there is a column for a role: the one that is asked for, or one of a usual name.
+
+    >>> has_column("doc", ["query", "SKU"], RUN, {}), has_column("doc", ["query"], RUN, {})
+    (True, False)
+    """
+    return _find(role, names, kind, given) is not None
+
+
 def _given(role: str, kind: Kind, given: Mapping[str, str]) -> str | None:
     return given.get(_key(role, kind, given))
 

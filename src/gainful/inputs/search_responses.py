@@ -8,7 +8,7 @@ Records with a query and a list are read in the same way, those too that hold wh
 what was retrieved: judgments take the one, a run takes the other.
 """
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from numbers import Real
 from typing import Any
 
@@ -359,10 +359,22 @@ def refuse_lists(
         )
 
 
-def holds_documents(record: Mapping[Any, Any], kind: Kind, columns: Mapping[str, str]) -> bool:
-    """Return whether a row of a data frame has the documents of a query in a list, as records have.
+def has_name_of_list(names: Iterable[str]) -> bool:
+    """Return whether a column has a name that lists of documents have.
 
-    A row whose lists may be documents, or not, is refused.
+    >>> has_name_of_list(["query", "retrieved"]), has_name_of_list(["query", "doc", "score"])
+    (True, False)
+    """
+    return not _OUTER.isdisjoint(names)
+
+
+def holds_documents(
+    record: Mapping[Any, Any], kind: Kind, columns: Mapping[str, str], name: str = ""
+) -> bool:
+    """Return whether a row of a table has the documents of a query in a list, as records have.
+
+    A row whose lists may be documents, or not, is refused. Messages call the table by its name, or
+    by what it was given as.
 
     >>> holds_documents({"query": "q", "retrieved": ["a"]}, RUN, {})
     True
@@ -377,11 +389,11 @@ def holds_documents(record: Mapping[Any, Any], kind: Kind, columns: Mapping[str,
     doc = next((plain[one] for one in ALIASES["doc"] if one in plain), None)
     if doc is None:
         if not is_answer(record):
-            refuse_lists(record, kind, columns, kind.name)
+            refuse_lists(record, kind, columns, name or kind.name)
         return is_answer(record)
     if doc in listed:
         raise InputError(
-            f"{kind.name}, column {doc!r}",
+            f"{name or kind.name}, column {doc!r}",
             "one document in each row",
             f"lists: {shown(record[doc])}",
             f"Make a row of each document: explode({listed!r}). Or say that it holds ranked lists: "

@@ -7,13 +7,14 @@ import re
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from gainful.errors import GainfulError, InputError, MissingDependencyError
 from gainful.inputs.columns import (
     find_columns,
+    has_column,
     kind_by_columns,
     no_rank,
     rank_again,
@@ -33,6 +34,7 @@ _INTEGERS = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "
 _WHOLE = frozenset(_INTEGERS)
 _TEXT = frozenset(["string", "char", "varchar"])
 _IDS = _WHOLE | _TEXT | {"binary"}
+_LISTS = ("array<", "map<")
 _NUMBERS = _WHOLE | _TEXT | {"float", "double", "boolean", "decimal"}
 
 # What is wrong with a line of a text file: its place, and what a message says.
@@ -235,6 +237,7 @@ def as_they_are(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, s
     if isinstance(given, Unread):
         return given.read(kind, columns)
     described = given.dtypes
+    _refuse_lists(described, kind, columns)
     names = [name for name, _ in described]
     kind = kind_by_columns(names, kind, columns)
     places = find_columns(names, kind, columns, kind.name)
@@ -261,6 +264,22 @@ def as_they_are(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, s
     return frame
 
 
+def _refuse_lists(
+    described: Sequence[tuple[str, str]], kind: Kind, columns: Mapping[str, str]
+) -> None:
+    """Refuse a data frame, the names and types of its columns, whose documents stand in lists."""
+    lists = [name for name, type_ in described if type_.startswith(_LISTS)]
+    others = [name for name, _ in described if name not in lists]
+    if lists and not has_column("doc", others, kind, columns):
+        raise InputError(
+            kind.name,
+            "a row for each document",
+            f"lists in {', '.join(map(repr, lists))}",
+            "Make rows of them in Spark: explode for judgments, posexplode for a run, with the place "
+            "in the column rank.",
+        )
+
+
 def id_types_on_spark(
     given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]
 ) -> tuple[IdType, IdType]:
@@ -268,6 +287,7 @@ def id_types_on_spark(
     if isinstance(given, Unread):
         return UNTYPED, UNTYPED
     described = given.dtypes
+    _refuse_lists(described, kind, columns)
     names = [name for name, _ in described]
     places = find_columns(names, kind_by_columns(names, kind, columns), columns, kind.name)
     query, doc = (IdType(_INTEGERS.get(described[place][1], "text")) for place in places[:2])

@@ -24,6 +24,7 @@ from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quot
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.id_types import type_of_column
 from gainful.inputs.judgments_or_run import Kind
+from gainful.inputs.lists_in_cells import Records, records_with_lists
 from gainful.inputs.plain_rows import small_frame
 from gainful.inputs.table_source import Source
 
@@ -56,12 +57,15 @@ _NUMBERS = _IDS - {"UUID"} | frozenset(["FLOAT", "DOUBLE", "BOOLEAN", "DECIMAL"]
 
 def parquet(
     parts: Sequence[Path], kind: Kind, columns: Given, session: Session, name: str
-) -> Source:
+) -> Source | Records:
     """Read one Parquet file or several with the same columns."""
     files = ", ".join(file_quoted(part, session) for part in parts)
     written = written_columns(files, session, name)
     relation = f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
     source = typed(relation, kind, columns, session, name, [column for column, _ in written[0]])
+    if not isinstance(source, Source):
+        refuse_mixed(written, [column for column, _ in written[0]], name)
+        return source
     for known in {tuple(column for column, _ in part) for part in written}:
         places = find_columns(known, kind_by_columns(known, kind, columns), columns, name)
         refuse_mixed(written, [known[place] for place in places if place >= 0], name)
@@ -92,8 +96,10 @@ def typed(
     written: Sequence[str] | None = None,
     frame: object = None,
     types: Sequence[str] | None = None,
-) -> Source:
+) -> Source | Records:
     """Read columns that have types; numbers as ids are written as they are.
+
+    A table whose documents stand in lists is returned as records.
 
     Args:
         relation: SQL, from FROM on.
@@ -113,6 +119,10 @@ def typed(
     names = [column for column, _ in described]
     if written is None or len(written) != len(names):
         written = names
+    if types is None:  # a small frame was asked before
+        records = records_with_lists(relation, described, kind, columns, session, name)
+        if records is not None:
+            return records
     kind = kind_by_columns(written, kind, columns)
     places = find_columns(written, kind, columns, name)
     query, doc = (name_quoted(names[place]) for place in places[:2])
@@ -236,7 +246,7 @@ def refuse_mixed(
 
 def open_frame(
     given: object, kind: Kind, columns: Mapping[str, str], session: Session
-) -> Source | None:
+) -> Source | Records | None:
     """Open a data frame, an Arrow object or a stream of batches; None if it is none of them."""
     table = readable(given)
     if table is None:
@@ -247,7 +257,8 @@ def open_frame(
     name = _registered(session, given, table, kind)
     names = written_names(table)
     source = typed(f"FROM {name}", kind, columns, session, kind.name, names, table)
-    refuse_odd_objects(given, source.layout.names, kind)
+    if isinstance(source, Source):
+        refuse_odd_objects(given, source.layout.names, kind)
     return source
 
 
@@ -266,7 +277,7 @@ def _open_small_frame(
     relation = f"FROM {session.register_later(kind.name, table)}"
     names, types = small.columns, small.types
     source = typed(relation, kind, columns, session, kind.name, names, table, types)
-    return replace(source, plain=rows)
+    return replace(source, plain=rows) if isinstance(source, Source) else None
 
 
 def _registered(session: Session, given: object, table: object, kind: Kind) -> str:

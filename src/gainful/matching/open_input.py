@@ -4,8 +4,9 @@ What only one kind needs is imported where it is chosen: a command starts faster
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gainful.errors import InputError, warn
@@ -92,10 +93,22 @@ def _open_object(given: object, kind: Kind, columns: Columns, session: Session) 
 
     if any(holds_documents(row, kind, columns) for row in rows_in(given, 1)):
         return _open_lists(rows_in(given), kind, kind.name, columns, session)
-    source = open_frame(given, kind, columns, session)
-    if source is not None:
-        return TableInput(source, session)
-    return _open_lists(given, kind, kind.name, columns, session)
+    found = open_frame(given, kind, columns, session)
+    if isinstance(found, Source):
+        return TableInput(found, session)
+    records = given if found is None else found
+    return _open_lists(records, kind, kind.name, columns, session)
+
+
+def _open_parquet(
+    parts: Sequence[Path], kind: Kind, name: str, columns: Columns, session: Session
+) -> Input:
+    from gainful.inputs.typed_tables import parquet
+
+    found = parquet(parts, kind, columns, session, name)
+    if isinstance(found, Source):
+        return TableInput(found, session)
+    return _open_lists(found, kind, name, columns, session)
 
 
 def _open_lists(
@@ -156,9 +169,7 @@ def _open_path(
             name = judgments_in_folder(name)
         parts = parts_of(name)
         if parts is not None:
-            from gainful.inputs.typed_tables import parquet
-
-            opened: Input = TableInput(parquet(parts, kind, columns, session, name), session)
+            opened = _open_parquet(parts, kind, name, columns, session)
             opened.again = given
             return opened
         file = kept_file(name, session)
@@ -193,9 +204,7 @@ def _open_file(
                 return _open_lists(found.value, kind, file.name, columns, session, from_file=True)
             source = _records(found, columns, session)
         case "parquet":
-            from gainful.inputs.typed_tables import parquet
-
-            source = parquet([file.path], kind, columns, session, file.name)
+            return _open_parquet([file.path], kind, file.name, columns, session)
         case "jsonl":
             source = json_lines(file, kind, columns, session)
         case _:
