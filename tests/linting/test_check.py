@@ -420,7 +420,6 @@ def test_what_cannot_be_read_at_all(files, tmp_path):
             check(run=path)
     for nothing in (
         {},
-        {"q": {}},
         pd.DataFrame({"query": [], "doc": [], "score": []}, dtype=str).astype({"score": float}),
     ):
         with pytest.raises(gf.errors.InputError, match="at least one retrieved document"):

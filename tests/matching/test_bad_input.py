@@ -22,7 +22,6 @@ RUN = {"q1": {"a": 0.5, "b": 0.4}, "q2": {"c": 1.0}}
         ({}, RUN, "judgments: expected at least one judged document, found none"),
         ({"q1": {}}, RUN, "judgments: expected at least one judged document, found none"),
         (JUDGMENTS, {}, "run: expected at least one retrieved document, found none"),
-        (JUDGMENTS, {"q1": {}}, "run: expected at least one retrieved document, found none"),
         ([1, 2], RUN, "judgments: expected a dict"),
         (JUDGMENTS, [("q1", 1.0)], "run: expected the ids of the queries, for a list of lists"),
         (JUDGMENTS, None, "run: expected a dict"),

@@ -127,8 +127,8 @@ def _look_at_run(
         drafts += look_at_documents(session, run, lists)
         drafts += look_at_scores(session, run)
         drafts += look_at_lists(session, lists, cutoff)
-        if judged.size:
-            drafts += look_at_pair(session, judged, lists, cutoff)
+    if judged.size and (run.size or opened.bare_queries()):
+        drafts += look_at_pair(session, judged, lists, cutoff)
     for table in dict.fromkeys((*lists.stored, *run.stored)):
         session.drop(table)
     return drafts

@@ -71,7 +71,8 @@ def check_input(
     if source is not None:
         return _check_table(session, opened, source, name, cutoff)
     table, unread = _by_row(session, opened, name, cutoff)
-    if not table.size and not unread:
+    answered = opened.kind.name == RUN.name and opened.bare_queries()  # with nothing
+    if not table.size and not unread and not answered:
         raise InputError(name, opened.kind.least, "none")
     return table, unread
 

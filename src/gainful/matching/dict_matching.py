@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gainful.array_types import Floats, Ints
-from gainful.errors import InputError
+from gainful.errors import InputError, warn
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.float_precision import beyond_single, in_single
 from gainful.inputs.identifiers import (
@@ -61,10 +61,12 @@ def match(
     returned = queries_of(run, "run")
     if not any(judged.values()):
         raise InputError("judgments", "at least one judged document", "none")
-    if not any(returned.values()):
+    if not returned:
         raise InputError("run", "at least one retrieved document", "none")
     if judged.keys().isdisjoint(returned):
         refuse_disjoint_queries(judged, returned)
+    if not any(returned.values()):
+        warn("lists: all lists of the run are empty, so every query counts as answered with nothing.")
     queries = in_order(judged)
     rows = _Rows(policy, depth, chunks)
     for query in queries:
