@@ -213,3 +213,39 @@ def test_soft_grades_are_not_taken_for_a_run():
         gf.evaluate(soft, run)  # warnings are errors
     whole = {q: {doc: -place for place, doc in enumerate(found)} for q, found in run.items()}
     gf.evaluate(falling(7), whole)  # a list in the order of rank beside soft grades
+
+
+@pytest.mark.parametrize("name", ["csv", "jsonl", "frame"])
+def test_two_runs_of_whole_scores_are_told_by_their_ranks(name, tmp_path):
+    """Whole numbers that fall may be grades, but not beside a column of ranks."""
+    rows = [(f"q{q}", f"d{place}", place + 1, 90 - place) for q in (1, 2) for place in range(20)]
+    names = ["query", "doc", "rank", "score"]
+
+    def given(columns):
+        frame = pd.DataFrame(rows, columns=names)[columns]
+        path = tmp_path / f"{len(columns)}-{len(list(tmp_path.iterdir()))}.{name}"
+        if name == "csv":
+            frame.to_csv(path, index=False)
+        elif name == "jsonl":
+            frame.to_json(path, orient="records", lines=True)
+        return frame if name == "frame" else path
+
+    told = "the grades stand beside ranks and fall along every list, .* looks like two runs"
+    with pytest.warns(gf.errors.GainfulWarning, match=told):
+        gf.evaluate(given(names), given(names))
+    gf.evaluate(given(names), given(names), columns={"grade": "score"})  # warnings are errors
+    gf.evaluate(given(["query", "doc", "score"]), given(names))
+    rows = [(q, doc, rank, score % 5) for q, doc, rank, score in rows]
+    gf.evaluate(given(names), given(names))  # grades of what stood at each rank
+
+
+def test_means_over_assessors_are_not_taken_for_scores():
+    docs = [f"d{number}" for number in range(60)]
+    means = {"q": {doc: number % 13 / 3 for number, doc in enumerate(docs)}}
+    votes = {"q": {doc: number % 5 for number, doc in enumerate(docs)}}
+    gf.evaluate(means, votes)  # warnings are errors
+    cosines = {"q": {doc: 1 - number / 70 for number, doc in enumerate(docs)}}
+    with pytest.warns(gf.errors.GainfulWarning, match="give them as a table with a column grade"):
+        gf.evaluate(cosines, votes)
+    rows = [("q", doc, grade) for doc, grade in cosines["q"].items()]
+    gf.evaluate(pd.DataFrame(rows, columns=["query", "doc", "grade"]), votes)

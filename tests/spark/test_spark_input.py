@@ -60,6 +60,18 @@ def test_judgments_without_a_value(spark):
     assert message(empty, run) == "judgments: expected at least one judged document, found none."
 
 
+def test_judgments_and_run_in_each_others_place_are_told(spark):
+    scored = [("q1", f"d{place}", 19.5 - place / 4) for place in range(20)]
+    judged = {"q1": {f"d{place}": place % 3 for place in range(20)}}
+    run = spark.createDataFrame(scored, RUN)
+    with pytest.warns(gf.errors.GainfulWarning, match="have fractions, and all scores are whole"):
+        gf.evaluate(run, judged, "nDCG@10")
+    with pytest.warns(gf.errors.GainfulWarning, match="two runs, .* columns grade=score"):
+        gf.evaluate(run, run, "nDCG@10")
+    gf.evaluate(run, run, "nDCG@10", columns={"grade": "score"})  # warnings are errors
+    gf.evaluate(run.withColumnRenamed("score", "grade"), judged, "nDCG@10")
+
+
 def test_lists_in_cells_are_told(spark):
     lists = spark.createDataFrame([("q1", ["a", "b"])], "query string, retrieved array<string>")
     expected = (

@@ -294,6 +294,19 @@ def id_types_on_spark(
     return query, doc
 
 
+def number_column_on_spark(
+    given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]
+) -> str | None:
+    """Return the name of the column of grades or scores; None where it has none, or ranks, or is a file."""
+    if isinstance(given, Unread):
+        return None
+    names = given.columns
+    kind = kind_by_columns(names, kind, columns)
+    if kind.ascending or kind.implied is not None:
+        return None
+    return str(names[find_columns(names, kind, columns, kind.name)[2]])
+
+
 def _double(sql: Any, number: "Column", type_: str) -> "Column":
     if type_ in _TEXT:
         return sql.when(number.rlike(_DECIMAL), number.try_cast("double"))  # type: ignore[no-any-return]

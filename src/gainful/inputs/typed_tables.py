@@ -157,7 +157,7 @@ def typed(
         rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
     select = f"SELECT {texts[0]} AS query, {texts[1]} AS doc, {value} AS number{rank} {relation}"
     chosen = tuple(names[place] for place in places if place >= 0)
-    layout = Layout("typed", names=chosen, assessor=assessor_in(written, columns))
+    layout = Layout("typed", names=chosen, rank=ranks, assessor=assessor_in(written, columns))
     query_type, doc_type = (
         type_of_column(described[place][1])
         if frame is None

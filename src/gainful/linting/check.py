@@ -101,7 +101,9 @@ def check(
                 raise InputError("chunks", "documents with ids", readable.holds)
             drafts += _look_at_run(session, judged, readable, name, cutoff, folding, warned)
             if slip is None and not said:
-                slip = swapped_inputs(opened.first_rows(), found.first_rows, opened.taken_from)
+                slip = swapped_inputs(
+                    opened.first_rows(), found.first_rows, opened.taken_from, ranked=opened.ranked
+                )
         if slip is not None:
             drafts.append(Draft("run-as-judgments", judged, 1, slip.odd, remedy=slip.remedy))
         findings = settled(drafts)

@@ -66,7 +66,9 @@ def match(
     if judged.keys().isdisjoint(returned):
         refuse_disjoint_queries(judged, returned)
     if not any(returned.values()):
-        warn("lists: all lists of the run are empty, so every query counts as answered with nothing.")
+        warn(
+            "lists: all lists of the run are empty, so every query counts as answered with nothing."
+        )
     queries = in_order(judged)
     rows = _Rows(policy, depth, chunks)
     for query in queries:

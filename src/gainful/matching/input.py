@@ -69,6 +69,7 @@ class Input(ABC):
         spark: the Spark session in which its rows are, where they are on Spark.
         taken_from: the name of the column of its numbers, or of the list of its documents; empty where
             it has none.
+        ranked: whether it has a column of ranks beside its numbers.
         again: what can be opened again when the session is over; None where nothing can.
     """
 
@@ -77,6 +78,7 @@ class Input(ABC):
     labels: "Labels | None" = None
     spark: "SparkSession | None" = None
     taken_from: str = ""
+    ranked: bool = False
     again: object = None
 
     def __init__(self, kind: Kind, name: str, session: Session) -> None:

@@ -175,7 +175,8 @@ class Reader:
         if said or judgments.told_swapped:
             return
         given = judgments.given
-        slip = swapped_inputs(given.first_rows(), run.first_rows, given.taken_from)
+        rows = given.first_rows()
+        slip = swapped_inputs(rows, run.first_rows, given.taken_from, ranked=given.ranked)
         if slip is not None:
             judgments.told_swapped = True
             warn(f"judgments, run: {slip.odd}. {slip.remedy}")
@@ -214,6 +215,7 @@ class Reader:
             judged = judgments.on_spark(session)
             rows = opened.returned_on_spark(session, self.policy)
             plan = Plan(decided, depth, self.chunks, judged.lowest)
+            self._warn_if_swapped(opened)
             return RunWithJudgments(judged, rows, plan), decided
 
     def documents(self, run: object, query: str) -> "tuple[Documents, Documents]":

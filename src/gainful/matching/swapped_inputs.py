@@ -26,15 +26,17 @@ _MANY = 10  # different grades, more than people give
 _HIGHEST = (
     10  # of probabilities, rates and ratings with fractions, which may be grades in any order
 )
+_IN_A_TABLE = "Where they are grades, give them as a table with a column grade."
 _ORDER = "Check that the judgments come first, and the run second."
 
 
 def swapped_inputs(
-    judgments: FirstRows, run: Callable[[], FirstRows], column: str = ""
+    judgments: FirstRows, run: Callable[[], FirstRows], column: str = "", *, ranked: bool = False
 ) -> Slip | None:
     """Return what is odd about judgments that look like a run, and what to do; None where nothing is.
 
-    The column is that of the grades, if there are columns: its name is a sign, too.
+    The column is that of the grades, if there are columns: its name is a sign, too. So is a column of
+    ranks beside it (`ranked`), since then whole numbers that fall are scores as well.
 
     >>> rows = [("q", 19.5 - place / 4) for place in range(20)]
     >>> swapped_inputs(rows, lambda: [("q", 1), ("q", 0)]).odd
@@ -54,8 +56,11 @@ def swapped_inputs(
         scores = _numbers(run())
     except (TypeError, ValueError, OverflowError):  # of a query that is not judged: nobody reads it
         return None
-    # Few grades may have fractions beside whole scores, but not so many.
-    if different > 2 * np.unique(scores).size:
+    soft = not column and grades.min() >= 0 and grades.max() <= _HIGHEST
+    most = 2 * different > grades.size
+    # Few grades may have fractions beside whole scores, but not so many; and means over assessors
+    # stand again and again, as scores do not.
+    if different > 2 * np.unique(scores).size and (most or not soft):
         # Imported here because few judgments come so far.
         from gainful.kernels.swapped_arguments import swapped_arguments
 
@@ -64,13 +69,13 @@ def swapped_inputs(
             return Slip(
                 f"the grades {oddity}, and all scores are whole numbers from {scores.min():g} to "
                 f"{scores.max():g}, as grades are",
-                f"{_ORDER} {_silenced(column)}".strip(),
+                f"{_ORDER} {_silenced(column) or _IN_A_TABLE}",
             )
     fractions = all((each != np.floor(each)).any() for each in (grades, scores))
-    soft = not column and grades.min() >= 0 and grades.max() <= _HIGHEST
-    if fractions and not soft and 2 * different > grades.size and _fall(judgments, grades):
+    if ((fractions and most and not soft) or ranked) and _fall(judgments, grades):
+        kind = "have fractions" if fractions else "stand beside ranks"
         return Slip(
-            "the grades have fractions and fall along every list, as the scores of a run do: this "
+            f"the grades {kind} and fall along every list, as the scores of a run do: this "
             "looks like two runs, and no judgments",
             f"{_ORDER} {_silenced(column)}".strip(),
         )

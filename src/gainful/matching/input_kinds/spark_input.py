@@ -4,15 +4,17 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
+from gainful.inputs.columns import may_be_of_a_run
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import IdType
-from gainful.inputs.judgments_or_run import Kind
+from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
 from gainful.inputs.spark_frames import (
     Unread,
     as_they_are,
     id_types_on_spark,
     library,
     not_on_this_machine,
+    number_column_on_spark,
 )
 from gainful.matching.dict_table_conversion import Documents
 from gainful.matching.input import Input
@@ -22,12 +24,15 @@ from gainful.matching.spark.spark_judgments import (
     documents_on_spark,
     judgments_in_frame,
 )
+from gainful.matching.swapped_inputs import FirstRows
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from gainful.matching.reader import Judgments
+
+_SAMPLE = 200  # rows that tell whether judgments and run are in each other's place
 
 
 class SparkInput(Input):
@@ -68,6 +73,16 @@ class SparkInput(Input):
     def lowest_grade(self, judgments: "Judgments") -> float:
         """Return the lowest grade, which is found when the judgments are checked."""
         return judgments.on_spark(self.spark).lowest
+
+    def first_rows(self) -> FirstRows:
+        """Return the first rows as they come; of judgments only where they may be a run's."""
+        name = number_column_on_spark(self._given, self.kind, self._columns)
+        if name is None or (self.kind is JUDGMENTS and not may_be_of_a_run(name)):
+            return ()
+        self.taken_from = name
+        frame = as_they_are(self._given, self.kind, self._columns)
+        rows = frame.select("query", "number").limit(_SAMPLE).collect()
+        return [(row["query"], row["number"]) for row in rows]
 
     def warn_of_ranks(self) -> None:
         """Do nothing: the scores are looked at where they are measured."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.clean_text_files import CleanIds, read_clean_ids
-from gainful.inputs.columns import may_be_of_a_run
+from gainful.inputs.columns import find_rank, may_be_of_a_run
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import IdType
 from gainful.inputs.judgments_or_run import JUDGMENTS
@@ -35,6 +35,7 @@ class TableInput(Input):
         super().__init__(source.kind, source.name, session)
         self._source = source
         self.taken_from = source.number_column
+        self.ranked = source.layout.rank is not None or find_rank(source.layout.names) is not None
         self._held: str | None = None  # the table of a text that was read
 
     def refuse(self, remedy: str = "") -> NoReturn:
