@@ -170,3 +170,22 @@ def test_events_that_all_count_alike_are_told(form, tmp_path):
         assert_same(gf.evaluate(given, RUN, ["nDCG@10", "CG"], columns=said))
     graded = gf.evaluate(pd.DataFrame({**events, "grade": [1, 2, 1]}), RUN, "CG")
     assert graded.means == {"CG": 1.0}
+
+
+FORMS = ["e.csv", "e.jsonl", "e.json", "e.parquet", "pandas"]
+
+
+@pytest.mark.parametrize(("form", "name"), [("e.csv", "action"), ("pandas", "event_name")])
+def test_other_names_of_events_are_known(form, name, tmp_path):
+    events = {**CLICKS, name: ["click", "purchase", "click"]}
+    given = FRAMES[form](events) if form in FRAMES else written(tmp_path, form, events)
+    with pytest.warns(gf.errors.GainfulWarning, match=f"in the column '{name}'"):
+        assert_same(gf.evaluate(given, RUN, ["nDCG@10", "CG"]))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("values", [["click"] * 3, [7, 8, 9]])
+def test_events_of_one_kind_and_numbers_are_not_told(form, values, tmp_path):
+    events = {**CLICKS, "event": values}
+    given = FRAMES[form](events) if form in FRAMES else written(tmp_path, form, events)
+    assert_same(gf.evaluate(given, RUN, ["nDCG@10", "CG"]))  # warnings are errors

@@ -69,7 +69,7 @@ _RECOMMENDER_KEYS = ("count", *(
 NO_COLUMN = -1
 """The place of the number where a table has none."""
 
-_EVENTS = ("event", "event_type")  # which may be worth more or less
+_EVENTS = ("event", "event_type", "event_name", "action")  # which may be worth more or less
 # Columns beside query and doc of which none can be meant as a grade.
 _NO_GRADES = frozenset(
     [

@@ -21,6 +21,7 @@ from gainful.inputs.data_frames import (
     written_names,
 )
 from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted, said
+from gainful.inputs.event_kinds import with_events_in_table
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.id_types import type_of_column
 from gainful.inputs.judgments_or_run import Kind
@@ -123,7 +124,7 @@ def typed(
         records = records_with_lists(relation, described, kind, columns, session, name)
         if records is not None:
             return records
-    kind = kind_by_columns(written, kind, columns)
+    kind = with_events_in_table(kind_by_columns(written, kind, columns), relation, session)
     places = find_columns(written, kind, columns, name)
     query, doc = (name_quoted(names[place]) for place in places[:2])
     ids = _IDS | FRACTIONS | {"ENUM"}

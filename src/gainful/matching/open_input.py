@@ -13,6 +13,7 @@ from gainful.errors import InputError, warn
 from gainful.inputs.columns import Columns, assessor_in, find_columns, kind_by_columns
 from gainful.inputs.data_frames import is_lasting
 from gainful.inputs.engine import Session
+from gainful.inputs.event_kinds import with_events_in_records, with_events_in_text
 from gainful.inputs.files import (
     LocalFile,
     judgments_in_folder,
@@ -207,8 +208,12 @@ def _open_file(
             return _open_parquet([file.path], kind, file.name, columns, session)
         case "jsonl":
             source = json_lines(file, kind, columns, session)
+            assert source.file is not None  # noqa: S101 - it was read from one
+            known = with_events_in_text(source.kind, source.file, source.layout, session)
+            source = replace(source, kind=known)
         case _:
             kind = kind_by_columns(layout.names, kind, columns)
+            kind = with_events_in_text(kind, file, layout, session)
             state = TextState.UNSEEN
             source = Source(kind, file.name, "", strict=True, file=file, layout=layout, state=state)
     return TableInput(source, session)
@@ -217,7 +222,8 @@ def _open_file(
 def _records(found: "Records", columns: Columns, session: Session) -> Source:
     """Have a list of JSON objects as a table."""
     names, where = (*found.records[0],), found.name
-    found = replace(found, kind=kind_by_columns(names, found.kind, columns))
+    kind = with_events_in_records(kind_by_columns(names, found.kind, columns), found.records)
+    found = replace(found, kind=kind)
     arrays = found.arrays(columns)
     table = session.register_later(found.kind.name, arrays)
     # No number is missing; but the engine takes NaN in an array for nothing.
