@@ -35,8 +35,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         "item", "product", "url", "itemid", "movieid",
     ),
     "grade": (
-        "grade", "relevance", "rel", "label", "target", "relevancy", "judgment", "judgement", "score",
-        "rating", "stars",
+        "grade", "relevance", "rel", "label", "target", "relevancy", "judgment", "judgement",
+        "relevant", "score", "rating", "stars",
     ),
     "score": ("score", "prediction", "pred", "sim", "similarity", "rating"),
     "rank": ("rank", "position", "pos"),
@@ -470,6 +470,11 @@ def _remedy(role: str, names: Sequence[str], kind: Kind) -> str:
         return mistaken(JUDGMENTS, given=RUN)
     if kind.name == JUDGMENTS.name and "hits" in plain:  # of a search service
         return mistaken(RUN, given=JUDGMENTS)
+    if role == JUDGMENTS.number and not {*plain}.isdisjoint(ALIASES[RANKS.number]):
+        return (
+            f"{mistaken(RUN, given=JUDGMENTS)} Where each row is of grade 1, say so: columns grade= "
+            "(None in Python)."
+        )
     ranks = ""
     if role == RUN.number:
         ranks = ", or rank=… where it has ranks"

@@ -8,6 +8,7 @@ UNGRADED = "?"
 
 _GIVE = "Give the document a grade, or remove the row: without one it is not judged."
 _COMMA = re.compile(r"\s*[-+]?\d[\d.]*(,\d+)+\s*")
+_TRUTH = ("true", "false")
 _POINT = "Write decimals with a point, as in 2.5, and thousands without a comma."
 _CONTENTS = {
     "judgments": "judgments of grades",
@@ -58,11 +59,15 @@ class Kind:
         return _LEAST[self.name]
 
     def advice(self, value: object) -> str:
-        """Say what to do about a number that is missing, or has a comma; nothing about any other.
+        """Say what to do about a number that is missing, has a comma, or is a truth value; else nothing.
 
         >>> RUN.advice("2,5")
         'Write decimals with a point, as in 2.5, and thousands without a comma.'
+        >>> JUDGMENTS.advice(True), RUN.advice(True)
+        ('Write 1 for true, and 0 for false.', '')
         """
+        if self.number == "grade" and str(value).casefold() in _TRUTH:
+            return "Write 1 for true, and 0 for false."
         if isinstance(value, str) and _COMMA.fullmatch(value):
             return _POINT
         lacking = value is None or (isinstance(value, str) and value in ("", UNGRADED))

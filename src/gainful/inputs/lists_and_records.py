@@ -282,6 +282,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real | np.number) and not isinstance(value, bool)
 
 
+def _is_grade(value: object) -> bool:
+    return isinstance(value, bool | np.bool_) or _is_number(value)
+
+
 class _Reading:
     """Reads the lists of queries, and says once what is odd about them."""
 
@@ -502,8 +506,11 @@ class _Reading:
 
     def _number(self, fields: Mapping[str, Any]) -> Any:
         role = self.kind.number
-        usual = (*_SCORES, *ALIASES[role], "relevance") if self._is_run else ALIASES[role]
-        return self._field([fields, *_inner(fields)], role, usual, _is_number)
+        held = [fields, *_inner(fields)]
+        if self._is_run:
+            return self._field(held, role, (*_SCORES, *ALIASES[role], "relevance"), _is_number)
+        grade = self._field(held, role, ALIASES[role], _is_grade)
+        return int(grade) if isinstance(grade, bool | np.bool_) else grade
 
     def _field(
         self,

@@ -203,7 +203,7 @@ def repeated_key(
 def _number(value: object, kind: Kind, where: str) -> float:
     # Bounded like this, NaN and the infinities are out; integers may be large.
     if type(value) not in (int, float) or not -_LARGEST <= value <= _LARGEST:  # type: ignore[operator]
-        advice = kind.advice(value) if isinstance(value, str | None) else ""
+        advice = kind.advice(value) if isinstance(value, str | bool | None) else ""
         raise InputError(where, f"a finite number as {kind.number}", shown(value), advice)
     if type(value) is int and not is_exact(value):
         raise InputError(

@@ -219,7 +219,7 @@ def numbers_beside(
         names = [asked] if asked in given else []
     else:
         others = _of_other(given, name, kind)
-        aliases = [one for one in ALIASES[kind.number] if one not in others]
+        aliases = [one for one in _NAMES_OF_NUMBERS[kind.number] if one not in others]
         plain = {plain_name(each): each for each in given}
         forms = (form for one in aliases for form in _forms(one))
         names = [plain[form] for form in forms if form in plain]
@@ -254,9 +254,13 @@ def _forms(name: str) -> tuple[str, ...]:
     return (name, f"{name}s", *([f"{name[:-1]}ies"] if name.endswith("y") else []))
 
 
+# What is relevant is a list of documents here, though the grades of a table may have that name.
+_NAMES_OF_NUMBERS = {
+    role: [one for one in names if one not in _RELEVANT] for role, names in ALIASES.items()
+}
 _NUMBERS = {
     role: frozenset(form for one in names for form in _forms(one))
-    for role, names in ALIASES.items()
+    for role, names in _NAMES_OF_NUMBERS.items()
 }
 """The names of lists of numbers, by what these are."""
 
