@@ -14,6 +14,7 @@ from gainful.inputs.columns import (
     find_columns,
     find_rank,
     for_other_side,
+    has_column,
     is_number,
     kind_by_columns,
     looks_like_header,
@@ -28,6 +29,7 @@ from gainful.inputs.files import (
     opened,
 )
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind, mistaken
+from gainful.inputs.lists_as_text import ROWS_OR_JSON, is_list_as_text
 from gainful.message_texts import did_you_mean, shortened, shown
 
 _HEAD = 1 << 16
@@ -152,6 +154,7 @@ def _delimited(
         return _without_header(where, line, _first_row(head), delimiters, kind, given)
     for delimiter in delimiters:
         names = first_fields(line, delimiter) if delimiter in line else []
+        _refuse_lists(where, names, head, delimiter, kind, given)
         if len(names) > 1 and looks_like_header(names, kind, given):
             places = _places(names, kind, given, where)
             rank = find_rank(names) if kind_by_columns(names, kind, given) is RUN else None
@@ -165,6 +168,26 @@ def _delimited(
         _refuse_other_fields(where, line, kind, given)
         return trec(kind, "\t" if line.count("\t") == len(kind.fields) - 1 else " ", given, where)
     raise _other_names(where, first_fields(line, delimiter or by_name), kind, given)
+
+
+def _refuse_lists(
+    where: str,
+    names: Sequence[str],
+    head: bytes,
+    delimiter: str,
+    kind: Kind,
+    given: Mapping[str, str],
+) -> None:
+    """Refuse a table whose first row has a list, as text, in the place of a document."""
+    if len(names) <= 1 or b"[" not in head:  # as in most
+        return
+    cells = first_fields(_first_row(head.partition(b"\n")[2]), delimiter)
+    lists = {name: cell for name, cell in zip(names, cells, strict=False) if is_list_as_text(cell)}
+    others = [name for name in names if name not in lists]
+    if lists and not has_column("doc", others, kind, given):
+        name, cell = next(iter(lists.items()))
+        found = f"a list as text in the column {name!r}: {shortened(cell)}"
+        raise InputError(where, "one document in each row", found, ROWS_OR_JSON)
 
 
 def _refuse_other_fields(where: str, line: str, kind: Kind, given: Mapping[str, str]) -> None:
@@ -198,6 +221,11 @@ def _other_names(
     remedy += ", or rank=…, " if kind is RUN else ", "
     remedy += "by their numbers from 1 where the file has no header."
     expected = f"names of columns, or the {len(kind.fields)} fields {' '.join(kind.fields)}"
+    # Imported here because few files have names of lists.
+    from gainful.inputs.search_responses import has_name_of_list
+
+    if has_name_of_list(map(plain_name, fields)):
+        remedy = ROWS_OR_JSON
     if missing:
         role, name = next(iter(missing.items()))
         expected = f"the column {name!r} for {role}"

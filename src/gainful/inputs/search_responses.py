@@ -17,7 +17,8 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.inputs.columns import ALIASES, asked_columns, plain_name
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
-from gainful.message_texts import shown
+from gainful.inputs.lists_as_text import is_list_as_text
+from gainful.message_texts import shortened, shown
 
 # Where a list of hits stands in a response: within another object, or beside other values.
 _WITHIN = (
@@ -161,6 +162,8 @@ def refuse_no_list(given: Mapping[Any, Any], kind: Kind, where: str) -> None:
         value = given[name]
         one = f"Write it as a list, [{shown(value)}], or" if isinstance(value, str) else "Write"
         remedy = f"{one} [] if nothing {nothing}."
+        if is_list_as_text(value):
+            remedy = f"Make lists of the texts first: frame[{name!r}].map(ast.literal_eval)."
         if isinstance(value, Mapping):
             remedy = f"Write a list of ids, or a dict {{doc: {kind.number}}} of numbers."
         raise InputError(where, f"a list in {name!r}", shown(value), remedy)
@@ -384,13 +387,21 @@ def holds_documents(
     True
     """
     listed = [name for name in record if _items(record[name]) is not None]
-    if not listed:
-        return lacks_list(record, kind, columns)
     asked = asked_columns(kind, columns).get("doc")
-    if asked is not None:
-        return asked in listed
     plain = {plain_name(name): name for name in record}
     doc = next((plain[one] for one in ALIASES["doc"] if one in plain), None)
+    text = record.get(doc if asked is None else asked)
+    if is_list_as_text(text):
+        raise InputError(
+            f"{name or kind.name}, column {asked or doc!r}",
+            "one document in each row",
+            f"a list as text: {shortened(shown(text))}",
+            "Make lists of the texts first, with ast.literal_eval, and a row of each document: explode.",
+        )
+    if not listed:
+        return lacks_list(record, kind, columns)
+    if asked is not None:
+        return asked in listed
     if doc is None:
         if not is_answer(record):
             refuse_lists(record, kind, columns, name or kind.name)
