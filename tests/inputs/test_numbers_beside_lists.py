@@ -89,3 +89,51 @@ def test_equal_numbers_of_objects_are_no_fault():
 def test_lists_that_do_not_fit_are_refused(record, message):
     with pytest.raises(gf.errors.InputError, match=message):
         ndcg([{"query": "q", **record}], RUN)
+
+
+@pytest.mark.parametrize("field", ["ranks", "rank", "positions", "Position"])
+@pytest.mark.parametrize(("ranks", "value"), [([2, 1], 1.0), ([1, 2], SECOND), ([0, 7], SECOND)])
+def test_ranks_put_the_list_in_order(field, ranks, value):
+    record = {"query": "q", "retrieved": ["b", "a"], field: ranks}
+    for given in ([record], pd.DataFrame([record]), {"q": {"retrieved": ["b", "a"], field: ranks}}):
+        assert ndcg(JUDGED, given) == pytest.approx(value)
+
+
+def test_ranks_are_those_of_what_was_retrieved():
+    rows = [{"query": "q", "relevant": ["a"], "retrieved": ["b", "a"], "ranks": [2]}]
+    assert ndcg(rows, rows) == pytest.approx(SECOND)  # where the relevant document was found
+    rows = [{"query": "q", "relevant": ["a"], "retrieved": ["b", "a"], "ranks": [2, 1]}]
+    assert ndcg(rows, rows) == 1.0
+    scored = [{"query": "q", "docs": ["b", "a", "c"], "ranks": [1, 2, 3], "scores": [0.1, 0.2, 0]}]
+    assert ndcg(JUDGED, scored) == 1.0  # as in a table, scores count
+    assert ndcg(JUDGED, scored, columns={"rank": "ranks"}) == pytest.approx(SECOND)
+    hits = [{"id": "b", "score": 0.9}, {"id": "a", "score": 0.3}]
+    assert ndcg(JUDGED, [{"query": "q", "docs": hits, "ranks": [0, 1]}]) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize("field", ["distances", "distance", "cosine_distances"])
+def test_distances_rise_along_the_list(field):
+    def given(*distances):
+        return [{"query": "q", "retrieved": ["b", "a"], field: [*distances]}]
+
+    assert ndcg(JUDGED, given(0.1, 0.4)) == pytest.approx(SECOND)
+    averaged = gf.Policy(ties="average")
+    assert ndcg(JUDGED, given(0.4, 0.4), policy=averaged) == pytest.approx((1 + SECOND) / 2)
+    with pytest.raises(gf.errors.InputError, match=rf"rank={field} the lowest, score={field} the"):
+        ndcg(JUDGED, given(0.4, 0.1))
+    assert ndcg(JUDGED, given(0.4, 0.1), columns={"rank": field}) == 1.0
+    assert ndcg(JUDGED, given(0.4, 0.1), columns={"run.score": field}) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "message"),
+    [
+        ([1], "one of 'ranks' for each of 2 documents, found 1"),
+        ([1, 1], "a rank of its own in 'ranks' .* found 1 for 'b' and 'a'"),
+        ([0.5, 1.5], "whole numbers from 1 .* found 0.5. Say which is the best"),
+        ([1, None], "'ranks', item 2: expected a rank, found None"),
+    ],
+)
+def test_what_are_no_ranks_is_refused(ranks, message):
+    with pytest.raises(gf.errors.InputError, match=message):
+        ndcg(JUDGED, [{"query": "q", "retrieved": ["b", "a"], "ranks": ranks}])

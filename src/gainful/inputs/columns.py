@@ -513,7 +513,7 @@ def is_name_of_distances(name: str) -> bool:
     >>> is_name_of_distances("Dist"), is_name_of_distances("cosine distance")
     (True, True)
     """
-    plain = plain_name(name)
+    plain = plain_name(name).removesuffix("s")
     return plain == "dist" or plain.endswith("distance")
 
 

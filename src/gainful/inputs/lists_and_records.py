@@ -21,10 +21,17 @@ from uuid import UUID
 import numpy as np
 
 from gainful.errors import InputError, warn
-from gainful.inputs.columns import ALIASES, Columns, asked_columns, for_other_side, plain_name
+from gainful.inputs.columns import (
+    ALIASES,
+    Columns,
+    asked_columns,
+    for_other_side,
+    is_name_of_distances,
+    plain_name,
+)
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind, mistaken
+from gainful.inputs.judgments_or_run import JUDGMENTS, RANKS, RUN, Kind, mistaken
 from gainful.inputs.search_responses import (
     documents_in,
     error_in,
@@ -38,6 +45,7 @@ from gainful.inputs.search_responses import (
     name_of_list,
     numbers_beside,
     query_in,
+    ranks_beside,
     refuse_no_list,
     refuse_other_list,
     responses_in,
@@ -300,8 +308,7 @@ class _Reading:
         self._repeated: list[tuple[str, str]] = []
         self._rising: list[bool] = []
         self._taken_from = ""
-        # Of a query, the field with the numbers of its list, and these.
-        self._numbers: dict[str, tuple[str, list[Any]]] = {}
+        self._numbers: dict[str, _Beside] = {}  # those of the list of a query
 
     def has_list(self, record: Mapping[Any, Any]) -> bool:
         """Return whether the field that is named for documents holds a list of them."""
@@ -387,7 +394,7 @@ class _Reading:
         if isinstance(items, Set):
             if beside is not None:
                 raise InputError(
-                    where, f"a list of documents, each with one of {beside[0]!r}",
+                    where, f"a list of documents, each with one of {beside.field!r}",
                     "a set, which has no order", f"Give a list, or a dict {{doc: {self.kind.number}}}.",
                 )  # fmt: skip
             if self._is_run:
@@ -402,14 +409,19 @@ class _Reading:
             )
         read = [self._item(item, f"{where}, item {place}") for place, item in enumerate(items, 1)]
         if beside is not None:
-            read = self._joined(read, *beside, where)
+            if len(beside.numbers) != len(read):
+                raise InputError(
+                    where,
+                    f"one of {beside.field!r} for each of {len(read)} documents",
+                    str(len(beside.numbers)),
+                    f"Make the lists of one length, or give {{query: {{doc: {self.kind.number}}}}}.",
+                )
+            read = (self._ranked if beside.ranks else self._joined)(read, beside, where)
         if self._is_run:
             _refuse_mixed(read, where)
         return self._numbered(query, read)
 
-    def _in_record(
-        self, record: Mapping[Any, Any], where: str
-    ) -> tuple[Any, tuple[str, list[Any]] | None]:
+    def _in_record(self, record: Mapping[Any, Any], where: str) -> "tuple[Any, _Beside | None]":
         """Return the list of a record, and the numbers beside it; or a dict of documents."""
         error = error_in(record, self.kind)
         if error is not None:
@@ -432,25 +444,72 @@ class _Reading:
         self._taken_from = self._taken_from or name
         return hits, self._beside(record, name)
 
-    def _beside(self, record: Mapping[Any, Any], name: str) -> tuple[str, list[Any]] | None:
-        """Return the numbers that a record has for its list, in a list of their own; or None."""
-        asked = self.asked.get(self.kind.number)
-        beside = numbers_beside(record, name, self.kind, asked)
-        if beside is not None and asked is not None:
-            self._columns.use(self.kind.number, self.kind)
-        return beside
+    def _beside(self, record: Mapping[Any, Any], name: str) -> "_Beside | None":
+        """Return the numbers that a record has for its list, in a list of their own; or None.
 
-    def _joined(
-        self, items: "list[_Item]", field: str, numbers: list[Any], where: str
-    ) -> "list[_Item]":
-        """Give each document of a list the number at the same place of another list."""
-        if len(numbers) != len(items):
+        Those of a run may be ranks, where it has no scores, or the caller names them.
+        """
+        asked = self.asked.get(self.kind.number)
+        named = self.asked.get(RANKS.number) if self._is_run else None
+        beside = None if named is not None else numbers_beside(record, name, self.kind, asked)
+        if beside is not None:
+            if asked is not None:
+                self._columns.use(self.kind.number, self.kind)
+            return _Beside(*beside)
+        ranks = ranks_beside(record, name, named) if self._is_run and asked is None else None
+        if ranks is None:
+            return None
+        if named is not None:
+            self._columns.use(RANKS.number, self.kind)
+        return _Beside(*ranks, ranks=True)
+
+    def _ranked(self, items: "list[_Item]", beside: "_Beside", where: str) -> "list[_Item]":
+        """Put the documents of a list in the order of their ranks, or of distances, which may tie."""
+        if items and all(item.number is not None for item in items):  # scores of their own
+            return items
+        field, said = beside.field, RANKS.number in self.asked
+        ranks = [
+            _checked(rank, RANKS, f"{where}, {field!r}, item {place}")
+            for place, rank in enumerate(beside.numbers, 1)
+        ]
+        distances = is_name_of_distances(field)
+        if distances and not said and any(left > right for left, right in pairwise(ranks)):
             raise InputError(
                 where,
-                f"one of {field!r} for each of {len(items)} documents",
-                str(len(numbers)),
-                f"Make the lists of one length, or give {{query: {{doc: {self.kind.number}}}}}.",
+                f"{field!r} that rise along the list, as distances do",
+                shortened(", ".join(f"{rank:g}" for rank in ranks)),
+                f"Say which is the best: columns rank={field} the lowest, score={field} the highest.",
             )
+        order = sorted(range(len(items)), key=ranks.__getitem__)
+        if not distances:
+            self._refuse_ranks(items, [(ranks[at], items[at].doc) for at in order], field, where)
+            return [items[at] for at in order]
+        return [_Item(items[at].doc, -ranks[at], certain=False) for at in order]
+
+    def _refuse_ranks(
+        self, items: "list[_Item]", ranked: list[tuple[float, str]], field: str, where: str
+    ) -> None:
+        """Refuse ranks, in order, of which two are equal, or that are none by more than their name."""
+        odd = [rank for rank, _ in ranked if rank < 0 or rank != int(rank)]
+        if odd and RANKS.number not in self.asked:
+            raise InputError(
+                where,
+                f"whole numbers from 1 (or 0) in {field!r}",
+                f"{odd[0]:g}",
+                f"Say which is the best: columns rank={field} the lowest, score={field} the highest.",
+            )
+        for (rank, doc), (other, again) in pairwise(ranked):
+            if rank == other and doc != again:
+                raise InputError(
+                    where,
+                    f"a rank of its own in {field!r} for each of {len(items)} documents",
+                    f"{rank:g} for {doc!r} and {again!r}",
+                    "Put the ranks right, or leave them out: the list is in the order of rank.",
+                )
+
+    def _joined(self, items: "list[_Item]", beside: "_Beside", where: str) -> "list[_Item]":
+        """Give each document of a list the number at the same place of another list."""
+        field, numbers = beside.field, beside.numbers
         joined = []
         for place, (item, number) in enumerate(zip(items, numbers, strict=True), 1):
             read = _checked(number, self.kind, f"{where}, {field!r}, item {place}")
@@ -581,6 +640,14 @@ class _Reading:
                 "is the best. The highest score counts as the best: give the ids alone, or the "
                 "negatives."
             )
+
+
+class _Beside(NamedTuple):
+    """The numbers of the documents of a list, in a field of their own, and whether they are ranks."""
+
+    field: str
+    numbers: list[Any]
+    ranks: bool = False
 
 
 class _Item(NamedTuple):

@@ -9,14 +9,15 @@ what was retrieved: judgments take the one, a run takes the other.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from functools import lru_cache
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.columns import ALIASES, asked_columns, plain_name
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
+from gainful.inputs.columns import ALIASES, asked_columns, is_name_of_distances, plain_name
+from gainful.inputs.judgments_or_run import JUDGMENTS, RANKS, RUN, Kind
 from gainful.inputs.lists_as_text import is_list_as_text
 from gainful.message_texts import shortened, shown
 
@@ -234,6 +235,38 @@ def numbers_beside(
         if not (texts and plain_name(each) in _TAGS):
             return each, list(values)
     return None
+
+
+def ranks_beside(
+    given: Mapping[Any, Any], name: str, asked: str | None = None
+) -> tuple[str, list[Any]] | None:
+    """Return the field with a rank, or a distance, for each item of a list of a run, and what it has.
+
+    None where there is none. Args are as those of `numbers_beside`.
+
+    >>> ranks_beside({"retrieved": ["a", "b"], "ranks": [2, 1]}, "retrieved")
+    ('ranks', [2, 1])
+    >>> ranks_beside({"relevant": ["b"], "retrieved": ["a", "b"], "ranks": [2]}, "retrieved")
+    """
+    names = _names_of_ranks((*given,)) if asked is None else (asked,)
+    if not names or not name or _is_within(given):
+        return None
+    relevant = _listed(given, _RELEVANT)
+    for each in names:
+        values = None if each == name or each not in given else _items(given[each])
+        if values is None or not all(_is_scalar(one) or np.isscalar(one) for one in values):
+            continue
+        # Those at which the relevant documents were found are not those of the list.
+        of_relevant = relevant is not None and len(values) == len(relevant) != len(given[name])
+        if asked is not None or not of_relevant:
+            return each, list(values)
+    return None
+
+
+@lru_cache(maxsize=64)  # most records have the same fields
+def _names_of_ranks(names: tuple[Any, ...]) -> tuple[Any, ...]:
+    known = _NUMBERS[RANKS.number]
+    return tuple(one for one in names if plain_name(one) in known or is_name_of_distances(one))
 
 
 def _of_other(given: Mapping[Any, Any], name: str, kind: Kind) -> tuple[str, ...]:
