@@ -95,6 +95,21 @@ def test_a_file_that_is_judgments_and_run(tmp_path):
     file.write_text("query,doc,score\nq,a,1\n")
     with pytest.warns(gf.errors.GainfulWarning, match="judgments and run are the same file"):
         gf.evaluate(file, str(tmp_path / "." / "both.csv"))
+    (found,) = (each for each in gf.check(file, {"one": file}) if each.rule == "run-as-judgments")
+    assert found.message == "judgments and run 'one' are the same file"
+
+
+def test_an_object_that_is_judgments_and_run():
+    frame = pd.DataFrame({"query": ["q"], "doc": ["a"], "score": [1]})
+    for given in ({"q": {"a": 1}}, {"q": ["a"]}, frame, [{"query": "q", "docs": ["a"]}]):
+        with pytest.warns(gf.errors.GainfulWarning, match="judgments and run are the same object"):
+            gf.evaluate(given, given)
+        found = [each.message for each in gf.check(given, {"one": given})]
+        assert "judgments and run 'one' are the same object" in found
+    with pytest.warns(gf.errors.GainfulWarning, match="run 'b', judgments and run are the same"):
+        gf.compare(RUN, {"a": {**RUN}, "b": RUN})
+    both = frame.assign(grade=2)
+    assert gf.evaluate(both, both, "RR")["RR"] == 1  # warnings are errors
 
 
 def test_an_empty_name_is_not_the_current_folder(tmp_path, monkeypatch):

@@ -50,7 +50,7 @@ def test_formats_that_are_none(tmp_path):
     for form in ("parket", "json", 3):
         with pytest.raises(gf.errors.InputError, match="Choices: trec, csv, tsv, jsonl, parquet"):
             gf.write_run(RUN, tmp_path / "x", format=form)
-    scores = gf.evaluate(RUN, RUN)
+    scores = gf.evaluate(RUN, {**RUN})
     with pytest.raises(gf.errors.InputError, match="Did you mean 'markdown'"):
         scores.write(tmp_path / "x", format="markdwn")
     with pytest.raises(gf.errors.InputError, match=r"Choices: \.csv, \.tsv, \.json"):

@@ -26,7 +26,7 @@ from gainful.evaluation.request import (
 )
 from gainful.evaluation.run_scores import RunScores
 from gainful.evaluation.scores import Scores, measure_matched, scores_of
-from gainful.inputs.files import are_one_file
+from gainful.inputs.files import are_the_same
 from gainful.inputs.identifiers import examples
 from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.several_runs import Runs, read_runs
@@ -332,9 +332,9 @@ def _measure_run(reader: Reader, run: object, request: Request, depth: int | Non
     """Measure a run down to a depth; while its reader is open, it can be matched whole."""
     measures, tool = asked_of_documents(request.measures, reader, run), request.tool
     on_spark = reader.is_on_spark([run])  # which opens both
-    both = reader.judgments.given.taken_from == reader.run(run).taken_from
-    if both and are_one_file(reader.given, run):
-        warn("judgments and run are the same file.")
+    same = are_the_same(reader.given, run)
+    if same and reader.judgments.given.taken_from == reader.run(run).taken_from:
+        warn(f"judgments and run are the same {same}.")
     if on_spark:
         # Imported here because it measures again for ties, with what is above.
         from gainful.evaluation.spark.evaluate import measure_on_spark

@@ -104,6 +104,17 @@ def are_one_file(one: object, other: object) -> bool:
         return False
 
 
+def are_the_same(one: object, other: object) -> str:
+    """Return what two inputs are if they are the same, a file or an object; else nothing.
+
+    >>> are_the_same(__file__, Path(__file__)), are_the_same(__file__, {})
+    ('file', '')
+    """
+    if are_one_file(one, other):
+        return "file"
+    return "object" if one is other and not isinstance(one, str | os.PathLike) else ""
+
+
 def plain_file(name: str, session: Session) -> LocalFile:
     """Return a file that can be read as it is: unpacked, and standard input as a copy."""
     return unpacked(kept_file(name, session), session)

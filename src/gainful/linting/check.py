@@ -8,6 +8,7 @@ from gainful import arguments
 from gainful.errors import InputError, taken_warnings
 from gainful.inputs.columns import asked_columns, read_columns
 from gainful.inputs.engine import Session
+from gainful.inputs.files import are_the_same
 from gainful.inputs.id_types import UNTYPED, decided_type
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.several_runs import Runs, read_runs
@@ -100,7 +101,11 @@ def check(
             if folding is not None and not readable.has_ids:
                 raise InputError("chunks", "documents with ids", readable.holds)
             drafts += _look_at_run(session, judged, readable, name, cutoff, folding, warned)
-            if slip is None and not said:
+            same = are_the_same(judgments, run)
+            if same and opened.taken_from == found.taken_from:
+                odd = f"judgments and run {name!r} are the same {same}"
+                drafts.append(Draft("run-as-judgments", judged, 1, odd))
+            elif slip is None and not said:
                 slip = swapped_inputs(
                     opened.first_rows(), found.first_rows, opened.taken_from, ranked=opened.ranked
                 )

@@ -81,7 +81,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 "run-as-judgments",
                 "warning",
                 "Judgments that are probably a run: many grades with fractions, beside scores that are "
-                "whole numbers as grades are, or falling along every list as scores do.",
+                "whole numbers as grades are, or falling along every list as scores do; or the same file.",
                 "Give the judgments first, then the runs; or name the column of grades: columns grade=….",
             ),
             Rule(
