@@ -46,6 +46,34 @@ def test_every_word_is_reached(word):
     assert one.to_dict()["sentence"] == one.verdict.sentence
 
 
+def test_where_test_and_interval_disagree_the_sentence_says_so():
+    """The interval follows the skew; the test is t. Either may be the more cautious."""
+    skewed = [0.03, 0.01, -0.13, 0.01, -0.11, -0.09, -0.05, -0.10]
+    found = gf.comparison.compare_scores(moved(skewed))
+    (one,) = found.differences
+    assert (one.verdict.word, one.interval.low < 0 < one.interval.high) == ("worse", True)
+    assert one.verdict.sentence.endswith("; the interval holds 0, so it is a close call.")
+    assert one.verdict.sentence in found.table().notes
+    assert "a close call" in str(found).replace("\n  ", " ")
+    (one,) = gf.comparison.compare_scores(moved(skewed), interval="t").differences
+    assert "close call" not in one.verdict.sentence
+    for name in ("t", "hall"):
+        (one,) = gf.comparison.compare_scores(
+            moved([-each for each in [0.4, 0.3, 0.3, 0.2, 0.01, 0.0, 0.0, -0.02]]),
+            test="randomisation",
+            interval=name,
+        ).differences
+        disagree = (one.p < 0.05) == (one.interval.low <= 0 <= one.interval.high)
+        assert ("close call" in one.verdict.sentence) == disagree
+
+
+def test_the_interval_that_leaves_0_out_of_what_is_not_decided():
+    changes = [0.6, 0.5, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    (one,) = gf.comparison.compare_scores(moved(changes), interval="bca").differences
+    assert (one.verdict.word, one.interval.low > 0) == ("no decision", True)
+    assert "; the interval leaves 0 out, so it is a close call; if the" in one.verdict.sentence
+
+
 def test_the_sentence_of_a_difference():
     (one,) = quick(moved(normal(0.5))).differences
     low, high = stats.t.interval(0.95, 29, 0.5, 1 / 30**0.5)

@@ -137,10 +137,21 @@ def _said(word: str, grounds: Grounds, settings: Settings) -> tuple[str, int | N
     evidence = _evidence(grounds, grounds.correction, grounds.p)
     if word != "no decision":
         decided = f"{grounds.run} is {word} than {grounds.base}"
-        return f"{grounds.measure}: {decided} ({evidence}).", None
+        return f"{grounds.measure}: {decided} ({evidence}){_close_call(word, grounds)}.", None
     needed = _needed(grounds, settings)
-    more = _more(grounds, settings, needed)
+    more = _close_call(word, grounds) + _more(grounds, settings, needed)
     return f"{grounds.measure}: no decision between {pair} ({evidence}){more}.", needed
+
+
+def _close_call(word: str, grounds: Grounds) -> str:
+    """Say that the interval does not agree with the test, which is another procedure; else nothing."""
+    holds = grounds.interval.low <= 0 <= grounds.interval.high
+    if word != "no decision":
+        return "; the interval holds 0, so it is a close call" if holds else ""
+    alone = grounds.comparisons == 1 or not CORRECTIONS[grounds.correction].changes
+    if holds or grounds.contrary or not alone or grounds.p is None:
+        return ""
+    return "; the interval leaves 0 out, so it is a close call"
 
 
 def _below(p: float | None, alpha: float) -> bool:
