@@ -240,12 +240,17 @@ WARNED = {
         _SCORED,
         {"q": {"d1": 1, "d2": 0}},
     ),
-    "this looks like two runs, and no judgments": (_SCORED, _SCORED),
+    "this looks like two runs, and no judgments": (_SCORED, {**_SCORED}),
+    "judgments and run are the same": (_SCORED, _SCORED),
     "each row counts as grade 1, whatever stands in the column": (
-        [{"user": "q", "item": "a", "event": "click"}],
+        [
+            {"user": "q", "item": "a", "event": "click"},
+            {"user": "q", "item": "b", "event": "purchase"},
+        ],
         {"q": {"a": 1.0}},
     ),
     "so they look like ranks": ({"q": {"a": 1}}, {"q": {"a": 1, "b": 2, "c": 3}}),
+    "all lists of the run are empty": ({"q": {"a": 1}}, {"q": []}),
 }
 
 

@@ -67,9 +67,14 @@ def test_judgments_and_run_in_each_others_place_are_told(spark):
     with pytest.warns(gf.errors.GainfulWarning, match="have fractions, and all scores are whole"):
         gf.evaluate(run, judged, "nDCG@10")
     with pytest.warns(gf.errors.GainfulWarning, match="two runs, .* columns grade=score"):
-        gf.evaluate(run, run, "nDCG@10")
-    gf.evaluate(run, run, "nDCG@10", columns={"grade": "score"})  # warnings are errors
+        gf.evaluate(run, run.select("*"), "nDCG@10")
+    named = {"grade": "score"}
+    gf.evaluate(run, run.select("*"), "nDCG@10", columns=named)  # warnings are errors
     gf.evaluate(run.withColumnRenamed("score", "grade"), judged, "nDCG@10")
+    with pytest.warns(gf.errors.GainfulWarning, match="judgments and run are the same object"):
+        gf.evaluate(run, run, "nDCG@10", columns=named)
+    both = run.selectExpr("*", "1.0 AS grade")
+    gf.evaluate(both, both, "nDCG@10")
 
 
 def test_lists_in_cells_are_told(spark):

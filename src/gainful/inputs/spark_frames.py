@@ -296,14 +296,14 @@ def id_types_on_spark(
 
 def number_column_on_spark(
     given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]
-) -> str | None:
-    """Return the name of the column of grades or scores; None where it has none, or ranks, or is a file."""
+) -> str:
+    """Return the name of the column of grades or scores; empty where it has none, or ranks, or is a file."""
     if isinstance(given, Unread):
-        return None
+        return ""
     names = given.columns
     kind = kind_by_columns(names, kind, columns)
     if kind.ascending or kind.implied is not None:
-        return None
+        return ""
     return str(names[find_columns(names, kind, columns, kind.name)[2]])
 
 

@@ -74,12 +74,16 @@ class SparkInput(Input):
         """Return the lowest grade, which is found when the judgments are checked."""
         return judgments.on_spark(self.spark).lowest
 
+    @cached_property
+    def taken_from(self) -> str:  # type: ignore[override]
+        """The name of the column of scores or grades; empty of ranks, and of a file."""
+        return number_column_on_spark(self._given, self.kind, self._columns)
+
     def first_rows(self) -> FirstRows:
         """Return the first rows as they come; of judgments only where they may be a run's."""
-        name = number_column_on_spark(self._given, self.kind, self._columns)
-        if name is None or (self.kind is JUDGMENTS and not may_be_of_a_run(name)):
+        name = self.taken_from
+        if not name or (self.kind is JUDGMENTS and not may_be_of_a_run(name)):
             return ()
-        self.taken_from = name
         frame = as_they_are(self._given, self.kind, self._columns)
         rows = frame.select("query", "number").limit(_SAMPLE).collect()
         return [(row["query"], row["number"]) for row in rows]
