@@ -428,6 +428,8 @@ class _Reading:
             raise _failed(where, error)
         documents = documents_in(record, self.kind)
         if documents is not None:
+            name = next(name for name, value in record.items() if value is documents)
+            self._taken_from = self._taken_from or str(name)
             return documents, None
         hits = hits_in(record, self.kind) if is_answer(record) else None
         if hits is not None:
