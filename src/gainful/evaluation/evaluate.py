@@ -103,7 +103,7 @@ def _looks_like_runs(run: object) -> bool:
     first = next(iter(run.values()), None) if isinstance(run, Mapping) else None
     if isinstance(first, Mapping):
         # Imported here because it is needed for an error alone.
-        from gainful.inputs.search_responses import is_of_a_query
+        from gainful.inputs.records_of_lists import is_of_a_query
 
         if is_of_a_query(first):  # such as the answer of a search service
             return False

@@ -222,7 +222,7 @@ def _other_names(
     remedy += "by their numbers from 1 where the file has no header."
     expected = f"names of columns, or the {len(kind.fields)} fields {' '.join(kind.fields)}"
     # Imported here because few files have names of lists.
-    from gainful.inputs.search_responses import has_name_of_list
+    from gainful.inputs.records_of_lists import has_name_of_list
 
     if has_name_of_list(map(plain_name, fields)):
         remedy = ROWS_OR_JSON

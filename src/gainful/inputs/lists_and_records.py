@@ -32,22 +32,23 @@ from gainful.inputs.columns import (
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS, RANKS, RUN, Kind, mistaken
-from gainful.inputs.search_responses import (
+from gainful.inputs.numbers_beside_lists import numbers_beside, ranks_beside
+from gainful.inputs.records_of_lists import (
     documents_in,
-    error_in,
     has_lists,
-    hits_in,
-    is_answer,
-    is_from_a_service,
     is_of_a_query,
     lacks_list,
     lists_in,
     name_of_list,
-    numbers_beside,
-    query_in,
-    ranks_beside,
     refuse_no_list,
     refuse_other_list,
+)
+from gainful.inputs.search_responses import (
+    error_in,
+    hits_in,
+    is_answer,
+    is_from_a_service,
+    query_in,
     responses_in,
 )
 from gainful.message_texts import shortened, shown

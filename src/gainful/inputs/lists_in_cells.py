@@ -10,7 +10,7 @@ from typing import Any
 from gainful.errors import InputError
 from gainful.inputs.engine import Session, said
 from gainful.inputs.judgments_or_run import Kind
-from gainful.inputs.search_responses import has_name_of_list, holds_documents
+from gainful.inputs.records_of_lists import has_name_of_list, holds_documents
 
 Records = list[dict[str, Any]]
 

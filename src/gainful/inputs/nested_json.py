@@ -15,7 +15,8 @@ from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.lists_and_records import is_dict_of_dicts, own_judgments
-from gainful.inputs.search_responses import is_answer, lacks_list, refuse_lists
+from gainful.inputs.records_of_lists import lacks_list, refuse_lists
+from gainful.inputs.search_responses import is_answer
 from gainful.message_texts import shown
 
 KEY_ONCE = "A JSON object has each key once: remove one."

@@ -89,7 +89,7 @@ def _open_object(given: object, kind: Kind, columns: Columns, session: Session) 
 
         return SparkInput(given, kind, columns, session)
     from gainful.inputs.data_frames import rows_in
-    from gainful.inputs.search_responses import holds_documents
+    from gainful.inputs.records_of_lists import holds_documents
     from gainful.inputs.typed_tables import open_frame
 
     if any(holds_documents(row, kind, columns) for row in rows_in(given, 1)):
