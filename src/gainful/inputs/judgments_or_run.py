@@ -66,7 +66,8 @@ class Kind:
         >>> JUDGMENTS.advice(True), RUN.advice(True)
         ('Write 1 for true, and 0 for false.', '')
         """
-        if self.number == "grade" and str(value).casefold() in _TRUTH:
+        truth = isinstance(value, str | bool) and str(value).casefold() in _TRUTH
+        if self.number == "grade" and truth:
             return "Write 1 for true, and 0 for false."
         if isinstance(value, str) and _COMMA.fullmatch(value):
             return _POINT
