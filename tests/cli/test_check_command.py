@@ -120,7 +120,7 @@ def test_files_with_empty_lists_keep_their_names(cli, files):
 
 
 def test_what_reading_warns_of_is_counted(cli, files):
-    judgments = files("ev.csv", "query,doc,event\nq1,a,click\n")
+    judgments = files("ev.csv", "query,doc,event\nq1,a,click\nq1,b,purchase\n")
     run = files("again.json", '{"q1": ["a", "a"]}')
     assert cli("check", judgments, run, "-k", 1).returncode == 0
     done = cli("check", judgments, run, "-k", 1, "--strict")
