@@ -2,6 +2,7 @@
 
 import gc
 import io
+import logging
 import os
 import socket
 import subprocess
@@ -23,6 +24,8 @@ from slow_tests import (
     thinned,
     values_of,
 )
+
+logging.getLogger().addHandler(logging.NullHandler())  # else warnings go to standard error
 
 settings.register_profile("gainful", deadline=None, print_blob=True)
 settings.load_profile("gainful")
@@ -240,6 +243,31 @@ def files(tmp_path):
         return path
 
     return write
+
+
+class _Logged(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append(self.format(record))
+
+
+@pytest.fixture
+def logged():
+    """Return what is logged while the test runs, with its tracebacks."""
+    handler, root = _Logged(), logging.getLogger()
+    loggers = [root] + [
+        each
+        for each in root.manager.loggerDict.values()
+        if isinstance(each, logging.Logger) and not each.propagate
+    ]
+    for each in loggers:
+        each.addHandler(handler)
+    yield handler.lines
+    for each in loggers:
+        each.removeHandler(handler)
 
 
 def _free_port():

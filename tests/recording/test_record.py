@@ -530,7 +530,7 @@ def echo(asked, _):
     )
 
 
-def test_a_planted_secret_is_nowhere(tmp_path, monkeypatch, clock, caplog):
+def test_a_planted_secret_is_nowhere(tmp_path, monkeypatch, clock, logged):
     monkeypatch.setenv("A_KEY", KEY)
     monkeypatch.setenv("B_TOKEN", "second-planted-one")
     texts = []
@@ -588,7 +588,7 @@ def test_a_planted_secret_is_nowhere(tmp_path, monkeypatch, clock, caplog):
         {"q": "x"}, command=["sh", "-c", "echo $A_KEY >&2; exit 3"], failed="leave-out", retries=0
     )
     assert run.failed["q"] == "exit code 3: [key]"
-    texts += [caplog.text, *(path.read_text() for path in tmp_path.iterdir())]
+    texts += [*logged, *(path.read_text() for path in tmp_path.iterdir())]
     for secret in (KEY, "second-planted-one", b64encode(KEY.encode()).decode()):
         assert not [text for text in texts if secret in text]
 
