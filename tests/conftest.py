@@ -1,5 +1,6 @@
 """Shared settings: the tests run in the environment that `make test` sets up."""
 
+import atexit
 import gc
 import io
 import logging
@@ -15,10 +16,12 @@ import pytest
 from hypothesis import settings
 
 from slow_tests import (
+    ALIKE,
     ONLY_DEEP,
     REPRESENTED,
     SLOW,
     THINNED,
+    drawn,
     part_of,
     shared_resource,
     thinned,
@@ -91,7 +94,7 @@ def _only_deep(config, items):
     """Return the ids of what `make deep` alone tries, but for what is asked for by its name."""
     asked = [each for each in config.args if "[" in each]
     named = {each.partition("::")[2].partition("[")[0] for each in config.args if "::" in each}
-    matrices, represented, left = {}, {}, set()
+    alike, matrices, represented, left = {}, {}, {}, set()
     for item in items:
         name = item.nodeid.partition("[")[0]
         if any(map(item.nodeid.endswith, asked)):
@@ -99,10 +102,14 @@ def _only_deep(config, items):
         if name in ONLY_DEEP and name.partition("::")[2] not in named:
             left.add(item.nodeid)
             continue
+        if name in ALIKE:
+            alike.setdefault(name, []).append(item.nodeid)
         if name in THINNED:
             matrices.setdefault(name, {})[item.nodeid] = item.callspec.id
         if name in REPRESENTED:
             represented.setdefault(name, {})[item.callspec.id] = item.nodeid
+    for name, cases in alike.items():
+        left |= {*cases} - drawn(cases, ALIKE[name])
     for name, cases in matrices.items():
         left |= cases.keys() - thinned(values_of(cases), THINNED[name])
     for name, cases in represented.items():
@@ -161,7 +168,11 @@ def pytest_runtest_teardown(item, nextitem):
 
 
 def pytest_unconfigure():
+    """Look through all of it once; pytest itself would do so five times."""
     gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+    atexit.register(gc.unfreeze)  # JAX tells of what is left
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -6,7 +6,7 @@ import pickle
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gainful as gf
@@ -69,6 +69,7 @@ def test_what_rounding_alone_moves_did_not_move():
     assert len(rows.per_query.best()) == 0
 
 
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(*[st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])] * 2), min_size=1, max_size=12

@@ -63,7 +63,7 @@ def test_the_steps_of_every_family_lead_to_its_value(name, deep, monkeypatch):
 
     monkeypatch.setattr("gainful.explanation.worked_steps.work_out", kept)
     explained = 0
-    for seed in range(400 if deep else 40):
+    for seed in range(400 if deep else 20):
         _, measure, judgments, run, policy = drawn(name, seed)
         if not run["q0"] or not judgments["q0"]:
             continue

@@ -95,7 +95,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("seed", "measure", "policy"), CASES)
+@pytest.mark.parametrize(
+    ("seed", "measure", "policy"), CASES, ids=[f"{each[0]}-{each[1]}-{each[2]}" for each in CASES]
+)
 def test_priorities_are_those_of_a_literal_recomputation(seed, measure, policy, deep):
     for case in range(seed * 3, seed * 3 + (3 if deep else 1)):
         judgments, runs = random_runs(case)

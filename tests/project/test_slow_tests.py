@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from slow_tests import (
+    ALIKE,
     ONLY_DEEP,
     REPRESENTED,
     RESOURCES,
     SLOW,
     THINNED,
+    drawn,
     part_of,
     shared_resource,
     thinned,
@@ -31,10 +33,10 @@ def test_entries_name_what_is_there(start):
 def test_what_takes_long_is_there(name):
     path, _, test = name.partition("::")
     assert f"def {test}(" in (ROOT / path).read_text()
-    assert name not in THINNED
+    assert name not in {*ALIKE, *THINNED}
 
 
-@pytest.mark.parametrize("name", [*THINNED, *REPRESENTED])
+@pytest.mark.parametrize("name", [*ALIKE, *THINNED, *REPRESENTED])
 def test_what_is_thinned_is_slow_and_there(name):
     path, _, test = name.partition("::")
     assert name.startswith(SLOW)
@@ -44,12 +46,12 @@ def test_what_is_thinned_is_slow_and_there(name):
 @pytest.mark.parametrize("name", REPRESENTED)
 def test_what_stands_for_another_is_tried(name):
     """That the cases exist, the collection itself holds: it stops at a name that is none."""
-    assert name not in THINNED
+    assert name not in {*ALIKE, *THINNED}
     table = REPRESENTED[name]
     assert not table.keys() & {*table.values()}
     for path, mark, test in (stands.partition("::") for stands in table.values()):
         assert not mark or f"def {test}(" in (ROOT / path).read_text()
-        assert f"{path}{mark}{test}" not in {*THINNED, *REPRESENTED, *ONLY_DEEP}
+        assert f"{path}{mark}{test}" not in {*ALIKE, *THINNED, *REPRESENTED, *ONLY_DEEP}
 
 
 def test_every_value_is_kept_and_so_many_cases():
@@ -61,6 +63,14 @@ def test_every_value_is_kept_and_so_many_cases():
         assert set().union(*map(cases.get, kept)) == set().union(*cases.values())
         assert least <= len(kept) <= max(least, 9)
     assert thinned({}, 2) == []
+
+
+def test_of_cases_that_are_alike_so_many_are_drawn():
+    cases = [f"test[{number}]" for number in range(10)]
+    assert not ALIKE.keys() & THINNED.keys()
+    for one_in, kept in ((1, 10), (3, 4), (10, 1), (99, 1)):
+        assert len(drawn(cases, one_in)) == kept
+        assert drawn(cases[::-1], one_in) == drawn(cases, one_in) <= {*cases}
 
 
 def test_parts_have_every_test_once():

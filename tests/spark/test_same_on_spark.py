@@ -35,8 +35,17 @@ def as_arrow(documents, number):
     return pa.table({"query": query, "doc": doc, number: value})
 
 
+NAMES = list(dict.fromkeys(name for choices in POLICIES for name in choices))
+
+
+def each_choice(choices):
+    """Return an id of a policy in which each choice has its place: see THINNED in slow_tests.py."""
+    told = (f"{name} {choices[name]}" if name in choices else "" for name in NAMES)
+    return "-".join(each.replace("-", "−") for each in told)
+
+
+@pytest.mark.parametrize("choices", POLICIES, ids=each_choice)
 @pytest.mark.parametrize("cut", [True, False], ids=["cut", "whole"])
-@pytest.mark.parametrize("choices", POLICIES, ids=str)
 def test_every_measure_under_every_policy(frames, choices, cut):
     policy = gf.Policy(**choices)
     options = {"policy": policy, "chunks": CHUNKS if policy.fold == "max" else None}

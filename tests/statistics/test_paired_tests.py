@@ -177,7 +177,7 @@ def test_wilcoxon_of_few_with_ties_and_zeros_is_over_all_signs(whole):
     assert found.exact
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)  # scipy takes long where few values tie
 @given(st.lists(st.integers(-300, 300), min_size=1, max_size=80), st.booleans())
 def test_wilcoxon_is_scipys(whole, distinct):
     if distinct:

@@ -65,7 +65,7 @@ def test_every_loss_has_its_row():
 FORMULAS = {name: (row, BLOCK) for name, row in (ROWS | VARIANTS).items()}
 # Two rows of pairs at a time, of two lists of five.
 FORMULAS |= {
-    f"{name} in blocks": (row, 20)
+    f"{name}-in blocks": (row, 20)
     for name, (row, _) in FORMULAS.items()
     if row.function in (L.approx_ndcg, L.gumbel_approx_ndcg, L.lambda_loss)
 }
