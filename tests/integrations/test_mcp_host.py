@@ -8,9 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import mcp
 import pytest
-from mcp.client.stdio import stdio_client
 
 import gainful as gf
 
@@ -56,6 +54,9 @@ def folders(tmp_path_factory):
 @pytest.fixture(scope="module")
 def answers(folders):
     """Ask everything of one server, started as the page says."""
+    import mcp  # here, since it takes a second, and of the processes of xdist one uses it
+    from mcp.client.stdio import stdio_client
+
     outside, inside = folders
     (setting,) = re.findall(r"^```json\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     started = json.loads(setting)["mcpServers"]["gainful"]
