@@ -44,6 +44,29 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 
+def _keep_the_bundle():
+    """Have vl-convert bundle the scripts of the charts once: it takes three seconds in every process."""
+    import vl_convert
+
+    bundle = vl_convert.javascript_bundle
+    kept = CACHE / f"vega-{vl_convert.__version__}.js"
+
+    def bundled(*given, **options):
+        if given or options:
+            return bundle(*given, **options)
+        if not kept.exists():
+            CACHE.mkdir(parents=True, exist_ok=True)
+            new = kept.with_suffix(f".{os.getpid()}")
+            new.write_bytes(bundle().encode())
+            new.replace(kept)
+        return kept.read_bytes().decode()
+
+    vl_convert.javascript_bundle = bundled
+
+
+_keep_the_bundle()
+
+
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="leave out the tests in slow_tests.py")
     parser.addoption(

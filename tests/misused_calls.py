@@ -1,6 +1,7 @@
 """Every public call with a valid form of it, and the values that spoil one parameter at a time."""
 
 import copy
+import functools
 import inspect
 import itertools
 import math
@@ -837,23 +838,31 @@ def calls() -> dict[str, Call]:
     return dict(itertools.chain(functions(), arrays(), methods()))
 
 
-def spoiled(valid: Any, wrong: Callable[[], Any]) -> Iterator[tuple[str, Any]]:
-    """Yield a wrong value in place of a valid one, and in place of each kind of part of it."""
-    yield "", wrong()
+@functools.cache
+def _may_be_key(wrong: Callable[[], Any]) -> bool:
+    try:
+        hash(wrong())
+    except TypeError:
+        return False
+    return True
+
+
+def spoiled(valid: Any, wrong: Callable[[], Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield what makes a wrong value in place of a valid one, and in place of each kind of part of it."""
+    yield "", wrong
     if isinstance(valid, dict) and valid:
         key = next(iter(valid))
         for where, inner in spoiled(valid[key], wrong):
-            yield f"[{key!r}]{where}", {**valid, key: inner}
-        new = wrong()
-        try:
-            hash(new)
-        except TypeError:
-            return
-        rest = {name: value for name, value in valid.items() if name != key}
-        yield " as key", {**rest, new: valid[key]}
+            yield f"[{key!r}]{where}", lambda inner=inner: {**valid, key: inner()}
+        if _may_be_key(wrong):
+            rest = {name: value for name, value in valid.items() if name != key}
+            yield " as key", lambda: {**rest, wrong(): valid[key]}
     elif isinstance(valid, list | tuple) and valid:
         for where, inner in spoiled(valid[0], wrong):
-            yield f"[0]{where}", type(valid)([inner, *copy.copy(valid[1:])])
+            yield (
+                f"[0]{where}",
+                lambda inner=inner: type(valid)([inner(), *copy.copy(valid[1:])]),
+            )
 
 
 def misuses(name: str, call: Call, parameter: str) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -864,7 +873,7 @@ def misuses(name: str, call: Call, parameter: str) -> Iterator[tuple[str, Callab
         for where, spoilt in spoiled(valid, wrong):
             yield (
                 f"{name}({parameter}{where}={value})",
-                lambda given={parameter: spoilt}: call(**given),
+                lambda made=spoilt: call(**{parameter: made()}),
             )
 
 
