@@ -510,7 +510,6 @@ _LONG = {
     "tests/tensors/test_losses_published.py": (
         "test_a_long_list_fits_in_little_memory",
         "test_losses_train_in_jax",
-        "test_losses_train_in_pytorch",
     ),
     "tests/tensors/test_losses_transformed.py": (
         "test_compiled_losses_have_the_same_gradient",
@@ -553,9 +552,6 @@ _LONG = {
     "tests/integrations/test_pytest_host.py": (
         "test_processes_of_xdist_are_summed_up_once",
         "test_the_settings_on_the_page_are_those_that_there_are",
-    ),
-    "tests/integrations/test_torchmetrics_host.py": (
-        "test_two_processes_have_the_value_of_all_queries",
     ),
     "tests/judging/test_pool.py": ("test_the_pool_is_that_of_its_definition_for_odd_ids",),
     "tests/matching/test_keyword_options.py": (
