@@ -405,7 +405,6 @@ ALIKE = {
     "tests/plotting/test_charts.py::test_the_rows_are_in_the_chart_as_they_are": 3,
     "tests/plotting/test_saving_charts.py::test_every_chart_as_every_kind_of_file": 2,
     "tests/project/test_public_api.py::test_a_place_can_be_imported_and_shows_its_names_alone": 4,
-    "tests/recording/test_real_clients.py::test_the_recorder_asks_and_reads_as_the_client_does": 2,
     "tests/vectors/test_conformance.py::test_one_choice_that_is_made_otherwise": 3,
     "tests/vectors/test_conformance.py::test_usual_slips": 3,
 }
