@@ -31,6 +31,7 @@ from gainful.inputs.search_responses import (
 from gainful.message_texts import shortened, shown
 
 _TELLING = frozenset([*NAMES, "error"])
+_MOST_FIELDS = 200  # of an answer
 
 
 def is_of_a_query(found: Mapping[Any, Any]) -> bool:
@@ -39,8 +40,8 @@ def is_of_a_query(found: Mapping[Any, Any]) -> bool:
     >>> is_of_a_query({"relevant": ["a"], "retrieved": ["b", "a"]}), is_of_a_query({"error": 1.5})
     (True, False)
     """
-    # A few look-ups, since this is asked of every query of every dict.
-    if found.keys().isdisjoint(_TELLING):
+    # Look-ups take time where this is asked of every query, and no answer has so many fields.
+    if len(found) > _MOST_FIELDS or found.keys().isdisjoint(_TELLING):
         return False
     return is_answer(found) or error_in(found) is not None or has_lists(found)
 

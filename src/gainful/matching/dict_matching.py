@@ -119,17 +119,21 @@ class _Rows:
             returned = returned_of(returned, query, self.policy, self.chunks)
         elif _has_other_ids(returned, judged):
             returned = documents_of(returned, "run", query, self.policy)
-        shared = judged.keys() & returned.keys()
-        unjudged = len(returned) - len(shared)
-        self.shared = self.shared or bool(shared)
         pool = sorted_numbers(judged, "grade", "judgments", query)
         if pool.size:
             self.lowest_grade = min(self.lowest_grade, float(pool[0]))
-        if unjudged and self.policy.unjudged != "zero":
-            judged, returned = treat_unjudged(self.policy.unjudged, query, judged, returned)
-            shared = judged.keys() & returned.keys()
-            pool = sorted_numbers(judged, "grade", "judgments", query)
-        ascending = sorted_numbers(returned, "score", "run", query)
+        ascending = None
+        if self.policy.unjudged == "zero":  # now, since documents are then found in the cache
+            ascending = sorted_numbers(returned, "score", "run", query)
+        shared = judged.keys() & returned.keys()
+        unjudged = len(returned) - len(shared)
+        self.shared = self.shared or bool(shared)
+        if ascending is None:
+            if unjudged:
+                judged, returned = treat_unjudged(self.policy.unjudged, query, judged, returned)
+                shared = judged.keys() & returned.keys()
+                pool = sorted_numbers(judged, "grade", "judgments", query)
+            ascending = sorted_numbers(returned, "score", "run", query)
         wanted = np.array([returned[doc] for doc in shared], np.float64)
         last = ascending.size - ascending.searchsorted(wanted, "left")
         first = ascending.size + 1 - ascending.searchsorted(wanted, "right")
