@@ -247,6 +247,7 @@ class Done(NamedTuple):
 @pytest.fixture
 def cli(monkeypatch, capsys):
     """Call the command line in this process, which saves the start of another."""
+    from gainful.cli import quick_start
     from gainful.cli.main import main
 
     def call(*arguments, stdin=""):
@@ -256,6 +257,8 @@ def cli(monkeypatch, capsys):
         monkeypatch.setattr(
             sys.modules[main.__module__], "_hear_signals", lambda: None
         )  # they are the tests'
+        for name in ("import_quickly", "keep_imports"):  # this process goes on
+            monkeypatch.setattr(quick_start, name, lambda: None)
         monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # which main replaces
         capsys.readouterr()
         with pytest.raises(SystemExit) as done:

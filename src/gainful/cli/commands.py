@@ -5,6 +5,7 @@ from importlib import import_module
 import click
 
 import gainful as gf
+from gainful.cli import quick_start
 
 # In the order of a user's work. The lines of help stand here so that a list of all commands needs
 # none of them.
@@ -36,6 +37,8 @@ _COMMANDS = {
     "mcp": "Offer these questions as tools to a model, read-only.",
     "trec_eval": "Do what trec_eval does: its options, its output.",
 }
+# Those that read, measure, print and end; they start no other program.
+_MEASURING = ("evaluate", "trec_eval")
 # What is a command's work under another name, as in Python.
 _ELSEWHERE = {"which": "gainful why --got"}
 
@@ -59,6 +62,8 @@ class _Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         name = "help_" if cmd_name == "help" else cmd_name  # as Python has a help of its own
+        if cmd_name in _MEASURING:
+            quick_start.import_quickly()
         command: click.Command = getattr(import_module(f"gainful.cli.{cmd_name}"), name)
         return command
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli import quick_start
 from gainful.cli.gate_rules import gate_rules, leave_out_gate
 from gainful.cli.options import (
     MEASURING,
@@ -182,6 +183,10 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     _check_conditions(options, given.get("dialect"))
     check_gate_files(options, ("output", "junit", "summary", "save_baseline"), *read)
     refuse_junit_alone(options, _rules(options))
+    evaluate_runs = (
+        gf.evaluate_runs
+    )  # imports what measures, now that there is something to measure
+    quick_start.keep_imports()
     if options["bounds"]:
         if options["subtopics"]:
             raise click.UsageError("--bounds does not go with --subtopics.")
@@ -194,7 +199,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         results = _evaluate_subtopics(judgments, named, options, given)
     else:
         with progress_bar() as progress:
-            results = gf.evaluate_runs(
+            results = evaluate_runs(
                 judgments,
                 named,
                 list(options["measures"]),
