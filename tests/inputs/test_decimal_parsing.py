@@ -35,6 +35,15 @@ def test_every_number_is_the_nearest(texts):
     assert found.tolist() == [float(text) for text in texts]
 
 
+@pytest.mark.parametrize(
+    "texts", [["-0", "1", "-0.0"], ["1", "-0", "+0.5"], ["2", "-0e3", "-1e-2"]]
+)
+def test_signs_that_come_late_are_seen_and_zero_has_none(texts):
+    found = read(texts)
+    assert found.tolist() == [float(text) for text in texts]
+    assert np.signbit(found).tolist() == [float(text) < 0 for text in texts]
+
+
 @pytest.mark.parametrize("count", [8, 16])
 def test_lengths_around_the_words(count):
     digits = "9" * count

@@ -104,7 +104,7 @@ class CleanRows:
 
     def characters(self, rows: Ints, place: int) -> Words:
         """Return up to eight characters of the ids at some rows, from a place on, in one integer."""
-        return _word(_words(self.text), self.docs[rows], self.lengths[rows], place)
+        return _word(_words(self.text), self.docs[rows], self.lengths[rows], place, alike=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +134,10 @@ def read_clean_ids(path: Path, layout: Layout) -> CleanIds | None:
         longest = int(rows.lengths.max())
         if longest > _LONGEST_ID:
             return None
-        words = _words(rows.text)
+        words, alike = _words(rows.text), int(rows.lengths.min()) == longest
         docs = np.empty((-(-longest // WORD), rows.docs.size), np.uint64)
         for at, word in enumerate(docs):
-            word[:] = _word(words, rows.docs, rows.lengths, at * WORD)
+            word[:] = _word(words, rows.docs, rows.lengths, at * WORD, alike=alike)
         docs.byteswap(inplace=True)
         return CleanIds(rows.queries, rows.starts, rows.numbers, docs)
 
@@ -379,7 +379,6 @@ class _CleanFile:
             numbers = in_single(numbers)
         if numbers is None or (self.single and np.isinf(numbers).any()):
             return None
-        numbers += 0.0  # there is no −0
 
         start, stop = fields.start(query), fields.end(query)
         stretches = np.flatnonzero(_opens(words, start, stop - start))  # rows of one query each
@@ -413,33 +412,37 @@ def _opens(words: Words, starts: Ints, lengths: Ints) -> Bools:
     """Return whether the field of each row differs from that of the row before."""
     opens = np.empty(starts.size, np.bool_)
     opens[0] = True
-    opens[1:] = lengths[1:] != lengths[:-1]
-    for place in range(0, int(lengths.max()), WORD):
-        word = _word(words, starts, lengths, place)
+    np.not_equal(lengths[1:], lengths[:-1], out=opens[1:])
+    alike = not opens[1:].any()
+    for place in range(0, int(lengths[0] if alike else lengths.max()), WORD):
+        word = _word(words, starts, lengths, place, alike=alike)
         opens[1:] |= word[1:] != word[:-1]
     return opens
 
 
-def _word(words: Words, starts: Ints, lengths: Ints, place: int) -> Words:
-    """Return the characters of each field from a place on, up to eight, 0 where it has no more."""
-    at = starts + place
+def _word(words: Words, starts: Ints, lengths: Ints, place: int, *, alike: bool) -> Words:
+    """Return the characters of each field from a place on, up to eight, 0 where it has no more.
+
+    Ids are often of one length, `alike`.
+    """
+    at = starts
     if place:  # of long fields; for shorter ones it may lie beyond the text
+        at = starts + place
         np.minimum(at, words.size - 1, out=at)
-    length = int(lengths[0])
-    # Ids are often of one length.
-    inside = _FIRST[max(0, min(length - place, WORD))]
-    if (lengths != length).any():
-        inside = _FIRST.take(lengths - place, mode="clip")
-    word: Words = words[at] & inside
+    word: Words = words[at]
+    if not alike:
+        word &= _FIRST.take(lengths - place, mode="clip")
+    elif lengths[0] < place + WORD:
+        word &= _FIRST[lengths[0] - place]
     return word
 
 
 def _keys(words: Words, starts: Ints, lengths: Ints) -> Words:
     """Return a number for each field that is the same wherever the same field stands."""
+    shortest, longest = int(lengths.min()), int(lengths.max())
     keys = lengths.astype(np.uint64)
-    shortest = int(lengths.min(initial=_LONGEST_LINE))
-    for place in range(0, int(lengths.max(initial=0)), WORD):
-        mixed = _word(words, starts, lengths, place)
+    for place in range(0, longest, WORD):
+        mixed = _word(words, starts, lengths, place, alike=shortest == longest)
         mixed ^= keys
         mixed *= _MULTIPLIER
         mixed ^= mixed >> np.uint64(29)

@@ -62,6 +62,21 @@ def in_parallel(
         return list(pool.map(_alone(function), parts))
 
 
+@contextmanager
+def beside(function: Callable[[], object]) -> Iterator[None]:
+    """Call a function on another core while something else is done; before it, where there is one core."""
+    if cores() == 1:
+        function()
+        yield
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(_alone(lambda _: function()), None)
+        yield
+    done.result()
+
+
 def in_turn(function: Callable[[Part], Result], parts: Sequence[Part]) -> Iterator[Result]:
     """Do the same, and hand out each result while the next ones are made, of which a few are held."""
     workers = min(len(parts), cores()) if len(parts) > 1 else 1

@@ -25,15 +25,16 @@ _PLUS, _MINUS = ord("+"), ord("-")
 
 # Bytes of characters are turned so that digits are their values, and a point is 30.
 _ZEROS = np.uint64(0x3030303030303030)
-_POINT = np.uint64(0x1E)
 _POINTS = np.uint64(0x1E1E1E1E1E1E1E1E)
 _ONES = np.uint64(0x0101010101010101)
 _HIGHS = np.uint64(0x8080808080808080)
 _NINES = np.uint64(0x7676767676767676)  # what lifts a byte above 9 into its highest bit
 _FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_ONE, _SEVEN, _EIGHT, _TOP = np.uint64(1), np.uint64(7), np.uint64(8), np.uint64(56)
+_ONE, _EIGHT, _TOP = np.uint64(1), np.uint64(8), np.uint64(56)
 _HUNDRED_MILLION = np.uint64(10**WORD)
-_POWERS = 10.0 ** np.arange(_LONGEST)
+_POWERS: Floats = np.array([10.0**places for places in range(_LONGEST)])
+# By how many of eight characters there are up to a point; 0 where there is none.
+_POWERS_BEHIND = np.array([1.0, *_POWERS[WORD - 1 :: -1]])
 
 # Which bytes of a word the last n of eight characters are.
 _LAST = np.array([(_FULL << np.uint64(8 * (8 - n))) if n else 0 for n in range(9)], np.uint64)
@@ -63,39 +64,59 @@ def read_decimals(
         read_one: reads those, few, that are longer or have an exponent; a ValueError says that one
             is no number.
 
-    Returns None where one is no finite number, or many are longer than is read fast.
+    Returns None where one is no finite number, or many are longer than is read fast. There is no −0.
     """
+    if text[starts[0]] > _MINUS:  # then few have a sign, or none
+        numbers, valid = _unsigned(words, starts, ends)
+        if valid is None:
+            return numbers
     signs = text[starts]
-    negative = None
     if signs.min() <= _MINUS:  # or a plus: points and digits are above
         negative = signs == _MINUS
-        starts = starts + (negative | (signs == _PLUS))
-    lengths = ends - starts
-    low = _digits(words[ends - WORD], lengths)
-    if lengths.max() <= WORD:
-        value, places, pointed, valid = _one_word(low)
-    else:
-        high = _digits(words[ends - _LONGEST], lengths - WORD)
-        value, places, pointed, valid = _two_words(high, low)
-        valid &= (lengths <= _LONGEST) & (value <= _LARGEST)
-    valid &= lengths > pointed  # a sign or a point alone is no number
-    numbers: Floats = value.view(np.int64) / _POWERS.take(places, mode="clip")
-    if negative is not None:
+        numbers, valid = _unsigned(words, starts + (negative | (signs == _PLUS)), ends)
         np.negative(numbers, out=numbers, where=negative)
-    if valid.all():
+        numbers += 0.0  # there is no −0
+    if valid is None:
         return numbers
     others = np.flatnonzero(~valid)
     if others.size > max(_FEW * ends.size, _SOME):
         return None
     for place in others.tolist():
-        start = int(starts[place]) - int(signs[place] in (_PLUS, _MINUS))
         try:
-            numbers[place] = read_one(text[start : ends[place]].tobytes())
+            numbers[place] = read_one(text[starts[place] : ends[place]].tobytes()) + 0.0
         except ValueError:
             return None
         if not math.isfinite(numbers[place]):
             return None
     return numbers
+
+
+def _unsigned(words: Words, starts: Ints, ends: Ints) -> tuple[Floats, Bools | None]:
+    """Return the numbers (n,), and which of them are right; None for all.
+
+    Threads wait for Python's lock after each operation, so what all numbers have in common is
+    looked at first, and each of them only if need be.
+    """
+    lengths = ends - starts
+    shortest, longest = int(lengths.min()), int(lengths.max())
+    low = _digits(words[ends - WORD], lengths)
+    if longest <= WORD:
+        value, powers, pointed, marks = _one_word(low)
+    else:
+        high = _digits(words[ends - _LONGEST], lengths - WORD)
+        value, powers, pointed, marks = _two_words(high, low)
+    numbers: Floats = value.view(np.int64) / powers
+    if (
+        shortest > 1  # a point alone is no number
+        and longest <= _LONGEST
+        and not np.bitwise_or.reduce(marks) & _HIGHS
+        and (longest <= WORD or value.max() <= _LARGEST)
+    ):
+        return numbers, None
+    valid = (marks & _HIGHS) == 0
+    valid &= lengths > pointed
+    valid &= (lengths <= _LONGEST) & (value <= _LARGEST)
+    return numbers, None if valid.all() else valid
 
 
 def are_digits(words: Words, starts: Ints, ends: Ints) -> bool:
@@ -104,7 +125,7 @@ def are_digits(words: Words, starts: Ints, ends: Ints) -> bool:
     for place in range(0, int(lengths.max(initial=0)), WORD):
         # For short ones, it may lie before the text.
         word = words[np.maximum(ends - place - WORD, 0)]
-        if not _valid(_digits(word, lengths - place)).all():
+        if np.bitwise_or.reduce(_marks(_digits(word, lengths - place))) & _HIGHS:
             return False
     return True
 
@@ -116,67 +137,67 @@ def _digits(word: Words, count: Ints) -> Words:
     return word
 
 
-def _one_word(word: Words) -> tuple[Words, Ints, Bools, Bools]:
-    """Return the digits as an integer, how many stand after a point, if any, and if all are digits."""
-    found, point, before = _point(word)
-    if not found.any():
-        return _value(word), np.zeros(word.size, np.int64), found, _valid(word)
-    places = (7 - _count(before)) * found
-    before *= found
-    digits = _without_point(word, point, before)
-    return _value(digits), places, found, _valid(digits)
+def _one_word(word: Words) -> tuple[Words, Floats, Bools, Words]:
+    """Return the digits as an integer, what to divide it by, if there is a point, and the marks."""
+    found, upto = _point(word)
+    if not found.all():
+        if not found.any():
+            return _value(word), np.ones(word.size), found, _marks(word)
+        upto *= found
+    digits = _without_point(word, upto)
+    return _value(digits), _POWERS_BEHIND.take(_count(upto)), found, _marks(digits)
 
 
-def _two_words(high: Words, low: Words) -> tuple[Words, Ints, Bools, Bools]:
+def _two_words(high: Words, low: Words) -> tuple[Words, Floats, Bools, Words]:
     """Do the same for sixteen characters."""
-    right, point, before = _point(low)
-    places = 7 - _count(before)
-    low_digits = _without_point(low, point, before)
+    pointed, upto = _point(low)
+    places = WORD - _count(upto)
+    low_digits = _without_point(low, upto)
     low_digits |= high >> _TOP  # what was last of the other word, where a point has left room
     high_digits = high << _EIGHT
-    left = right
-    if not right.all():  # the point is further left, or there is none
-        left, point, before = _point(high)
-        moved = np.where(left, _without_point(high, point, before), high)
-        low_digits = np.where(right, low_digits, low)
-        high_digits = np.where(right, high_digits, moved)
-        places = np.where(right, places, np.where(left, 15 - _count(before), 0))
-    value = _value(high_digits) * _HUNDRED_MILLION + _value(low_digits)
-    return value, places, left | right, _valid(low_digits) & _valid(high_digits)
+    if not pointed.all():  # the point is further left, or there is none
+        left, upto = _point(high)
+        moved = np.where(left, _without_point(high, upto), high)
+        low_digits = np.where(pointed, low_digits, low)
+        high_digits = np.where(pointed, high_digits, moved)
+        places = np.where(pointed, places, np.where(left, _LONGEST - _count(upto), 0))
+        pointed = left | pointed
+    value: Words = _value(high_digits) * _HUNDRED_MILLION + _value(low_digits)
+    marks: Words = _marks(low_digits) | _marks(high_digits)
+    return value, _POWERS.take(places), pointed, marks
 
 
-def _point(word: Words) -> tuple[Bools, Words, Words]:
-    """Return whether there is a point, the lowest bit of the first, and the bytes before it."""
+def _point(word: Words) -> tuple[Bools, Words]:
+    """Return whether there is a point, and the bytes up to the first; all where there is none."""
     other = word ^ _POINTS
     bits = other - _ONES
     np.invert(other, out=other)
     bits &= other
-    bits &= _HIGHS
-    bits &= -bits  # the lowest of them
-    bits >>= _SEVEN
-    return bits != 0, bits, bits - _ONE
+    bits &= _HIGHS  # the lowest of them is the point's
+    upto = bits - _ONE
+    upto ^= bits
+    return bits != 0, upto
 
 
-def _without_point(word: Words, point: Words, before: Words) -> Words:
+def _without_point(word: Words, upto: Words) -> Words:
     """Move what stands before a point in its place, which leaves a 0 first."""
-    digits = word ^ (point * _POINT)
-    # What is moved by a byte is 256 times as much.
-    digits += (digits & before) * np.uint64(255)
+    digits = word << _EIGHT
+    digits ^= word
+    digits &= upto
+    digits ^= word
     return digits
 
 
-def _count(before: Words) -> Ints:
+def _count(upto: Words) -> Ints:
     """Return how many bytes are set."""
-    return (((before & _ONES) * _ONES) >> _TOP).view(np.int64)
+    return (((upto & _ONES) * _ONES) >> _TOP).view(np.int64)
 
 
-def _valid(word: Words) -> Bools:
-    """Return whether all bytes are digits."""
-    high = word + _NINES
-    high |= word
-    high &= _HIGHS
-    valid: Bools = high == 0
-    return valid
+def _marks(word: Words) -> Words:
+    """Return words with the highest bit of a byte set where it is no digit; other bits are any."""
+    marks = word + _NINES
+    marks |= word
+    return marks
 
 
 def _value(word: Words) -> Words:

@@ -4,6 +4,7 @@ Ids are compared by keys of 64 bits, and byte by byte where keys agree. What is 
 that stand twice, no id in common) is left to the engine.
 """
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -14,14 +15,16 @@ import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.inputs.clean_text_files import CleanRows, read_clean_rows, work_on_clean_rows
+from gainful.inputs.cores import beside
 from gainful.inputs.decimal_parsing import WORD
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.identifiers import in_order
 from gainful.matching.matched import Matched, by_rank, offsets_of
-from gainful.matching.rank_search import Segments, count_above, count_down_to, locate, with_repeats
+from gainful.matching.rank_search import Segments, count_down_to, locate, tied_ranks, with_repeats
 from gainful.matching.sorting import descending_in_blocks, ranges
 from gainful.measures.policy import Policy
 
+_LARGE = 1 << 15  # judgments that are worth another thread
 _PAIRS = 1 << 20  # documents that may be tied, compared at a time
 _ORDERED = ("doc", "doc_ascending", "order")  # the rules that settle a rank within a tie
 
@@ -51,6 +54,10 @@ class CleanJudgments:
         self.number_of = {query.encode(): number for number, query in enumerate(self.queries)}
         starts = rows.starts[places]
         self.pools = Segments(starts, rows.starts[places + 1] - starts)
+
+    def prepare(self) -> None:
+        """Have at hand what is asked for after the run."""
+        _ = self.has_repeats, self.pool_grades
 
     @cached_property
     def has_repeats(self) -> bool:
@@ -100,8 +107,6 @@ def match(
     judged: CleanJudgments, run: Path, layout: Layout, policy: Policy, depth: int | None
 ) -> Matched | LeftToEngine:
     """Match a run with its judgments, or leave it to the engine."""
-    if judged.has_repeats:
-        return LeftToEngine.UNUSUAL
     unusual: list[bool] = []
 
     def work(rows: CleanRows) -> _Part | None:
@@ -111,7 +116,11 @@ def match(
         return part
 
     single = policy.precision == "single"
-    parts = work_on_clean_rows(run, layout, work, depth, single=single)
+    large = judged.rows.numbers.size > _LARGE
+    with beside(judged.prepare) if large else nullcontext():
+        parts = work_on_clean_rows(run, layout, work, depth, single=single)
+    if judged.has_repeats:
+        return LeftToEngine.UNUSUAL
     if parts is None:
         return LeftToEngine.UNUSUAL if unusual else LeftToEngine.NOT_CLEAN
     number, retrieved, seen, owner, first, last, rank, grade = (
@@ -172,8 +181,7 @@ def _match_part(
     hits = _find_hits(judged, number, run, lists)
     if hits is None:
         return None
-    above, last = count_above(run.numbers, lists, hits.list, run.numbers[hits.run])
-    first = above + 1
+    first, last = tied_ranks(run.numbers, run.starts, lists, hits.list, hits.run)
     seen = lists.lengths
     if depth is not None:
         # A block of ties that begins above the depth is kept whole, until its order is known.

@@ -80,6 +80,48 @@ def count_above(
     return above, at_least
 
 
+def tied_ranks(
+    scores: Floats, starts: Ints, segments: Segments, owner: Ints, rows: Ints
+) -> tuple[Ints, Ints]:
+    """Return the first and the last rank that each row shares with those of its query and score.
+
+    Runs are usually written best first. There a place is a rank, and nothing has to be sorted.
+
+    Args:
+        scores: (n,) of all documents.
+        starts: (l+1,) where lists begin, and where the last ends.
+        segments: the queries, each one of the lists.
+        owner: (m,) the query of each row.
+        rows: (m,).
+
+    >>> scores, starts = np.array([5.0, 3.0, 3.0, 9.0]), np.array([0, 3, 4])
+    >>> segments = Segments(starts[:-1], np.diff(starts))
+    >>> first, last = tied_ranks(scores, starts, segments, np.array([0, 1]), np.array([2, 3]))
+    >>> first.tolist(), last.tolist()
+    ([2, 1], [3, 1])
+    """
+    if _rises(scores[: starts[1]], starts[:2]) or _rises(scores, starts):
+        above, last = count_above(scores, segments, owner, scores[rows])
+        return above + 1, last
+    opens = np.ones(scores.size + 1, np.bool_)  # whether a row differs from the one before
+    np.not_equal(scores[1:], scores[:-1], out=opens[1:-1])
+    opens[starts] = True
+    head = segments.starts[owner]
+    if (opens[rows] & opens[rows + 1]).all():
+        rank = rows - head + 1
+        return rank, rank
+    blocks = np.flatnonzero(opens)
+    following = blocks.searchsorted(rows, "right")
+    return blocks[following - 1] - head + 1, blocks[following] - head
+
+
+def _rises(scores: Floats, starts: Ints) -> bool:
+    """Return whether a score is higher than the one before it in its list."""
+    rises = scores[1:] > scores[:-1]
+    rises[starts[1:-1] - 1] = False  # from one list to the next
+    return bool(rises.any())
+
+
 def with_repeats(values: NDArray[np.uint64], segments: Segments) -> Ints:
     """Return the queries in which a value stands more than once.
 
@@ -136,8 +178,11 @@ def locate(
         packed &= ~low
         packed |= row[:, None] | place
         packed.sort(axis=1)
-        alike = (packed[:, 1:] ^ packed[:, :-1]) <= low
-        if alike.any() and (alike & (place[1:] < lengths[:, None])).any():
+        apart = packed[:, 1:] ^ packed[:, :-1]
+        if (
+            apart.min(initial=~low) <= low
+            and ((apart <= low) & (place[1:] < lengths[:, None])).any()
+        ):
             return False
         counts = bounds[block + 1] - bounds[block]
         rows = order[ranges(bounds[block], counts)]
