@@ -183,9 +183,8 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     _check_conditions(options, given.get("dialect"))
     check_gate_files(options, ("output", "junit", "summary", "save_baseline"), *read)
     refuse_junit_alone(options, _rules(options))
-    evaluate_runs = (
-        gf.evaluate_runs
-    )  # imports what measures, now that there is something to measure
+    # This imports what measures, now that there is something to measure.
+    evaluate_runs = gf.evaluate_runs
     quick_start.keep_imports()
     if options["bounds"]:
         if options["subtopics"]:
