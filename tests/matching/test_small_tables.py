@@ -172,3 +172,33 @@ def test_many_rows_are_for_the_engine(monkeypatch):
     run = pd.DataFrame({"query": ["q"] * 4, "doc": [*"abcd"], "score": [0.4, 0.3, 0.2, 0.1]})
     assert matched(judgments, run.head(3), Policy(), None)[1] is False
     assert matched(judgments, run, Policy(), None)[1] is True
+
+
+@pytest.mark.parametrize(
+    ("index", "role"), [(["query"], "query"), (["doc"], "doc"), (["query", "doc"], "query")]
+)
+def test_ids_in_the_index_are_told(index, role):
+    run = pd.DataFrame({"query": ["q"], "doc": ["a"], "score": [0.5]}).set_index(index)
+    with pytest.raises(
+        gf.errors.InputError, match=f"a column for {role}, found it in the index.*reset_index"
+    ):
+        gf.evaluate({"q": {"a": 1}}, run)
+    assert gf.evaluate({"q": {"a": 1}}, run.reset_index()).means["nDCG@10"] == 1
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [pd.DataFrame(), pl.DataFrame(), pl.DataFrame({"query": [], "doc": [], "score": []})],
+    ids=["pandas", "polars", "no types"],
+)
+def test_nothing_at_all_is_no_run(nothing):
+    with pytest.raises(gf.errors.InputError, match="at least one retrieved document, found none"):
+        gf.evaluate({"q": {"a": 1}}, nothing)
+
+
+def test_objects_of_polars_are_for_the_engine():
+    judgments = pl.DataFrame(
+        {"query": ["q"], "doc": ["a"], "grade": [1]}, schema_overrides={"query": pl.Object}
+    )
+    with pytest.raises(gf.errors.InputError, match="strings"):
+        gf.evaluate(judgments, {"q": {"a": 1.0}})

@@ -2,13 +2,14 @@
 
 import ctypes
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gainful.errors import InputError
+from gainful.inputs.columns import has_column
 from gainful.inputs.float_precision import INEXACT, is_exact, written_integer
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_text, refuse_halves
@@ -147,6 +148,33 @@ def rows_in(given: Any, most: int | None = None) -> list[dict[str, Any]]:
     if pyarrow is not None and isinstance(given, pyarrow.Table):
         return list(given.slice(0, most).to_pylist())
     return []
+
+
+def refuse_ids_in_index(given: Any, kind: Kind, columns: Mapping[str, str]) -> None:
+    """Refuse a data frame of pandas whose queries or documents stand in its index, and in no column."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(given, pandas.DataFrame):
+        return
+    index = [str(name) for name in given.index.names if name is not None]
+    names = [str(name) for name in given.columns]
+    for role in ("query", "doc") if index else ():
+        if not has_column(role, names, kind, columns) and has_column(role, index, kind, columns):
+            raise InputError(
+                kind.name,
+                f"a column for {role}",
+                f"it in the index, {', '.join(map(repr, index))}",
+                "Make columns of the index: reset_index().",
+            )
+
+
+def refuse_nothing(given: Any, kind: Kind) -> None:
+    """Refuse a data frame that has no rows, and columns without a type or none at all."""
+    pandas, polars = map(sys.modules.get, ("pandas", "polars"))
+    bare = pandas is not None and isinstance(given, pandas.DataFrame) and not given.columns.size
+    if polars is not None and isinstance(given, polars.DataFrame) and not len(given):
+        bare = all(type_ == polars.Null for type_ in given.dtypes)
+    if bare:
+        raise InputError(kind.name, kind.least, "none")
 
 
 def refuse_odd_objects(given: Any, columns: Sequence[str], kind: Kind) -> None:

@@ -22,8 +22,8 @@ MOST_ROWS = 20_000
 _EXACT = 2.0**53  # below it, a float64 holds every integer
 _MOST_BYTES = 40  # for each row, of a text that is read in Python
 
-# What the engine calls the types of columns.
-_OF_NUMPY = {
+# What the engine calls the types of columns, by what pandas and polars call them.
+_NUMBERS = {
     "int8": "TINYINT",
     "int16": "SMALLINT",
     "int32": "INTEGER",
@@ -34,15 +34,11 @@ _OF_NUMPY = {
     "uint64": "UBIGINT",
     "float32": "FLOAT",
     "float64": "DOUBLE",
-    "object": "VARCHAR",
-    "str": "VARCHAR",
-    "string": "VARCHAR",
 }
+_OF_PANDAS = _NUMBERS | dict.fromkeys(("object", "str", "string"), "VARCHAR")
 _OF_POLARS = {
-    **{f"{name[0].upper()}{name[1:]}": type_ for name, type_ in _OF_NUMPY.items()},
-    **{f"UI{name[2:]}": type_ for name, type_ in _OF_NUMPY.items() if name.startswith("uint")},
-    "String": "VARCHAR",
-}
+    name.capitalize().replace("Uint", "UInt"): type_ for name, type_ in _NUMBERS.items()
+} | {"String": "VARCHAR"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +100,7 @@ def small_frame(given: Any) -> SmallFrame | None:
     """Return a data frame of pandas or polars as one of few rows; None where it is none."""
     pandas, polars = map(sys.modules.get, ("pandas", "polars"))
     if pandas is not None and isinstance(given, pandas.DataFrame):
-        known, names = _OF_NUMPY, [type_.name for type_ in given.dtypes]
+        known, names = _OF_PANDAS, [type_.name for type_ in given.dtypes]
     elif polars is not None and isinstance(given, polars.DataFrame):
         known, names = _OF_POLARS, [str(type_) for type_ in given.dtypes]
     else:

@@ -17,6 +17,8 @@ from gainful.inputs.data_frames import (
     id_type_in,
     is_lasting,
     readable,
+    refuse_ids_in_index,
+    refuse_nothing,
     refuse_odd_objects,
     written_names,
 )
@@ -252,6 +254,8 @@ def open_frame(
     table = readable(given)
     if table is None:
         return None
+    refuse_ids_in_index(given, kind, columns)
+    refuse_nothing(given, kind)
     plain = _open_small_frame(given, kind, columns, session, table)
     if plain is not None:
         return plain
