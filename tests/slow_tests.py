@@ -326,7 +326,7 @@ THINNED = {
     "tests/measures/test_measures_of_baseline.py::test_the_formula_of_both_values_of_each_query": 4,
     "tests/plotting/test_chart_names.py::test_no_name_gets_into_code": 2,
     "tests/plotting/test_charts.py::test_the_theme_is_the_config": 2,
-    "tests/reporting/test_report_details.py::test_random_details": 4,
+    "tests/reporting/test_report_details.py::test_random_details": 9,
     "tests/statistics/test_agreement.py::test_scipy_finds_the_same_tau": 4,
     "tests/statistics/test_error_rates.py::test_t_and_randomisation_keep_their_level": 2,
     "tests/statistics/test_tukey.py::test_numbers_whose_upper_bits_tie_are_ordered_by_all": 4,
@@ -344,6 +344,15 @@ THINNED = {
 # Tests whose cases go one way, each with a value of its own: rows of a table of messages, one loss or
 # one chart after the other. `make test` tries one in so many, and `make deep` tries all.
 ALIKE = {
+    "tests/tensors/test_jax_operations.py::test_losses_as_on_a_gpu": 3,
+    "tests/inputs/test_ranks.py::test_ranks_are_read_from_every_form": 2,
+    "tests/inputs/test_ranks.py::test_two_documents_of_a_query_have_two_ranks": 2,
+    "tests/inputs/test_ranks.py::test_scores_under_the_name_of_ranks_are_no_ranks": 2,
+    "tests/inputs/test_same_from_every_form.py::test_the_same_warning_where_no_document_is_judged": 2,
+    "tests/inputs/test_same_from_every_form.py::test_evaluated": 2,
+    "tests/inputs/test_json.py::test_the_engine_reads_values_as_the_rows_are_read": 2,
+    "tests/evaluation/test_expectations_over_ties.py::test_best_and_worst_are_the_extremes_of_all_orders": 2,
+    "tests/evaluation/test_expectations_over_ties.py::test_average_is_the_mean_over_all_orders": 2,
     "tests/spark/test_same_on_spark.py::test_slices_are_the_same": 2,
     "tests/spark/test_same_on_spark.py::test_very_many_queries_are_cut_in_another_way": 3,
     "tests/spark/test_spark_input.py::test_rows_have_no_order": 3,
@@ -395,7 +404,7 @@ ALIKE = {
     "tests/integrations/test_pytest_host.py::test_what_is_wrong_is_said_in_a_line": 2,
     "tests/matching/test_keyword_options.py::test_a_dict_of_choices_is_a_policy": 2,
     "tests/matching/test_keyword_options.py::test_progress_is_told_from_files": 3,
-    "tests/plotting/test_chart_names.py::test_any_name_can_be_drawn": 3,
+    "tests/plotting/test_chart_names.py::test_any_name_can_be_drawn": 6,
     "tests/plotting/test_charts.py::test_a_chart_is_one_of_altair": 3,
     "tests/plotting/test_charts.py::test_a_chart_of_nothing_has_axes_all_the_same": 3,
     "tests/plotting/test_charts.py::test_a_specification_without_rows_is_legal_and_can_be_drawn": 3,
@@ -418,8 +427,10 @@ _LONG = {
         "test_the_same_as_of_dicts_and_of_files",
     ),
     "tests/spark/test_same_on_spark.py": (
+        "test_a_dialect_is_the_same",
         "test_a_mean_whose_sum_is_too_large",
         "test_a_query_without_judged_documents_is_one_all_the_same",
+        "test_comparisons_are_the_same",
         "test_rows_without_a_grade_have_grade_1",
         "test_what_ties_can_do",
     ),
@@ -430,9 +441,11 @@ _LONG = {
         "test_a_run_of_very_many_queries_is_sent_once",
         "test_connect_gives_the_same",
         "test_the_command_line_and_a_session_that_was_stopped",
+        "test_the_command_line_compares",
     ),
     "tests/spark/test_spark_input.py": (
         "test_a_function_says_which_document_a_chunk_belongs_to",
+        "test_judgments_and_run_in_each_others_place_are_told",
         "test_queries_and_documents_that_do_not_meet",
         "test_ranks_that_are_taken_for_scores",
         "test_workers_that_run_another_python",
@@ -464,6 +477,7 @@ _LONG = {
         "test_the_section_has_what_the_agreement_says",
     ),
     "tests/browser/test_page_detail.py": (
+        "test_a_bar_leads_to_its_query",
         "test_a_browser_that_cannot_unpack_says_so",
         "test_a_detail_has_an_address",
         "test_a_formula_has_no_table_of_steps",
@@ -497,6 +511,7 @@ _LONG = {
         "test_what_is_undefined_is_said_and_not_drawn",
     ),
     "tests/browser/test_playground_page.py": (
+        "test_a_link_holds_all_that_is_seen",
         "test_axe_finds_no_grave_fault",
         "test_dark_and_light",
         "test_dragging_with_a_finger",
@@ -513,6 +528,7 @@ _LONG = {
     "tests/tensors/test_losses_transformed.py": (
         "test_compiled_losses_have_the_same_gradient",
         "test_jax_operation_by_operation",
+        "test_losses_compiled_to_machine_code",
     ),
     "tests/tensors/test_metrics.py": (
         "test_compiled_to_machine_code",
@@ -582,7 +598,8 @@ REPRESENTED = {
     },
     # The page of the assessors has all that that of one run has, and the hostile one all runs and texts.
     "tests/browser/test_page_accessible.py::test_the_page_has_no_grave_fault": {
-        "cooking-light": "hostile-light",
+        "cooking-light": "assessors-dark",
+        "hostile-light": "assessors-dark",
         "single-dark": "assessors-dark",
     },
     # What is hostile is the harder of both.
