@@ -36,6 +36,14 @@ SIGNALS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _interruptible():
+    """Let Ctrl-C reach the commands: what a shell starts in the background has it ignored, and hands that on."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def stopped(command, number, folder, at_work):
     """Call a command, send it a signal once it is at work, and return what it came to."""
     process = subprocess.Popen(
