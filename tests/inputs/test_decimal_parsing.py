@@ -1,5 +1,7 @@
 """Numbers read many at a time are those that Python reads one by one, to the last bit."""
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -62,6 +64,41 @@ def test_what_is_no_finite_number_is_not_read(text):
     assert read([text]) is None
 
 
-def test_many_that_are_long_are_left_to_another_reader():
-    assert read(["0.12345678901234567"] * 2000) is None
-    assert read(["0.12345678901234567"] * 20 + [FILLER] * 2000).size == 2020
+def in_the_middle(rng):
+    """Write a number between two float64, or one near it, with at most 19 digits."""
+    if rng.random() < 0.95:  # those are read one by one, of which there may be few
+        return as_python_writes(rng)
+    power = rng.randrange(1, 4)  # 2^53 / 2^power has so many binary places, and the middle one more
+    middle = (2 * rng.randrange(2**52, 2**53) + 1) * 5 ** (power + 1)
+    text = str(middle + rng.choice((-1, 0, 0, 1)))
+    return f"{text[: -power - 1]}.{text[-power - 1 :]}"
+
+
+def of_digits(rng):
+    digits = "".join(rng.choices("0123456789", k=rng.randrange(16, 20)))
+    place = rng.randrange(len(digits) + 1)
+    return rng.choice(("", "-", "+", "0", "-00")) + f"{digits[:place]}.{digits[place:]}"
+
+
+def beside_a_power_of_two(rng):
+    power = 2.0 ** rng.randrange(-12, 30)
+    return repr(float(np.nextafter(power, rng.choice((0.0, power, np.inf)))))
+
+
+def as_python_writes(rng):
+    return repr(rng.choice((rng.random(), rng.uniform(-50, 50), rng.gauss(0, 1e-3))))
+
+
+@pytest.mark.parametrize(
+    "made", [in_the_middle, of_digits, beside_a_power_of_two, as_python_writes]
+)
+def test_long_numbers_are_the_nearest(made):
+    rng = random.Random(made.__name__)  # noqa: S311
+    texts = [made(rng) for _ in range(4_000)]
+    assert read(texts).tolist() == [float(text) for text in texts]
+
+
+@pytest.mark.parametrize("text", ["1.5e-05", "12345678901234567", "0." + "123456789" * 3])
+def test_many_that_are_long_are_left_to_another_reader(text):
+    assert read([text] * 2000) is None
+    assert read([text] * 20 + [FILLER] * 2000).tolist() == [float(text)] * 20 + [1.5] * 2000

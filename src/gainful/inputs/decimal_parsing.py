@@ -3,7 +3,8 @@
 The last sixteen characters of each number are two integers of 64 bits. The point is taken
 out of them by shifts, and three multiplications turn eight digits into a value. A value of up to
 2^53 over a power of ten is rounded once, so it is the nearest float64, as a careful reader of
-single numbers gives it.
+single numbers gives it. Numbers with more digits, as Python writes them, are read in two steps: the
+quotient of floats, and what its remainder adds to it.
 """
 
 import math
@@ -21,7 +22,13 @@ WORD = 8  # bytes
 _LONGEST = 2 * WORD
 _LARGEST = np.uint64(2**53)
 _FEW, _SOME = 0.1, 100  # the share of numbers, and how many, may be read one by one
+_WIDTH = 24  # characters of a long number
 _PLUS, _MINUS = ord("+"), ord("-")
+_THOUSAND, _TEN_THOUSAND, _TO_15, _TO_16 = (np.uint64(10**power) for power in (3, 4, 15, 16))
+_SPLITTER = 2.0**27 + 1  # parts the 53 bits of a float64 in two
+_DOUBT = (
+    2.0**-30
+)  # how close to the middle of two floats, in halves of their distance, is not certain
 
 # Bytes of characters are turned so that digits are their values, and a point is 30.
 _ZEROS = np.uint64(0x3030303030303030)
@@ -32,7 +39,9 @@ _NINES = np.uint64(0x7676767676767676)  # what lifts a byte above 9 into its hig
 _FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE, _EIGHT, _TOP = np.uint64(1), np.uint64(8), np.uint64(56)
 _HUNDRED_MILLION = np.uint64(10**WORD)
-_POWERS: Floats = np.array([10.0**places for places in range(_LONGEST)])
+_POWERS: Floats = np.array(
+    [10.0**places for places in range(_WIDTH - 1)]
+)  # 10^22 is the last that is exact
 # By how many of eight characters there are up to a point; 0 where there is none.
 _POWERS_BEHIND = np.array([1.0, *_POWERS[WORD - 1 :: -1]])
 
@@ -79,6 +88,8 @@ def read_decimals(
     if valid is None:
         return numbers
     others = np.flatnonzero(~valid)
+    if others.size > _SOME:  # or it takes no time to read them one by one
+        others = others[~_read_long(text, words, starts, ends, others, numbers)]
     if others.size > max(_FEW * ends.size, _SOME):
         return None
     for place in others.tolist():
@@ -117,6 +128,73 @@ def _unsigned(words: Words, starts: Ints, ends: Ints) -> tuple[Floats, Bools | N
     valid &= lengths > pointed
     valid &= (lengths <= _LONGEST) & (value <= _LARGEST)
     return numbers, None if valid.all() else valid
+
+
+def _read_long(
+    text: Bytes, words: Words, starts: Ints, ends: Ints, rows: Ints, numbers: Floats
+) -> Bools:
+    """Read numbers of up to 24 characters and 19 digits, with a point, at some rows into `numbers` (n,).
+
+    Returns which were read (m,): others are longer, have an exponent, or cannot be rounded for sure.
+    """
+    first, ends = text[starts[rows]], ends[rows]
+    negative = first == _MINUS
+    lengths = ends - starts[rows] - (negative | (first == _PLUS))
+    low, high, top = (_digits(words[ends - to], lengths - to + WORD) for to in (8, 16, 24))
+    value, powers, pointed, marks = _two_words(high, low)
+    found, upto = _point(top)
+    upto *= found
+    digits = _without_point(top, upto)
+    leading = _value(digits)
+    marks |= _marks(digits)
+    # 15 digits follow where one of the last 16 characters is a point, else 16; 19 are the most.
+    sure: Bools = (leading < np.where(pointed, _TEN_THOUSAND, _THOUSAND)) & (pointed != found)
+    sure &= ((marks & _HIGHS) == 0) & (lengths > 1) & (lengths <= _WIDTH)
+    value += leading * np.where(pointed, _TO_15, _TO_16)
+    value[~sure] = 0
+    powers = np.where(found, _POWERS.take(_WIDTH - _count(upto), mode="clip"), powers)
+    quotient, certain = _divided(value, powers)
+    sure &= certain
+    np.negative(quotient, out=quotient, where=negative)
+    numbers[rows[sure]] = quotient[sure]
+    return sure
+
+
+def _divided(values: Words, powers: Floats) -> tuple[Floats, Bools]:
+    """Divide integers by powers of ten: the nearest float64 (n,), and where that is certain.
+
+    An integer is a float and a rest, both exact. The remainder of the float's division is a sum of
+    two floats. So the quotient is known to more than 90 bits, before it is rounded once.
+    """
+    high = values.astype(np.float64)
+    rest = (values - high.astype(np.uint64)).view(np.int64).astype(np.float64)
+    quotient = high / powers
+    product = quotient * powers
+    remainder = (high - product) - _product_error(quotient, powers, product)
+    more = (remainder + rest) / powers
+    rounded: Floats = quotient + more
+    left = np.abs(more - (rounded - quotient))  # what rounding took away
+    half = np.spacing(rounded) / 2
+    # Below a power of two, the next float is half as far away.
+    certain = (np.abs(left - half) > half * _DOUBT) & (np.abs(left - half / 2) > half * _DOUBT)
+    return rounded, certain
+
+
+def _product_error(left: Floats, right: Floats, product: Floats) -> Floats:
+    """Return left · right − product, exactly, by halves of 26 bits."""
+    left_high, left_low = _halves(left)
+    right_high, right_low = _halves(right)
+    error: Floats = left_high * right_high - product
+    error += left_high * right_low
+    error += left_low * right_high
+    error += left_low * right_low
+    return error
+
+
+def _halves(numbers: Floats) -> tuple[Floats, Floats]:
+    scaled = numbers * _SPLITTER
+    high = scaled - (scaled - numbers)
+    return high, numbers - high
 
 
 def are_digits(words: Words, starts: Ints, ends: Ints) -> bool:
