@@ -6,7 +6,7 @@ import random
 import pytest
 
 import gainful as gf
-from gainful.desk.study_rows import DrawnDocument, design_of
+from gainful.desk.study_database_rows import DrawnDocument, design_of
 from study_cases import ONE, RUNS, create, judge_all, key
 
 InputError, GainfulWarning = gf.errors.InputError, gf.errors.GainfulWarning

@@ -21,7 +21,7 @@ from gainful.calling.kept_answers import KeptAnswers, key_of
 from gainful.calling.many_calls import Asking, Manner, Service, UnansweredError, duration
 from gainful.errors import GainfulError, InputError
 from gainful.matching.keyword_options import InputOptions, takes
-from gainful.measures.own_names import at_place
+from gainful.measures.user_given_names import at_place
 from gainful.message_texts import counted, shown
 from gainful.writing.atomic_files import name_of
 

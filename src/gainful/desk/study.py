@@ -21,6 +21,24 @@ from gainful.desk.acts import ADJUDICATED, ROLES, Act
 from gainful.desk.export_tables import grade_table, record_table
 from gainful.desk.standing import Dispute, Standing, disputes, grade_rows, stand
 from gainful.desk.store import Store, Transaction, is_empty, open_store
+from gainful.desk.study_database_rows import (
+    DrawnDocument,
+    NoGradesError,
+    add_guideline,
+    add_items,
+    add_person,
+    add_runs,
+    add_texts,
+    design_of,
+    grades_in,
+    merged_grades,
+    models_in,
+    pairs_in,
+    plain_texts,
+    pool_of,
+    progress_of,
+    settled_in,
+)
 from gainful.desk.study_inputs import (
     Ranked,
     Scale,
@@ -41,24 +59,6 @@ from gainful.desk.study_results import (
     Progress,
     State,
     Task,
-)
-from gainful.desk.study_rows import (
-    DrawnDocument,
-    NoGradesError,
-    add_guideline,
-    add_items,
-    add_person,
-    add_runs,
-    add_texts,
-    design_of,
-    grades_in,
-    merged_grades,
-    models_in,
-    pairs_in,
-    plain_texts,
-    pool_of,
-    progress_of,
-    settled_in,
 )
 from gainful.desk.study_settings import (
     DEFAULTS,

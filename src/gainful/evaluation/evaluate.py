@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, Unpack, cast
 
 from gainful import arguments
 from gainful.errors import DisjointError, GainfulError, GainfulWarning, InputError, about, warn
-from gainful.evaluation.asking_of_documents import asked_of_documents
 from gainful.evaluation.measuring import batches_for, match_and_measure
 from gainful.evaluation.request import (
     Request,
@@ -39,9 +38,11 @@ from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
 from gainful.measures.measure_of_baseline import (
     knowing_baseline,
+    measures_inside,
     of_baseline,
     refuse_without_baseline,
 )
+from gainful.measures.measure_of_documents import DocumentMeasure
 from gainful.measures.notation import Measures
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.message_texts import shown
@@ -330,12 +331,17 @@ def naming_run(name: str, among: Mapping[str, object]) -> Iterator[None]:
 
 def _measure_run(reader: Reader, run: object, request: Request, depth: int | None) -> Scores:
     """Measure a run down to a depth; while its reader is open, it can be matched whole."""
-    measures, tool = asked_of_documents(request.measures, reader, run), request.tool
-    on_spark = reader.is_on_spark([run])  # which opens both
+    measures, tool = request.measures, request.tool
+    if any(isinstance(each, DocumentMeasure) for each in measures_inside(measures)):
+        # Imported here because few measures are functions of the documents themselves.
+        from gainful.evaluation.asking_of_documents import asked_of_documents
+
+        measures = asked_of_documents(measures, reader, run)
+    judgments, opened = reader.judgments.given, reader.run(run)  # both files are opened here
     same = are_the_same(reader.given, run)
-    if same and reader.judgments.given.taken_from == reader.run(run).taken_from:
+    if same and judgments.taken_from == opened.taken_from:
         warn(f"judgments and run are the same {same}.")
-    if on_spark:
+    if reader.is_on_spark([run]):
         # Imported here because it measures again for ties, with what is above.
         from gainful.evaluation.spark.evaluate import measure_on_spark
 

@@ -190,7 +190,7 @@ class Reader:
             tell_marks(self.judgments.marks)
 
     def is_on_spark(self, runs: Iterable[object]) -> bool:
-        """Open the judgments and some runs, and return whether one of them is on Spark."""
+        """Return whether the judgments or one of some runs are on Spark."""
         opened = [self.judgments.given, *map(self.run, runs)]
         return any(each.spark is not None for each in opened)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gainful.errors import InputError, MeasureError
-from gainful.measures.own_names import OwnName, OwnNames
+from gainful.measures.user_given_names import OwnName, OwnNames
 from gainful.measures.written_numbers import read_number, write_number
 from gainful.message_texts import did_you_mean, shortened, shown
 

@@ -7,7 +7,7 @@ from gainful.measures.discount import DISCOUNTS, Discount
 from gainful.measures.gain import GAINS, Gain
 from gainful.measures.notation import forget, place_of_name
 from gainful.measures.own_measures import MEASURES, OwnMeasure
-from gainful.measures.own_names import MADE, OwnNames, at_place
+from gainful.measures.user_given_names import MADE, OwnNames, at_place
 from gainful.message_texts import shown
 
 KINDS: tuple[OwnNames[Any], ...] = (MEASURES, DISCOUNTS, GAINS)

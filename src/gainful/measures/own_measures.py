@@ -1,7 +1,7 @@
 """Measures of one's own: a function, declared once with `define`, that is then a measure like any other.
 
 A definition is a value: it is used where it stands. It has a name in the notation only where one asks for
-it (`own_names`). `define` gives names to discounts and gains, too.
+it (`user_given_names`). `define` gives names to discounts and gains, too.
 """
 
 import inspect
@@ -21,8 +21,8 @@ from gainful.measures.gain import Gain
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.measure import Measure, one_cutoff, read_cutoff, refuse_wrong_cutoff
 from gainful.measures.measure_family import MEAN, NEVER, OPTIONAL, Family, Parameter
-from gainful.measures.own_names import OwnName, OwnNames, refuse_name
 from gainful.measures.parameters import ReadWord, number
+from gainful.measures.user_given_names import OwnName, OwnNames, refuse_name
 from gainful.measures.written_numbers import read_number, write_number
 from gainful.message_texts import shown
 

@@ -35,7 +35,7 @@ from gainful.inputs.columns import plain_name
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import examples
 from gainful.inputs.read_table import read_table
-from gainful.measures.own_names import at_place
+from gainful.measures.user_given_names import at_place
 from gainful.message_texts import counted, shown
 from gainful.recording.answer_paths import read_list_path, steps_of
 from gainful.recording.engine_table import ENGINES, NEEDED, POSTGRESQL, SearchEngine

@@ -100,7 +100,7 @@ class TableInput(Input):
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
-        """Match on the engine; clean texts as arrays, small tables and dicts with bare queries as dicts."""
+        """Match clean texts as arrays, small tables and dicts with bare queries as dicts, others on the engine."""
         matched = self._match_clean_text(judgments, policy, depth) if chunks is None else None
         if matched is None and judgments.has_bare_queries:
             from gainful.matching import dict_matching

@@ -11,8 +11,8 @@ import triton
 import triton.language as tl
 
 from gainful.tensors.fused.kernel_launching import Launcher
-from gainful.tensors.fused.kernel_scheduling import is_last
 from gainful.tensors.fused.prepared_call_key import CallForm
+from gainful.tensors.fused.tickets_of_programs import is_last
 from gainful.tensors.fused.whole_loss_steps import WIDEST, gains_of, keys_of, sum_of
 
 # Warps of a program for lists of so many items.

@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
-from gainful.tensors.fused.kernel_scheduling import done, is_last, publish, published, wait_for
+from gainful.tensors.fused.tickets_of_programs import done, is_last, publish, published, wait_for
 
 GAINS = ("linear", "exp2", "binary")  # those that the kernels know
 WIDEST = 4096  # documents of a list that one program sorts

@@ -14,9 +14,9 @@ import triton.language as tl
 
 from gainful.tensors.fused.approx_ndcg import LOG2_E, gradient_of, ranks_of, terms_of
 from gainful.tensors.fused.kernel_launching import Launcher
-from gainful.tensors.fused.kernel_scheduling import next_ticket
 from gainful.tensors.fused.lambda_loss import LambdaOptions, pairs_of
 from gainful.tensors.fused.prepared_call_key import CallForm
+from gainful.tensors.fused.tickets_of_programs import next_ticket
 from gainful.tensors.fused.whole_loss_steps import (
     WIDEST,
     counters_in,
