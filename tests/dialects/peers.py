@@ -1,4 +1,7 @@
-"""The tools themselves, each as a function of lists or of judgments and a run; and data for them."""
+"""The tools themselves, each as a function of lists or of judgments and a run; and data for them.
+
+Each imports its tool when it is called: together they take seconds, in every process of the tests.
+"""
 
 import functools
 import os
@@ -6,21 +9,7 @@ import random
 import subprocess
 from pathlib import Path
 
-import catboost.utils
-import ir_measures
-import jax
-import lightgbm
-import numba
 import numpy as np
-import pytrec_eval
-import rax
-import torch
-import xgboost
-from sklearn.metrics import ndcg_score
-from torchmetrics.retrieval import RetrievalNormalizedDCG
-
-numba.config.DISABLE_JIT = True  # ranx would compile itself for a minute, to measure a few lists
-import ranx  # noqa: E402
 
 LISTS, LONGEST = 90, 12
 
@@ -28,6 +17,8 @@ LISTS, LONGEST = 90, 12
 
 
 def scikit_learn(labels, scores, k):
+    from sklearn.metrics import ndcg_score
+
     each = [
         ndcg_score([grades], [given], k=k) for grades, given in zip(labels, scores, strict=True)
     ]
@@ -37,6 +28,9 @@ def scikit_learn(labels, scores, k):
 
 
 def torchmetrics(labels, scores, k):
+    import torch
+    from torchmetrics.retrieval import RetrievalNormalizedDCG
+
     def value(grades, given):
         metric = RetrievalNormalizedDCG(top_k=k)
         indexes = [number for number, row in enumerate(grades) for _ in row]
@@ -52,6 +46,8 @@ def torchmetrics(labels, scores, k):
 
 
 def light_gbm(labels, scores, k):
+    import lightgbm
+
     def value(grades, given):
         flat = np.concatenate(grades)
         data = lightgbm.Dataset(
@@ -72,6 +68,8 @@ def light_gbm(labels, scores, k):
 
 
 def xgb(labels, scores, k, metric="ndcg"):
+    import xgboost
+
     def value(grades, given):
         flat = np.concatenate(grades)
         data = xgboost.DMatrix(
@@ -91,6 +89,8 @@ def xgb(labels, scores, k, metric="ndcg"):
 
 
 def cat_boost(labels, scores, k, settings="type=Base"):
+    import catboost.utils
+
     def value(grades, given):
         flat = [number for number, row in enumerate(grades) for _ in row]
         top = -1 if k is None else k
@@ -108,6 +108,9 @@ def cat_boost(labels, scores, k, settings="type=Base"):
 
 @functools.cache
 def _rax(k):
+    import jax
+    import rax
+
     def value(given, grades, there):
         return rax.ndcg_metric(given, grades, where=there, topn=k)
 
@@ -147,6 +150,8 @@ def tolerance(name):
 
 
 def trec(judgments, run, cutoffs):
+    import pytrec_eval
+
     names = {k: "ndcg" if k is None else f"ndcg_cut_{k}" for k in cutoffs}
     asked = {name.replace("cut_", "cut.") for name in names.values()}
     found = pytrec_eval.RelevanceEvaluator(judgments, asked).evaluate(run)
@@ -163,6 +168,8 @@ def without_identical_ids(run):
 
 
 def by_ir_measures(judgments, run, cutoffs):
+    import ir_measures
+
     names = {k: ir_measures.nDCG if k is None else ir_measures.nDCG @ k for k in cutoffs}
     found = {}
     for metric in ir_measures.iter_calc(list(names.values()), judgments, run):
@@ -174,6 +181,8 @@ def by_ir_measures(judgments, run, cutoffs):
 
 def by_gdeval(judgments, run, k, folder):
     """{query: (nDCG, ERR)} of the gdeval.pl that ir_measures brings, with five digits."""
+    import ir_measures
+
     script = Path(ir_measures.__file__).parent / "bin" / "gdeval.pl"
     qrels, results = Path(folder, "qrels"), Path(folder, "run")
     lines = [f"{q} 0 {d} {g}" for q, docs in judgments.items() for d, g in docs.items()]
@@ -194,6 +203,11 @@ def by_gdeval(judgments, run, k, folder):
 
 def by_ranx(judgments, run, names, **options):
     """{name: {query: value}} and {name: mean}."""
+    import numba
+
+    numba.config.DISABLE_JIT = True  # it would compile itself for a minute, to measure a few lists
+    import ranx
+
     qrels, results = ranx.Qrels(judgments), ranx.Run(run)
     means = ranx.evaluate(qrels, results, names, **options)
     return {name: dict(results.scores[name]) for name in names}, means
