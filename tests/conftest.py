@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 from slow_tests import (
@@ -27,6 +28,8 @@ from slow_tests import (
     thinned,
     values_of,
 )
+
+_NOTED = 0.5  # seconds of a fixture that may be among the slowest
 
 logging.getLogger().addHandler(logging.NullHandler())  # else warnings go to standard error
 
@@ -192,6 +195,16 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def pytest_runtest_protocol(item, nextitem):
+    """In a process of xdist, report of a test what somebody reads: each report takes a millisecond on its way."""
+    if not hasattr(item.config, "workerinput"):
+        return None
+    for report in runtestprotocol(item, nextitem=nextitem, log=False):
+        if report.when == "call" or report.outcome != "passed" or report.duration > _NOTED:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 @pytest.hookimpl(wrapper=True)
