@@ -202,3 +202,16 @@ def test_objects_of_polars_are_for_the_engine():
     )
     with pytest.raises(gf.errors.InputError, match="strings"):
         gf.evaluate(judgments, {"q": {"a": 1.0}})
+
+
+@pytest.mark.parametrize("type_", [object, "str"])
+def test_frames_that_are_views_backwards(type_, monkeypatch):
+    """The engine takes no such view, and had said so in words of its own."""
+    monkeypatch.setattr(plain_rows, "MOST_ROWS", 0)
+    judgments = pd.DataFrame({"query": ["q", "q"], "doc": ["a", "b"], "grade": [2, 1]})
+    run = pd.DataFrame({"query": ["q", "q"], "doc": ["b", "a"], "score": [0.9, 0.1]})
+    kinds = {"query": type_, "doc": type_}
+    judgments, run = judgments.astype(kinds), run.astype(kinds)
+    expected = gf.evaluate(judgments, run, "nDCG")["nDCG"]
+    assert gf.evaluate(judgments[::-1], run[::-1], "nDCG")["nDCG"] == expected
+    assert gf.evaluate(judgments[::-2], run[::-2], "RR")["RR"] == 0

@@ -206,9 +206,20 @@ class Session:
     def register(self, stem: str, table: object) -> str:
         """Make arrays, a data frame or an Arrow stream readable under a name, which is returned."""
         name = self.name(stem)
-        self.connection.register(name, table)
-        self._registered.add(name)
+        self._register(self.connection, name, table)
         return name
+
+    def _register(self, connection: "duckdb.DuckDBPyConnection", name: str, table: object) -> None:
+        import duckdb
+
+        try:
+            connection.register(name, table)
+        except duckdb.Error:
+            if not hasattr(table, "iloc"):
+                raise
+            # The engine takes no frame of pandas that is a view backwards, as frame[::-1] is.
+            connection.register(name, table.copy())
+        self._registered.add(name)
 
     def register_later(self, stem: str, table: object) -> str:
         """Make a table readable under a name, when the engine is asked for anything."""
@@ -262,8 +273,7 @@ class Session:
                 self._connection.execute("SET progress_bar_time=0")
         while self._pending:
             name, table = self._pending.popitem()
-            self._connection.register(name, table)
-            self._registered.add(name)
+            self._register(self._connection, name, table)
         return self._connection
 
     def _new(self) -> "duckdb.DuckDBPyConnection":
