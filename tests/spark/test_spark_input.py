@@ -170,6 +170,18 @@ def test_queries_and_documents_that_do_not_meet(spark):
         gf.evaluate(JUDGMENTS, spark.createDataFrame([("q1", "A", 1.0)], RUN), "nDCG")
 
 
+@pytest.mark.parametrize("options", [{}, {"chunks": "#"}, {"policy": {"unjudged": 0.5}}], ids=str)
+def test_documents_that_do_not_meet_are_told_as_of_dicts(spark, options):
+    rows = [("q1", "A#1", 1.0), ("q1", "c", 0.5), ("q1", "A#2", 0.25), ("q2", "c#1#2", 1.0)]
+    dicts = {"q1": {"A#1": 1.0, "c": 0.5, "A#2": 0.25}, "q2": {"c#1#2": 1.0}}
+    told = []
+    for run in (spark.createDataFrame(rows, RUN), dicts):
+        with pytest.warns(gf.errors.GainfulWarning) as seen:
+            gf.evaluate(JUDGMENTS, run, "nDCG@1", **options)
+        told.append([str(each.message) for each in seen])
+    assert told[0] == told[1]
+
+
 def test_policies_that_refuse(spark):
     rows = [*ROWS, ("q1", "x", 3.0), ("q1", "y", 2.0), ("extra", "a", 1.0)]
     run = spark.createDataFrame(rows, RUN)

@@ -1,15 +1,18 @@
 """Ids of queries and documents: strings, always; integers are accepted and written as such."""
 
 import operator
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from typing import NoReturn
 
 from gainful.arguments import HALF, is_truth, is_writable
-from gainful.errors import DisjointError, InputError, warn
+from gainful.errors import DisjointError, InputError
 from gainful.message_texts import shown
 
 _EXAMPLES = 3
+
+Sides = Sequence[tuple[Collection[str], Collection[str]]]
+"""The ids of judgments and of a run, query by query."""
 
 # Ways in which two tools write the same id differently, with the words for a hint.
 _FOLDS: tuple[tuple[str, Callable[[str], str]], ...] = (
@@ -22,7 +25,8 @@ _FOLDS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ),
     ("without the ending .0", lambda text: text.removesuffix(".0")),
 )
-_CHUNK_MARKS = ("#", "::", *":|@/_-.")  # what often stands before the number of a chunk
+ELSEWHERE = "Check that both come from the same collection."
+"""What to do about ids that meet under no reading."""
 
 
 def id_text(value: object, *, where: str) -> str:
@@ -84,12 +88,22 @@ def overlap_hint(left: Collection[str], right: Collection[str]) -> str:
     >>> overlap_hint(["q01", "q02"], ["Q01"])
     'They meet when read in lower case.'
     """
+    return reading_in_common([(left, right)]) or ELSEWHERE
+
+
+def reading_in_common(sides: Sides) -> str:
+    """Say how ids would meet, each with those of its own query; nothing where none would.
+
+    >>> reading_in_common([(["a"], ["b"]), (["b"], ["a"])]), reading_in_common([(["a"], [" a"])])
+    ('', 'They meet when read without surrounding blanks.')
+    """
     for words, fold in _FOLDS:
-        folded = {fold(text) for text in left}
-        folded.discard("")
-        if any(fold(text) in folded for text in right):
-            return f"They meet when read {words}."
-    return "Check that both come from the same collection."
+        for left, right in sides:
+            folded = {fold(text) for text in left}
+            folded.discard("")
+            if any(fold(text) in folded for text in right):
+                return f"They meet when read {words}."
+    return ""
 
 
 def refuse_disjoint_queries(judged: Collection[str], returned: Collection[str]) -> NoReturn:
@@ -101,35 +115,3 @@ def refuse_disjoint_queries(judged: Collection[str], returned: Collection[str]) 
         f"the run has {examples(in_order(returned))}",
         overlap_hint(judged, returned),
     )
-
-
-def warn_of_disjoint_documents(known: Collection[str], found: Collection[str]) -> None:
-    """Warn of a run in which no document of a judged query is judged."""
-    mark = mark_of_chunks(known, found)
-    warn(
-        "document ids: no retrieved document is judged: "
-        f"judgments have {examples(in_order(known))}; the run has {examples(in_order(found))}. "
-        + (
-            f"They meet as chunks of documents: chunks='{mark}', on the command line --chunks '{mark}'."
-            if mark
-            else overlap_hint(known, found)
-        ),
-    )
-
-
-def mark_of_chunks(known: Collection[str], found: Collection[str]) -> str:
-    """Return what stands before the numbers of chunks, where ids of a run are chunks of those judged; else nothing.
-
-    Of several marks it is the one under which most ids of the run are judged.
-
-    >>> mark_of_chunks(["doc7"], ["doc7#1", "doc8#2"]), mark_of_chunks(["vpn.md"], ["vpn.md::1"])
-    ('#', '::')
-    """
-    judged = {*known} - {""}
-    # An integer that became a float ends in .0, and is no chunk.
-    chunks = [text for text in found if not text.endswith(".0")]
-    meet = {
-        mark: sum(text.rpartition(mark)[0] in judged for text in chunks) for mark in _CHUNK_MARKS
-    }
-    best = max(meet, key=meet.__getitem__)  # the first of those that are equal
-    return best if meet[best] else ""

@@ -11,8 +11,9 @@ from gainful import arguments
 from gainful.errors import GainfulWarning, MeasureError
 from gainful.evaluation.evaluate import run_progress
 from gainful.evaluation.request import Request, read_one
+from gainful.inputs.disjoint_documents import warn_of_disjoint_documents
 from gainful.inputs.id_types import IdType
-from gainful.inputs.identifiers import warn_of_disjoint_documents
+from gainful.inputs.identifiers import in_order
 from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.minus_one_marks import warn_of_marks
@@ -128,16 +129,16 @@ def warn_of_unmet(gathered: Gathered) -> None:
 
     A single run without a judged document near the top is nothing odd here.
     """
-    known: set[str] = set()
-    found: set[str] = set()
+    found: dict[str, set[str]] = {}
     for scores in gathered.scores.values():
         for query in scores.keys() & gathered.judged.keys():
             if not gathered.judged[query].keys().isdisjoint(scores[query]):
                 return
-            known.update(gathered.judged[query])
-            found.update(scores[query])
-    if known and found:
-        warn_of_disjoint_documents(known, found)
+            found.setdefault(query, set()).update(scores[query])
+    if any(gathered.judged[query] for query in found):
+        warn_of_disjoint_documents(
+            (gathered.judged[query], found[query]) for query in in_order(found)
+        )
 
 
 @contextmanager

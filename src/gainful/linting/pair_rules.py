@@ -2,14 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 
+from gainful.inputs.disjoint_documents import (
+    hint_for_documents,
+    names_on_sides,
+    sides_in_tables,
+)
 from gainful.inputs.engine import Session
-from gainful.inputs.identifiers import examples, in_order, mark_of_chunks, overlap_hint
+from gainful.inputs.identifiers import examples, in_order, overlap_hint
 from gainful.linting.draft_findings import Draft
 from gainful.linting.readable_rows import CheckedTable
 from gainful.linting.rules import MOST_UNJUDGED
 from gainful.message_texts import counted
 
-_SAMPLE = 1000  # ids of each side, for a hint
+_AS_CHUNKS = (
+    "They meet as chunks of documents: measure with chunks='{0}', or evaluate --chunks '{0}'."
+)
 
 # The ways in which the spelling of an id differs, all at once. What stands before the digits
 # is not among them: where some ids meet, news-7 and web-7 are two documents.
@@ -92,25 +99,15 @@ def _shares_documents(session: Session, judged: CheckedTable, run: CheckedTable)
 def _disjoint_documents(
     session: Session, judged: CheckedTable, run: CheckedTable
 ) -> Iterator[Draft]:
-    known, found = (
-        [
-            row[0]
-            for row in session.rows(
-                f"SELECT DISTINCT doc FROM {one.table} SEMI JOIN {other.groups} USING (query) "
-                f"ORDER BY length(doc), doc LIMIT {_SAMPLE}"
-            )
-        ]
-        for one, other in ((judged, run), (run, judged))
-    )
     count, row, query, doc = session.rows(
         f"SELECT count(*), min(row), arg_min(query, (row, query)), arg_min(doc, (row, query)) "
         f"FROM {run.table} SEMI JOIN {judged.groups} USING (query)"
     )[0]
     if not count:  # all that is shared are empty lists
         return
-    hint = overlap_hint(known, found)
-    if mark := mark_of_chunks(known, found):
-        hint = f"They meet as chunks of documents: measure with chunks='{mark}', or evaluate --chunks '{mark}'."
+    sides = sides_in_tables(session, judged.groups, judged.table, run.table)
+    known, found = names_on_sides(sides)
+    hint = hint_for_documents(sides, _AS_CHUNKS)
     message = f"no retrieved document is judged. {hint}"
     example = f"judgments have {examples(known)}; the run has {examples(found)}"
     yield Draft("no-shared-documents", run, count, message, example, query, doc, row)

@@ -15,6 +15,7 @@ import numpy as np
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, warn
 from gainful.inputs.arrays import LARGEST_EXACT
+from gainful.inputs.disjoint_documents import warn_of_disjoint_documents
 from gainful.inputs.float_precision import beyond_single, in_single
 from gainful.inputs.identifiers import (
     examples,
@@ -22,7 +23,6 @@ from gainful.inputs.identifiers import (
     in_order,
     refuse_disjoint_queries,
     refuse_halves,
-    warn_of_disjoint_documents,
 )
 from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.matching.chunks_to_documents import Chunks, fold, without_self
@@ -75,16 +75,13 @@ def match(
         rows.add(query, judged[query], returned.get(query))
     matched = rows.matched(queries, tuple(in_order(returned.keys() - judged.keys())))
     if not rows.shared and matched.unjudged.any():
-        common = judged.keys() & returned.keys()
-        left_out = policy.negative == "unjudged"
         warn_of_disjoint_documents(
-            {
-                str(doc)
-                for query in common
-                for doc, grade in judged[query].items()
-                if not (left_out and grade < 0)
-            },
-            {id_text(doc, where="run") for query in common for doc in returned[query]},
+            (
+                judged_of(judged[query], query, policy),
+                returned_of(returned[query], query, policy, chunks),
+            )
+            for query in queries
+            if query in returned
         )
     return matched
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
+from gainful.inputs.disjoint_documents import sides_in_tables, warn_of_disjoint_documents
 from gainful.inputs.engine import Session
-from gainful.inputs.identifiers import examples, warn_of_disjoint_documents
+from gainful.inputs.identifiers import examples
 from gainful.inputs.table_source import Source, guarded
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.judgment_table import JudgmentTable, refuse_first_duplicate
@@ -25,7 +26,6 @@ from gainful.matching.sorting import ranges
 from gainful.measures.policy import Policy
 
 _PART = 16_000_000  # rows whose scores are in arrays at a time
-_EXAMPLES = 1000
 _ORDERS = {"doc": "doc DESC", "doc_ascending": "doc ASC", "order": "place"}
 
 
@@ -66,12 +66,12 @@ def match(
     """
     run = collect(session, judged, source, policy, depth, chunks)
     dropped = np.zeros(run.codes.size, np.int64)
-    lowest = judged.lowest
+    lowest, given, listed = judged.lowest, judged, int(run.lengths.sum())
     if policy.unjudged != "zero":
         judged, run, dropped = _treat_unjudged(session, judged, run, policy)
     pairs = _ranked(session, judged, source, run, policy)
-    if not pairs.code.size:
-        _warn_if_disjoint(session, judged, source, run)
+    if dropped.sum() == listed if policy.unjudged != "zero" else not pairs.code.size:
+        _warn_if_disjoint(session, given, source, run)
     missing = np.ones(len(judged.queries), np.bool_)
     missing[run.codes] = False
     retrieved, seen, unjudged = (np.zeros(missing.size, np.int64) for _ in range(3))
@@ -288,8 +288,5 @@ def _warn_if_disjoint(
     )
     if shared["one"].size:
         return
-    sample = f"SELECT doc FROM {{}} SEMI JOIN {{}} USING (query) ORDER BY doc LIMIT {_EXAMPLES}"
-    found = [row[0] for row in session.rows(sample.format(run.whole, judged.codes))]
-    known = [row[0] for row in session.rows(sample.format(judged.table, run.whole))]
-    if found:
-        warn_of_disjoint_documents(known, found)
+    sides = sides_in_tables(session, judged.codes, judged.table, run.whole)
+    warn_of_disjoint_documents(sides)

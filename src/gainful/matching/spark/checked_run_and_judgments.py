@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.identifiers import examples, warn_of_disjoint_documents
+from gainful.inputs.disjoint_documents import sides_on_spark, warn_of_disjoint_documents
+from gainful.inputs.identifiers import examples
 from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.spark_frames import (
     as_texts,
@@ -20,8 +21,6 @@ from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-_EXAMPLES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +103,16 @@ class RunWithJudgments:
 
     def warn_if_disjoint(self) -> None:
         """Warn where no retrieved document is judged, also below the depth."""
-        run, judged = self.run.select("query", "doc"), self.judged.frame.select("query", "doc")
+        sql = functions()
+        counted = is_counted(self.plan.policy)
+        judged = self.judged.frame.where(counted).select("query", "doc")
+        run = self.run.select("query", "doc")
+        if self.plan.chunks is not None:
+            folded = with_document(sql, run, self.plan.chunks)
+            run = folded.select("query", sql.col("document").alias("doc"))
+        if self.plan.policy.drop_self != "no":
+            run = run.where(sql.col("query") != sql.col("doc"))
         if self.plan.cut and run.join(judged, ["query", "doc"], "left_semi").limit(1).collect():
             return
-        samples = [
-            [row["doc"] for row in side.orderBy("doc").limit(_EXAMPLES).collect()]
-            for side in (
-                judged.join(run.select("query").distinct(), "query", "left_semi"),
-                run.join(judged.select("query").distinct(), "query", "left_semi"),
-            )
-        ]
-        if samples[1]:
-            warn_of_disjoint_documents(*samples)
+        queries = self.judged.frame.select("query").distinct()
+        warn_of_disjoint_documents(sides_on_spark(queries, judged, run))
