@@ -209,7 +209,7 @@ class Session:
         self._register(self.connection, name, table)
         return name
 
-    def _register(self, connection: "duckdb.DuckDBPyConnection", name: str, table: object) -> None:
+    def _register(self, connection: "duckdb.DuckDBPyConnection", name: str, table: Any) -> None:
         import duckdb
 
         try:
