@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import FrameType
 from typing import Self
 
 from gainful.message_texts import printable, shortened
@@ -34,6 +35,7 @@ __all__ = [
 _ABOUT = ContextVar("about", default="")  # what warnings are about
 _QUIET = ContextVar("quiet", default=False)  # whether nothing is warned of
 _TAKEN: ContextVar[list[str] | None] = ContextVar("taken", default=None)  # instead of warning
+_PACKAGE = __name__.partition(".")[0]
 _LONGEST_PART = 1000  # characters of a place, or of what was found
 _LONGEST_REMEDY = 1500  # as many choices as are listed, and a sentence or two
 
@@ -180,11 +182,28 @@ def warn(message: str) -> None:
         return
     if _QUIET.get():
         return
-    package = __name__.partition(".")[0]
-    level, frame = 2, sys._getframe(1)  # noqa: SLF001, there is no other way to the callers
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(printable(_ABOUT.get() + message), GainfulWarning, stacklevel=level)
+    frame = sys._getframe(1)  # noqa: SLF001, there is no other way to the callers
+    warnings.warn(
+        printable(_ABOUT.get() + message), GainfulWarning, stacklevel=2 + _frames_inside(frame)
+    )
+
+
+def _frames_inside(frame: FrameType) -> int:
+    """Return how many frames lie between one of gainful and the caller's line.
+
+    Between frames of gainful, some are of the standard library: a property that is kept, the entry
+    of a context. Where all others are, as in a thread of its own, the first of them is the line.
+    """
+    level, library, each = 0, None, frame
+    while True:
+        module = str(each.f_globals.get("__name__", "")).partition(".")[0]
+        if module != _PACKAGE:
+            if module not in sys.stdlib_module_names:
+                return level
+            library = level if library is None else library
+        if each.f_back is None:
+            return level if library is None else library
+        level, each = level + 1, each.f_back
 
 
 def __dir__() -> list[str]:

@@ -148,3 +148,12 @@ def test_explanations_and_attributions_are_accounts_and_hold_nothing_but_their_f
             assert account.heading in text
             assert account.conclusion in text
         assert account._repr_html_() == account.to_html()
+
+
+def test_choices_stand_in_the_order_of_the_table_of_policies():
+    choices = {"ties": "average", "unjudged": 1, "missing": "skip", "drop_self": "yes"}
+    names = [choice.name for choice in gf.measures.choices()]
+    for given in (choices, dict(reversed(choices.items()))):
+        worked = gf.explain({"q": {"a": 1}}, {"q": {"a": 0.5}}, query="q", policy=given)
+        assert "policy: ties=average unjudged=1 missing=skip drop_self=yes, else" in str(worked)
+        assert [*worked.to_dict()["policy"]] == names

@@ -278,6 +278,7 @@ def measure_runs(
         baseline: the name of the run that measures of the baseline are about.
     """
     results = {}
+    _ = reader.judgments  # what reading them warns of is about no run
     depth = depth_for(request.measures, reader.policy)
     needed = tuple(dict.fromkeys(chain.from_iterable(map(of_baseline, request.measures))))
     if needed and baseline is not None:
