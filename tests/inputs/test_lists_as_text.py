@@ -25,7 +25,8 @@ def test_in_a_table_they_are_told(header, cell, mark, tmp_path):
     row = ["q1", cell, '"[0.5, 0.4]"'][: header.count(",") + 1]
     path.write_text(f"{header.replace(',', mark)}\n{mark.join(row)}\n")
     said = message(JUDGED, path)
-    assert "expected one document in each row, found a list as text in the column" in said
+    told = f"{path}:2: expected one document in each row, found a list as text in the column"
+    assert said.startswith(told)
     assert "Write a row for each document, or write lists as JSON lines" in said
 
 

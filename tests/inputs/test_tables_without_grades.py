@@ -189,3 +189,29 @@ def test_events_of_one_kind_and_numbers_are_not_told(form, values, tmp_path):
     events = {**CLICKS, "event": values}
     given = FRAMES[form](events) if form in FRAMES else written(tmp_path, form, events)
     assert_same(gf.evaluate(given, RUN, ["nDCG@10", "CG"]))  # warnings are errors
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["plays", "Count"])
+def test_counts_beside_query_and_doc_are_told_what_to_write(form, name, tmp_path):
+    counted = {**CLICKS, name: [3, 1, 2]}
+    given = FRAMES[form](counted) if form in FRAMES else written(tmp_path, form, counted)
+    told = rf"Say whether the counts are grades: columns grade={name}; or .* columns grade= \(None"
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.evaluate(given, RUN)
+    assert gf.evaluate(given, RUN, "CG", columns={"grade": name})["CG"] > 1
+    assert_same(gf.evaluate(given, RUN, ["nDCG@10", "CG"], columns={"grade": None}))
+
+
+def test_a_column_that_stands_twice_is_told_of_the_input_that_has_it():
+    twice = pd.DataFrame([["q1", "a", "a", 1]], columns=["query", "doc", "doc", "grade"])
+    run = {"q1": {"a": 0.5}}
+    said = "expected each column once, found 'doc' again. Rename one."
+    for where, call in {
+        "judgments": lambda: gf.evaluate(twice, run),
+        "run": lambda: gf.evaluate(run, twice),
+        "run 'b'": lambda: gf.compare({"q1": {"a": 1}}, {"a": run, "b": twice}),
+    }.items():
+        with pytest.raises(gf.errors.InputError) as caught:
+            call()
+        assert str(caught.value) == f"{where}: {said}"

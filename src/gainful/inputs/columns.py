@@ -475,6 +475,12 @@ def _remedy(role: str, names: Sequence[str], kind: Kind) -> str:
             f"{mistaken(RUN, given=JUDGMENTS)} Where each row is of grade 1, say so: columns grade= "
             "(None in Python)."
         )
+    counts = next((name for name in names if plain_name(name) in ALIASES[HISTORY.number]), None)
+    if role == JUDGMENTS.number and counts is not None:
+        return (
+            f"Say whether the counts are grades: columns grade={counts}; or that each row is of "
+            "grade 1: columns grade= (None in Python)."
+        )
     ranks = ""
     if role == RUN.number:
         ranks = ", or rank=… where it has ranks"

@@ -117,13 +117,16 @@ def is_lasting(given: Any) -> bool:
     return any(hasattr(given, name) for name in ("__len__", "num_rows", "collect"))
 
 
-def readable(given: Any) -> Any:
-    """Return what the engine reads a data frame or an Arrow object as; None if it is neither."""
+def readable(given: Any, name: str) -> Any:
+    """Return what the engine reads a data frame or an Arrow object as; None if it is neither.
+
+    Messages say the name.
+    """
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(given, pandas.DataFrame):
         if not given.columns.is_unique:
-            names = given.columns[given.columns.duplicated()]
-            raise InputError("data frame", "each column once", f"{names[0]!r} again")
+            again = given.columns[given.columns.duplicated()][0]
+            raise InputError(name, "each column once", f"{again!r} again", "Rename one.")
         return given  # read by the engine itself, column by column
     if hasattr(given, "__arrow_c_stream__"):
         return _Stream(given)

@@ -154,7 +154,7 @@ def _delimited(
         return _without_header(where, line, _first_row(head), delimiters, kind, given)
     for delimiter in delimiters:
         names = first_fields(line, delimiter) if delimiter in line else []
-        _refuse_lists(where, names, head, delimiter, kind, given)
+        _refuse_lists(f"{name}:2", names, head, delimiter, kind, given)
         if len(names) > 1 and looks_like_header(names, kind, given):
             places = _places(names, kind, given, where)
             rank = find_rank(names) if kind_by_columns(names, kind, given) is RUN else None

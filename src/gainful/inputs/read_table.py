@@ -208,7 +208,7 @@ def read_table(
 def _from_outside(given: object, reading: Reading, session: Session) -> InputTable:
     if isinstance(given, str | os.PathLike):
         return _from_path(path_of(given), reading, session)
-    table = readable(given)
+    table = readable(given, reading.name)
     if table is None:
         forms = (
             f"a dict {reading.roles.shape}, a list of dicts, the path of a file, or a data frame"

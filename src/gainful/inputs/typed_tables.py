@@ -251,7 +251,7 @@ def open_frame(
     given: object, kind: Kind, columns: Mapping[str, str], session: Session
 ) -> Source | Records | None:
     """Open a data frame, an Arrow object or a stream of batches; None if it is none of them."""
-    table = readable(given)
+    table = readable(given, kind.name)
     if table is None:
         return None
     refuse_ids_in_index(given, kind, columns)
