@@ -1,5 +1,6 @@
 """Measures of one's own: declared once, and then a measure like any other."""
 
+import importlib.metadata
 import math
 import pickle
 import sys
@@ -275,6 +276,29 @@ def test_by_an_entry_point(tmp_path, monkeypatch):
         gf.errors.MeasureError, match="one measure of this name, found b:d and team"
     ):
         gf.measure("Depth@3")
+
+
+def test_installed_packages_are_looked_through_once_and_again_after_an_installation(
+    tmp_path, monkeypatch
+):
+    looked = []
+    original = importlib.metadata.entry_points
+    monkeypatch.setattr(
+        importlib.metadata, "entry_points", lambda **group: looked.append(1) or original(**group)
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("Later", "Other", "Later"):
+        with pytest.raises(gf.errors.MeasureError):
+            gf.measure(name)
+    assert len(looked) == 1
+    (tmp_path / "later_measures.py").write_text(
+        "import gainful as gf\n@gf.define('Later')\ndef later(grades): return 1.0\n"
+    )
+    folder = tmp_path / "later-1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: later\nVersion: 1\n")
+    (folder / "entry_points.txt").write_text("[gainful.measures]\nLater = later_measures:later\n")
+    assert str(gf.measure("Later")) == "Later"
 
 
 def _bad(function, **options):

@@ -29,6 +29,7 @@ from gainful.measures.measure_of_baseline import BaselineMeasure, measure_inside
 from gainful.measures.measure_of_documents import document_measure, is_document_measure
 from gainful.measures.name_suggestions import hint_of_subtopics, suggest
 from gainful.measures.own_measures import MEASURES, OwnFamily, OwnMeasure
+from gainful.measures.user_given_names import forget_entry_points
 from gainful.message_texts import shortened, shown
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
@@ -245,6 +246,7 @@ def _made(family: Family, **given: Any) -> Measure:
 def forget() -> None:
     """Read texts anew: a name may stand for another measure now."""
     _all_parsed.cache_clear()
+    forget_entry_points()
 
 
 def read_measures(measures: object) -> tuple[Measure, ...]:

@@ -5,13 +5,19 @@ file on the command line, or by an entry point of an installed package. Importin
 """
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
-from typing import Any, Generic, Protocol, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from gainful.errors import GainfulError, MeasureError
 from gainful.message_texts import shortened, shown
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 MADE = "a measure, a discount or a gain that gainful.define made"
 
@@ -72,9 +78,7 @@ class OwnNames(Generic[AnyDefinition]):
         return self._by_entry_point(name) if _NAME.fullmatch(name) else None
 
     def _by_entry_point(self, name: str) -> AnyDefinition | None:
-        from importlib.metadata import entry_points
-
-        points = entry_points(group=self.group)
+        points = _entry_points(self.group, tuple(map(_changed, sys.path)))
         found = [each for each in points if each.name.casefold() == name.casefold()]
         places = sorted({each.value for each in found})
         if not places:
@@ -90,6 +94,28 @@ class OwnNames(Generic[AnyDefinition]):
         if called.name.casefold() != name.casefold():
             raise MeasureError(where, f"the name {called.name} as entry point", found[0].name)
         return own
+
+
+@lru_cache(maxsize=8)
+def _entry_points(group: str, _paths: tuple[object, ...]) -> "tuple[EntryPoint, ...]":
+    """Return what installed packages name in a group: to look through them takes longer than a small evaluation."""
+    # Imported here because the names of the catalogue do not need it.
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=group))
+
+
+def _changed(path: str) -> tuple[str, int]:
+    """Return a folder with the time when something was last installed there, or removed."""
+    try:
+        return path, Path(path).stat().st_mtime_ns
+    except OSError:  # there is none, or it is an archive's name that no system has
+        return path, 0
+
+
+def forget_entry_points() -> None:
+    """Look through the installed packages anew."""
+    _entry_points.cache_clear()
 
 
 def refuse_name(name: object, example: str) -> str:
