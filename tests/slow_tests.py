@@ -369,11 +369,12 @@ ALIKE = {
     "tests/browser/test_page_odd.py::test_the_table_of_coverage_fits": 2,
     "tests/browser/test_page_odd.py::test_the_tally_stands_in_columns": 2,
     "tests/browser/test_playground_page.py::test_a_broken_link_is_told": 3,
-    "tests/tensors/test_listwise_at_once.py::test_compiled_in_one_graph_and_once": 3,
+    "tests/tensors/test_listwise_at_once.py::test_compiled_in_one_graph_and_once": 6,
+    "tests/tensors/test_metrics.py::test_under_the_transformations_of_the_libraries": 2,
     "tests/tensors/test_losses.py::test_flat_lists_are_the_padded_ones": 6,
     "tests/tensors/test_losses.py::test_half_precision_is_accumulated_in_single": 6,
     "tests/tensors/test_losses_odd.py::test_a_large_shift_costs_no_digits": 3,
-    "tests/tensors/test_losses_transformed.py::test_transformations_of_jax": 2,
+    "tests/tensors/test_losses_transformed.py::test_transformations_of_jax": 4,
     "tests/tensors/test_metrics.py::test_every_level_of_relevance": 3,
     "tests/tensors/test_metrics.py::test_single_precision_keeps_its_digits_in_long_lists": 3,
     "tests/assessors/test_conclusions.py::test_the_items_to_settle_are_those_that_matter": 2,
@@ -389,7 +390,7 @@ ALIKE = {
     "tests/cli/test_standard_input.py::test_every_function_takes_what_can_be_read_once": 2,
     "tests/dialects/test_which.py::test_percentages": 2,
     "tests/dialects/test_which.py::test_what_is_above_a_hundred_is_no_percentage": 3,
-    "tests/evaluation/test_measures_against_literal.py::test_long_lists": 4,
+    "tests/evaluation/test_measures_against_literal.py::test_long_lists": 12,
     "tests/evaluation/test_unjudged.py::"
     "test_it_is_not_where_the_policy_or_another_grade_says_what_it_is": 3,
     "tests/explanation/test_explain_families.py::"
@@ -564,6 +565,9 @@ _LONG = {
         "test_rows_are_counted_as_they_are_read",
     ),
     "tests/integrations/test_hosts.py": ("test_trainers_of_trees_need_no_torch",),
+    "tests/integrations/test_torchmetrics_host.py": (
+        "test_two_processes_have_the_value_of_all_queries",
+    ),
     "tests/integrations/test_pytest_host.py": (
         "test_processes_of_xdist_are_summed_up_once",
         "test_the_settings_on_the_page_are_those_that_there_are",
