@@ -158,6 +158,8 @@ def test_judgments_are_as_strict(spark, tmp_path):
     for name, content, expected in (
         ("j.csv", "query,doc,grade\nq,a,1\nq,b,true\n", r"j\.csv:3: .*a finite number as grade, found 'true'"),
         ("j.jsonl", '{"query":"q","doc":"a","grade":1} 2\n', r"j\.jsonl"),
+        ("l.jsonl", '{"query":"q","doc":"a"}\n{"query":"q","doc":"b","grade":3}\n',
+         r"l\.jsonl:2: expected a grade in every row, or in none as in the first line"),
         ("k.csv", "query,doc,grade\n", "at least one judged document, found none"),
     ):  # fmt: skip
         (tmp_path / name).write_text(content)

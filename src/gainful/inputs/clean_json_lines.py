@@ -163,7 +163,8 @@ def skeleton_of(head: bytes, layout: Layout) -> Skeleton | None:
     if not _END.fullmatch(line, place) or len(strings) != len(layout.names):
         return None
     literals[-1] += line[place:]
-    if strings[layout.places[2]] or len({*steps[1:]}) != 1:
+    number = layout.places[2]
+    if (number >= 0 and strings[number]) or len({*steps[1:]}) != 1:
         return None
     return Skeleton(tuple(literals), tuple(strings), steps[1], layout)
 

@@ -158,6 +158,12 @@ def read_clean_rows(path: Path, layout: Layout) -> CleanRows | None:
     return _joined(parts)
 
 
+def are_lines_alike(path: Path, layout: Layout) -> bool:
+    """Return whether a file is clean, and so every line has the fields of the first."""
+    file = _CleanFile(path, path.stat().st_size, layout, keyed=False)
+    return file.size <= LARGEST and file.work_on_chunks(lambda *_: True) is not None
+
+
 def work_on_clean_rows(
     path: Path,
     layout: Layout,
@@ -374,7 +380,10 @@ class _CleanFile:
         if fields is None:
             return None
         query, doc, number = self.layout.places
-        numbers = fields.numbers(text, words, number)
+        if number >= 0:
+            numbers = fields.numbers(text, words, number)
+        else:  # every row has the number 1
+            numbers = np.ones(fields.start(query).size)
         if numbers is not None and self.single:  # before rows are left out by their numbers
             numbers = in_single(numbers)
         if numbers is None or (self.single and np.isinf(numbers).any()):

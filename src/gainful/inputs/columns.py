@@ -290,8 +290,9 @@ def kind_by_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) 
     if kind is JUDGMENTS:
         if not _has_no_grade(names, given):
             return kind
-        said = _given(JUDGMENTS.number, JUDGMENTS, given) is not None
-        event = "" if said else next((one for one in names if plain_name(one) in _EVENTS), "")
+        if _given(JUDGMENTS.number, JUDGMENTS, given) is not None:
+            return replace(UNGRADED_ROWS, assumed=False)
+        event = next((one for one in names if plain_name(one) in _EVENTS), "")
         return replace(UNGRADED_ROWS, ignored=event) if event else UNGRADED_ROWS
     if kind is HISTORY:  # any other column may stand beside user and item
         counted = _find(HISTORY.number, names, kind, given) is not None
@@ -313,6 +314,39 @@ def _has_no_grade(names: Sequence[str], given: Mapping[str, str]) -> bool:
     found = [_find(role, names, JUDGMENTS, given) for role in ("query", "doc")]
     others = [name for place, name in enumerate(names) if place not in found]
     return None not in found and {plain_name(name) for name in others} <= _NO_GRADES
+
+
+def number_after_none(
+    names: Iterable[str], ids: Container[str], kind: Kind, first: str
+) -> tuple[str, str, str] | None:
+    """Say what is wrong where a row has a number, or what may be one, and the first row has none.
+
+    Returns what was expected, what was found and what to do; None where the row has none either.
+
+    Args:
+        names: of the fields of the row.
+        ids: those of the query and the doc.
+        kind: what the rows are taken to be, after the first of them.
+        first: what messages call that.
+
+    >>> expected, found, remedy = number_after_none(["q", "d", "Rel"], ["q", "d"], UNGRADED_ROWS, "line 1")
+    >>> expected, found
+    ('a grade in every row, or in none as in line 1', "'Rel'")
+    """
+    if not kind.assumed:
+        return None
+    number = kind.number
+    others = {plain_name(name): name for name in names if name not in ids}
+    found = next((repr(others[one]) for one in ALIASES[number] if one in others), None)
+    if found is None and kind.name == JUDGMENTS.name:
+        unknown = (name for plain, name in others.items() if plain not in _NO_GRADES)
+        found = next((f"{name!r}, which may be one" for name in unknown), None)
+    if found is None:
+        return None
+    remedy = f"Give every row a {number}, or leave it out of all."
+    if kind.name == JUDGMENTS.name:
+        remedy += f" Or say that none counts: columns {number}= (None in Python), which makes every row of {number} 1."
+    return f"a {number} in every row, or in none as in {first}", found, remedy
 
 
 def looks_like_header(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> bool:

@@ -34,6 +34,8 @@ class Kind:
         whole: whether its numbers must be whole, from 0, since no more than the name of their
             column tells what they are.
         implied: the number of every row, where rows have none of their own.
+        assumed: whether the caller did not say that rows have none: a row that has one, below a first row
+            without, is then an error.
         ignored: the column of events, such as clicks and purchases, that are all worth the implied
             number; empty where there is none, or the caller says that rows have no number.
         tied: whether documents of a query may have the same number, which the tie rule settles.
@@ -45,6 +47,7 @@ class Kind:
     ascending: bool = False
     whole: bool = False
     implied: float | None = None
+    assumed: bool = False
     tied: bool = True
     ignored: str = ""
 
@@ -90,7 +93,7 @@ class Kind:
 
 JUDGMENTS = Kind("judgments", "grade", ("query", "iteration", "doc", "grade"))
 # Judgments whose rows have no grade, such as clicks and purchases: each has grade 1.
-UNGRADED_ROWS = replace(JUDGMENTS, implied=1.0)
+UNGRADED_ROWS = replace(JUDGMENTS, implied=1.0, assumed=True)
 RUN = Kind("run", "score", ("query", "Q0", "doc", "rank", "score", "tag"))
 # A run whose rows have ranks: what reads them turns their signs, and they are scores.
 RANKS = Kind("run", "rank", RUN.fields, ascending=True, tied=False)
@@ -99,7 +102,7 @@ FOUND_RANKS = replace(RANKS, whole=True)
 DISTANCES = replace(RANKS, tied=True)
 # What users did before: rows of a user (query), an item (doc) and how often; without it, once each.
 HISTORY = Kind("history", "count", ("query", "iteration", "doc", "count"))
-UNCOUNTED_ROWS = replace(HISTORY, implied=1.0)
+UNCOUNTED_ROWS = replace(HISTORY, implied=1.0, assumed=True)
 
 
 def mistaken(found: Kind, given: Kind) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError
-from gainful.inputs.columns import asked_columns, find_columns
+from gainful.inputs.columns import asked_columns, find_columns, number_after_none
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
 from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.identifiers import id_text, refuse_halves
@@ -58,11 +58,17 @@ class Records:
         value = keys[0] if self.kind.implied is not None else names[places[2]]
         ids: dict[str, list[str]] = {"query": [], "doc": []}
         numbers: list[float] = []
+        seen: set[tuple[str, ...]] = set()  # the fields of records
         for number, record in enumerate(self.records, 1):
             where = f"{self.name}, record {number}"
             if not isinstance(record, dict) or any(key not in record for key in (*keys, value)):
                 wanted = dict.fromkeys([*keys, value])
                 raise InputError(where, f"the keys {', '.join(wanted)}", shown(record))
+            if self.kind.assumed and (fields := tuple(record)) not in seen:
+                seen.add(fields)
+                extra = number_after_none(fields, keys, self.kind, "record 1")
+                if extra is not None:
+                    raise InputError(where, *extra)
             for (role, column), key in zip(ids.items(), keys, strict=True):
                 column.append(id_text(record[key], where=where))
                 if not column[-1]:

@@ -13,6 +13,7 @@ from itertools import islice
 
 from gainful.arguments import HALF, is_writable
 from gainful.errors import InputError
+from gainful.inputs.columns import number_after_none
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, csv_fields, opened
 from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.format_detection import Layout, other_kind
@@ -198,19 +199,29 @@ def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
         names = ", ".join(record) if isinstance(record, dict) else _quoted(line)
         keys = f"{query}, {doc} and {value}" if kind.implied is None else f"{query} and {doc}"
         return Fault(number, f"the keys {keys}", names)
+    if kind.assumed and tuple(record) != layout.names:
+        extra = number_after_none(record, (query, doc), kind, "the first line")
+        if extra is not None:
+            return Fault(number, *extra)
     ids = [record[query], record[doc]]
-    wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
-    if wrong:
-        return Fault(number, "a string (or an integer) as id", shown(wrong[0]))
-    half = [one for one in ids if isinstance(one, str) and not is_writable(one)]
-    if half:
-        return Fault(number, "ids of whole characters", shown(half[0]), HALF)
+    fault = _fault_of_ids(number, ids)
+    if fault is not None:
+        return fault
     if kind.implied is not None:
         return _row(number, str(ids[0]), str(ids[1]), kind.implied, kind)
     if isinstance(record[value], str):  # a number in quotes is none, as in a dict
         found, advice = _shown(record[value]), kind.advice(record[value])
         return Fault(number, f"{_FINITE} {kind.number}", found, advice)
     return _row(number, str(ids[0]), str(ids[1]), record[value], kind)
+
+
+def _fault_of_ids(number: int, ids: list[object]) -> Fault | None:
+    """Say what is wrong with the ids of a JSON object, if anything is."""
+    wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
+    if wrong:
+        return Fault(number, "a string (or an integer) as id", shown(wrong[0]))
+    half = [one for one in ids if isinstance(one, str) and not is_writable(one)]
+    return Fault(number, "ids of whole characters", shown(half[0]), HALF) if half else None
 
 
 def _row(

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.columns import kind_by_columns, no_rank, rank_again
+from gainful.inputs.columns import kind_by_columns, no_rank, number_after_none, rank_again
 from gainful.inputs.engine import (
     Columns,
     Session,
@@ -118,7 +118,7 @@ def ready(source: Source, session: Session) -> Source:
     layout, path = source.layout, source.file.path
     if layout.format == "jsonl":
         seen = see_json_lines(path)
-        if not seen.usual:
+        if not seen.usual or _has_other_fields(source, session):
             return row_by_row(source, session)
         select = source.select
         if not seen.long:
@@ -133,6 +133,30 @@ def ready(source: Source, session: Session) -> Source:
     select = _text_select(path, layout, source.kind, session)
     count = seen.rows - layout.header
     return replace(source, select=select, state=TextState.AS_THEY_ARE, rows=count)
+
+
+def _has_other_fields(source: Source, session: Session) -> bool:
+    """Return whether a line of JSON has a number, or what may be one, where the first has none.
+
+    The engine reads the fields of the first line alone. Most files are seen to have no others without it.
+    """
+    import duckdb
+
+    from gainful.inputs.clean_text_files import are_lines_alike
+
+    kind, layout = source.kind, source.layout
+    assert source.file is not None  # noqa: S101 - only text has lines
+    if not kind.assumed or are_lines_alike(source.file.path, layout):
+        return False
+    try:
+        found = session.rows(
+            f"SELECT DISTINCT json_keys(json) FROM read_json_objects({file_quoted(source.file.path, session)}, "
+            f"format='newline_delimited', compression='none', hive_partitioning=false, {_ANY_OBJECT}"
+        )
+    except (duckdb.Error, UnicodeError):  # which the rows say
+        return True
+    ids = [layout.names[place] for place in layout.places[:2]]
+    return any(number_after_none(names, ids, kind, "") is not None for (names,) in found)
 
 
 def cleaned(source: Source, session: Session) -> Source:

@@ -10,6 +10,7 @@ from gainful.inputs.columns import (
     find_columns,
     find_rank,
     kind_by_columns,
+    number_after_none,
     refuse_ids,
     refuse_numbers,
 )
@@ -71,6 +72,11 @@ def parquet(
         return source
     for known in {tuple(column for column, _ in part) for part in written}:
         places = find_columns(known, kind_by_columns(known, kind, columns), columns, name)
+        # The engine reads the columns that the first part has.
+        ids = [known[place] for place in places[:2]]
+        extra = number_after_none(known, ids, source.kind, "the first part")
+        if extra is not None:
+            raise InputError(name, *extra)
         refuse_mixed(written, [known[place] for place in places if place >= 0], name)
     return replace(source, rescans=True, strict=_is_complete(files, source, session))
 

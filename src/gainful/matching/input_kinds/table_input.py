@@ -148,12 +148,12 @@ class TableInput(Input):
 
     @property
     def _may_be_clean(self) -> bool:
-        """Whether it is a text of lines, with a column for each of query, doc and number."""
+        """Whether it is a text of lines, with columns of query and doc, and of the number where there is one."""
         layout, kind = self._source.layout, self.kind
         if self._source.file is None or layout.format not in ("trec", "table", "jsonl"):
             return False
-        plain = not kind.ascending and kind.implied is None and not layout.assessor
-        return plain and layout.skip == 0 and min(layout.places) >= 0
+        plain = not kind.ascending and not layout.assessor
+        return plain and layout.skip == 0 and min(layout.places[:2]) >= 0
 
     def clean_judgments(self) -> "clean_text_matching.CleanJudgments | None":
         """Read the judgments of a clean text; None where it is none."""

@@ -1,0 +1,109 @@
+"""Records of which some have a grade and others none: no row counts as grade 1 for want of one in the first."""
+
+import json
+from itertools import count
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import gainful as gf
+from gainful.matching.input_kinds.table_input import TableInput
+
+RUN = {"q1": {"a": 2.0, "b": 1.0}}
+BARE, GRADED = {"query": "q1", "doc": "a"}, {"query": "q1", "doc": "b", "grade": 3}
+FORMS = ["records", "j.json", "j.jsonl"]
+TOLD = r"expected a grade in every row, or in none as in (record 1|the first line), found {}\. .*columns grade= "
+
+
+def given_as(form, records, folder):
+    if form == "records":
+        return records
+    path = folder / form
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    path.write_text(json.dumps(records) if path.suffix == ".json" else lines)
+    return path
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_grade_after_a_record_without_one_is_told(form, tmp_path):
+    given = given_as(form, [BARE, GRADED], tmp_path)
+    with pytest.raises(gf.errors.InputError, match=TOLD.format("'grade'")) as told:
+        gf.evaluate(given, RUN)
+    assert told.value.where.endswith((", record 2", ":2"))
+    said = gf.evaluate(given, RUN, "nDCG", columns={"grade": None})  # every row is of grade 1
+    assert said["nDCG"] == gf.evaluate({"q1": {"a": 1, "b": 1}}, RUN, "nDCG")["nDCG"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_field_that_may_be_a_grade_is_told(form, tmp_path):
+    """A frame of the same records has the column, and is refused."""
+    given = given_as(form, [BARE, {"query": "q1", "doc": "b", "gain": 3}], tmp_path)
+    with pytest.raises(gf.errors.InputError, match=TOLD.format("'gain', which may be one")):
+        gf.evaluate(given, RUN)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_record_without_a_grade_after_one_with_it_is_told(form, tmp_path):
+    given = given_as(form, [GRADED, BARE], tmp_path)
+    with pytest.raises(gf.errors.InputError, match=r"(record |:)2: expected the keys query, doc"):
+        gf.evaluate(given, RUN)
+
+
+@pytest.mark.parametrize("clean", [True, False])
+@pytest.mark.parametrize("spelled", ['"Rel ": 3', '"re\\u006c": 3', '"rel" : null', '"rel": "3"'])
+def test_lines_in_many_ways(clean, spelled, tmp_path, monkeypatch):
+    """Neither the arrays of clean lines nor the engine pass over a grade that only some lines have."""
+    if not clean:
+        monkeypatch.setattr(TableInput, "_may_be_clean", False)
+    path = tmp_path / "judgments.jsonl"
+    lines = [f'{{"query": "q{n}", "doc": "a", "time": {n}}}' for n in range(1, 3000)]
+    lines[2000] = f'{{"query": "q2001", "doc": "a", {spelled}}}'
+    path.write_text("\n".join(lines) + "\n")
+    run = {f"q{n}": {"a": 1.0} for n in range(1, 3000)}
+    with pytest.raises(gf.errors.InputError, match=r":2001: expected a grade in every row, or in"):
+        gf.evaluate(path, run)
+    found = gf.check(path, {"run": run})
+    assert found.counts["error"] == 1
+
+
+@pytest.mark.parametrize("clean", [True, False])
+@pytest.mark.parametrize(
+    "extra", ["", ', "time": 7', ', "event": "click"', ', "title": "x: \\"y\\""']
+)
+def test_lines_without_grades_are_read_as_they_were(clean, extra, tmp_path, monkeypatch):
+    if not clean:
+        monkeypatch.setattr(TableInput, "_may_be_clean", False)
+    path = tmp_path / "judgments.jsonl"
+    number = count()
+    lines = [
+        f'{{"query": "q{next(number) // 3}", "doc": "{doc}"{extra if doc != "c" else ""}}}'
+        for _ in range(40)
+        for doc in "abc"
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    run_file = tmp_path / "run.txt"
+    run_file.write_text(
+        "".join(f"q{n} Q0 {d} 1 {s} t\n" for n in range(40) for d, s in (("x", 3), ("b", 2)))
+    )
+    expected = gf.evaluate(
+        {f"q{n}": dict.fromkeys("abc", 1) for n in range(40)}, run_file, ["nDCG", "CG@1"]
+    )
+    assert gf.evaluate(path, run_file, ["nDCG", "CG@1"]).means == expected.means
+
+
+def test_a_history_with_counts_in_some_records_is_told():
+    past = [{"user": "u", "item": "a"}, {"user": "u", "item": "b", "count": 9}]
+    with pytest.raises(
+        gf.errors.InputError, match="a count in every row, or in none as in record 1"
+    ):
+        gf.recommending.evaluate_recommendations({"u": ["a"]}, "Novelty@2", history=past)
+
+
+def test_parts_of_which_a_later_one_has_grades_are_told(tmp_path):
+    for name, record in (("1.parquet", BARE), ("2.parquet", GRADED)):
+        pyarrow.parquet.write_table(pa.Table.from_pylist([record]), tmp_path / name)
+    with pytest.raises(
+        gf.errors.InputError, match="or in none as in the first part, found 'grade'"
+    ):
+        gf.evaluate(tmp_path, RUN)
