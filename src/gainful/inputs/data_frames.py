@@ -183,7 +183,7 @@ def refuse_nothing(given: Any, kind: Kind) -> None:
 def refuse_odd_objects(given: Any, columns: Sequence[str], kind: Kind) -> None:
     """Refuse what a data frame has in columns of objects, and the engine would write as text.
 
-    Ids are strings or integers, and an integer as number is one that a float64 holds.
+    Ids are strings or integers. An integer as number is one that a float64 holds, and True is none here.
 
     Args:
         given: the data frame; anything else is passed over.
@@ -193,6 +193,14 @@ def refuse_odd_objects(given: Any, columns: Sequence[str], kind: Kind) -> None:
     refuse_odd_ids(given, columns[:2], kind.name)
     for name, values in objects_in(given, columns[2:3]):
         for row, value in enumerate(values, 1):
+            if isinstance(value, bool | np.bool_):
+                # The engine has it as text.
+                raise InputError(
+                    f"{kind.name}, row {row}, column {name!r}",
+                    f"numbers as {kind.number}, or a column of the type bool",
+                    f"{value} in a column of objects",
+                    f"Make it one of numbers first: frame[{name!r}].astype(float).",
+                )
             if isinstance(value, int | np.integer) and not is_exact(int(value)):
                 raise InputError(
                     f"{kind.name}, row {row}, column {name!r}",

@@ -1,7 +1,12 @@
 """Scores in single precision: rounded to float32, and held as float64 again."""
 
+import math
+from numbers import Complex, Integral, Number, Real
+from typing import Any
+
 import numpy as np
 
+from gainful.arguments import is_truth
 from gainful.array_types import Floats
 from gainful.errors import InputError
 
@@ -46,6 +51,39 @@ def is_exact(number: int) -> bool:
         return int(float(number)) == number
     except OverflowError:
         return False
+
+
+def number_of(value: Any) -> float | None:
+    """Return a number of Python, of NumPy or a `Decimal` as a float64; None where the value is none of them.
+
+    It is infinite where a float64 holds none so large. True and False are no numbers.
+
+    >>> number_of(np.float32(0.5)), number_of(10**400), number_of("3"), number_of(True)
+    (0.5, inf, None, None)
+    """
+    if is_truth(value) or not (isinstance(value, Real) or _is_decimal(value)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+    except (ArithmeticError, ValueError):  # a Decimal that is a signal
+        return math.nan
+
+
+def is_held(value: Any) -> bool:
+    """Return whether a float64 holds a finite number: a fraction is rounded, and an integer must be exact.
+
+    >>> is_held(np.int64(2**53 + 1)), is_held(2**53), is_held(0.1)
+    (False, True, True)
+    """
+    whole = isinstance(value, Integral) or (_is_decimal(value) and value == int(value))
+    return not whole or is_exact(int(value))
+
+
+def _is_decimal(value: Any) -> bool:
+    # A Decimal is a number, and neither real nor complex; to import its type takes time.
+    return isinstance(value, Number) and not isinstance(value, Complex)
 
 
 def written_integer(number: int) -> str:

@@ -3,11 +3,16 @@
 import re
 from dataclasses import dataclass, replace
 
+from gainful.arguments import is_truth
+
 UNGRADED = "?"
 """What a pool has in the place of a grade that nobody has given yet."""
 
 _GIVE = "Give the document a grade, or remove the row: without one it is not judged."
 _COMMA = re.compile(r"\s*[-+]?\d[\d.]*(,\d+)+\s*")
+_DIGITS = re.compile(
+    r"\s*-?\d{1,15}(\.\d{1,15})?\s*"
+)  # of a number in the place of which its text stands
 _TRUTH = ("true", "false")
 _POINT = "Write decimals with a point, as in 2.5, and thousands without a comma."
 _CONTENTS = {
@@ -62,18 +67,28 @@ class Kind:
         return _LEAST[self.name]
 
     def advice(self, value: object) -> str:
-        """Say what to do about a number that is missing, has a comma, or is a truth value; else nothing.
+        """Say what to do about a number that is missing, a text, or a truth value; else nothing.
 
+        >>> JUDGMENTS.advice("3")
+        'Write the grade as a number, 3, without quotes.'
         >>> RUN.advice("2,5")
         'Write decimals with a point, as in 2.5, and thousands without a comma.'
         >>> JUDGMENTS.advice(True), RUN.advice(True)
-        ('Write 1 for true, and 0 for false.', '')
+        ('Write 1 for true, and 0 for false.', 'Write the score as a number.')
         """
-        truth = isinstance(value, str | bool) and str(value).casefold() in _TRUTH
-        if self.number == "grade" and truth:
-            return "Write 1 for true, and 0 for false."
+        truth = isinstance(value, str) or is_truth(value)
+        truth = truth and str(value).casefold() in _TRUTH
+        if truth:
+            judged = self.number == "grade"
+            return (
+                "Write 1 for true, and 0 for false."
+                if judged
+                else f"Write the {self.number} as a number."
+            )
         if isinstance(value, str) and _COMMA.fullmatch(value):
             return _POINT
+        if isinstance(value, str) and _DIGITS.fullmatch(value):
+            return f"Write the {self.number} as a number, {value.strip()}, without quotes."
         lacking = value is None or (isinstance(value, str) and value in ("", UNGRADED))
         return _GIVE if lacking and self.number == "grade" else ""
 

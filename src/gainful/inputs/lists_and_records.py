@@ -12,9 +12,9 @@ In a run, a list without scores is in the order of rank. In judgments, what has 
 """
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
-from numbers import Real
 from typing import Any, NamedTuple, TypeGuard
 from uuid import UUID
 
@@ -29,6 +29,7 @@ from gainful.inputs.columns import (
     is_name_of_distances,
     plain_name,
 )
+from gainful.inputs.float_precision import INEXACT, is_held, number_of, written_integer
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS, RANKS, RUN, Kind, mistaken
@@ -131,12 +132,7 @@ def read_lists(given: object, kind: Kind, columns: Columns, name: str) -> Lists 
             return reading.lists(_named(queries, items, name))
         if _is_row(first):
             return Rows([_record(item, place, reading) for place, item in enumerate(items, 1)])
-        raise InputError(
-            name,
-            "the ids of the queries, for a list of lists",
-            f"{len(items)} lists without",
-            "Give queries=[…] (--query-ids FILE) with an id for each list, or a dict {query: list}.",
-        )
+        raise _neither_rows_nor_lists(items, reading)
     raise InputError(
         name,
         f"a dict {{query: [doc, …]}}, or rows with a query, a doc and a {kind.number}",
@@ -244,7 +240,7 @@ def _is_row(item: object) -> bool:
         return True
     if isinstance(item, tuple):
         query, doc, *rest = (*item, None, None)
-        return len(item) == _ROW and _is_id(query) and _is_id(doc) and _is_number(rest[0])
+        return len(item) == _ROW and _is_id(query) and _is_id(doc) and _is_grade(rest[0])
     fields = _fields(item)
     return any(plain_name(field) in ALIASES["query"] for field in fields)
 
@@ -266,7 +262,34 @@ def _record(item: Any, place: int, reading: "_Reading") -> dict[str, Any]:
         return fields
     if isinstance(item, tuple) and len(item) == _ROW:
         return dict(zip(("query", "doc", reading.kind.number), item, strict=True))
-    raise InputError(f"{reading.name}, row {place}", "a row as the first is", f"{shown(item)}")
+    where, number = f"{reading.name}, row {place}", reading.kind.number
+    if isinstance(item, tuple | list):
+        values = f"{type(item).__name__} of {len(item)} values: {shown(item)}"
+        remedy = f"Write every row as a tuple (query, doc, {number})."
+        raise InputError(
+            where, f"a row as the first is, (query, doc, {number})", f"a {values}", remedy
+        )
+    raise InputError(where, "a row as the first is", f"{shown(item)}")
+
+
+def _neither_rows_nor_lists(items: Sequence[Any], reading: "_Reading") -> InputError:
+    """Return an error about lists whose queries nobody names, or tuples that are no rows."""
+    name, number = reading.name, reading.kind.number
+    named = "Give queries=[…] (--query-ids FILE) with an id for each list, or a dict {query: list}."
+    if isinstance(items[0], tuple):
+        return InputError(
+            f"{name}, row 1",
+            f"(query, doc, {number}) with a number",
+            f"{len(items[0])} values: {shown(items[0])}",
+            f"Write every row as a tuple (query, doc, {number}). If each is the list of a query: "
+            f"{named[0].lower()}{named[1:]}",
+        )
+    return InputError(
+        name,
+        "the ids of the queries, for a list of lists",
+        f"{len(items)} lists without",
+        f"{named} If each is a row, write it as a tuple (query, doc, {number}), or an object.",
+    )
 
 
 def _fields(item: Any) -> dict[str, Any]:
@@ -288,7 +311,7 @@ def _is_id(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, Real | np.number) and not isinstance(value, bool)
+    return number_of(value) is not None
 
 
 def _is_grade(value: object) -> bool:
@@ -690,11 +713,11 @@ def _inner(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _checked(number: Any, kind: Kind, where: str) -> float:
-    if not _is_number(number):
+    read = number_of(number)
+    if read is None:
         raise InputError(where, f"a {kind.number}", shown(number), kind.advice(number))
-    read = float(number)
-    if isinstance(number, int | np.integer) and int(read) != number:
-        raise InputError(
-            where, f"a {kind.number} that a float64 holds exactly", shown(number), "Scale it down."
-        )
+    huge = isinstance(number, int) and math.isinf(read)
+    if huge or (math.isfinite(read) and not is_held(number)):
+        expected = f"a {kind.number} that a float64 holds exactly"
+        raise InputError(where, expected, written_integer(int(number)), INEXACT)
     return read

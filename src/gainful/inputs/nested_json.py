@@ -1,6 +1,7 @@
 """JSON in one piece: a dict of dicts, as pytrec_eval, ranx and BEIR write it, or a list of records."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from gainful.errors import InputError
 from gainful.inputs.columns import asked_columns, find_columns, number_after_none
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
-from gainful.inputs.float_precision import INEXACT, is_exact
+from gainful.inputs.float_precision import INEXACT, is_held, number_of, written_integer
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.lists_and_records import is_dict_of_dicts, own_judgments
@@ -75,7 +76,8 @@ class Records:
                     raise InputError(where, f"an id as {role}", "an empty text")
             given = record[value] if self.kind.implied is None else self.kind.implied
             # NaN and the infinities are found in the table, as in one of another format.
-            read = given if type(given) is float else _number(given, self.kind, where)
+            real = isinstance(given, float | np.floating)
+            read = float(given) if real else _number(given, self.kind, where)
             numbers.append(self.kind.turned(read))
         texts = {name: np.array(column, object) for name, column in ids.items()}
         return {**texts, "number": np.array(numbers)}
@@ -207,19 +209,18 @@ def repeated_key(
     return InputError(name, "each key once", f"{problem} again", KEY_ONCE)
 
 
-def _number(value: object, kind: Kind, where: str) -> float:
-    # Bounded like this, NaN and the infinities are out; integers may be large.
-    if type(value) not in (int, float) or not -_LARGEST <= value <= _LARGEST:  # type: ignore[operator]
-        advice = kind.advice(value) if isinstance(value, str | bool | None) else ""
-        raise InputError(where, f"a finite number as {kind.number}", shown(value), advice)
-    if type(value) is int and not is_exact(value):
+def _number(value: Any, kind: Kind, where: str) -> float:
+    if type(value) is int and -_SMALL < value < _SMALL:  # as most are
+        return float(value)
+    read = number_of(value)
+    if read is None or not math.isfinite(read):
         raise InputError(
-            where,
-            f"a {kind.number} that a float64 holds exactly",
-            str(value),
-            INEXACT,
+            where, f"a finite number as {kind.number}", shown(value), kind.advice(value)
         )
-    return float(value)  # type: ignore[arg-type]
+    if not is_held(value):
+        expected = f"a {kind.number} that a float64 holds exactly"
+        raise InputError(where, expected, written_integer(int(value)), INEXACT)
+    return read
 
 
-_LARGEST = float(np.finfo(np.float64).max)
+_SMALL = 2**53  # of every smaller integer, a float64 holds each digit

@@ -16,7 +16,7 @@ from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, warn
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.disjoint_documents import warn_of_disjoint_documents
-from gainful.inputs.float_precision import beyond_single, in_single
+from gainful.inputs.float_precision import INEXACT, beyond_single, in_single, is_held
 from gainful.inputs.identifiers import (
     examples,
     id_text,
@@ -24,7 +24,7 @@ from gainful.inputs.identifiers import (
     refuse_disjoint_queries,
     refuse_halves,
 )
-from gainful.inputs.judgments_or_run import JUDGMENTS
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.matching.chunks_to_documents import Chunks, fold, without_self
 from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.minus_one_marks import without_negative
@@ -337,12 +337,12 @@ def _refuse_unusable_numbers(documents: DocNumbers, kind: str, what: str, query:
     for doc, number in documents.items():
         if not _is_finite(number):
             _refuse_infinite_number(documents, kind, what, query)
-        if isinstance(number, int) and int(float(number)) != number:
+        if not is_held(number):
             raise InputError(
                 f"{what}, query {query!r}, document {doc!r}",
                 f"a {kind} that a float64 holds exactly",
                 str(number),
-                "Integers above 2^53 may not be told apart: scale them down.",
+                INEXACT,
             )
 
 
@@ -352,7 +352,7 @@ def _refuse_infinite_number(documents: DocNumbers, kind: str, what: str, query: 
         f"{what}, query {query!r}, document {doc!r}",
         f"a finite number as {kind}",
         shown(number),
-        JUDGMENTS.advice(number) if kind == JUDGMENTS.number and number is None else "",
+        (JUDGMENTS if kind == JUDGMENTS.number else RUN).advice(number),
     )
 
 

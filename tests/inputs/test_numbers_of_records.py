@@ -1,0 +1,127 @@
+"""Grades and scores in records, pairs and dicts: numbers of every type, and what is none."""
+
+from decimal import Decimal
+from enum import IntEnum
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gainful as gf
+
+EXPECTED = gf.evaluate({"q": {"b": 1, "a": 2}}, {"q": ["b", "a"]}, "nDCG")["nDCG"]
+
+
+class Stars(IntEnum):
+    TWO = 2
+
+
+class Own(float):
+    pass
+
+
+class Text(str):
+    __slots__ = ()
+
+
+TWOS = [
+    np.int64(2), np.uint8(2), np.float16(2), np.float32(2), np.float64(2), Stars.TWO, Own(2), Decimal(2),
+    Decimal("2.0"), Fraction(2),
+]  # fmt: skip
+
+
+def forms(number, name="grade"):
+    """What has a number for a document of a query, in each form of Python."""
+    records = [
+        {"query": "q", "doc": "b", name: 1},
+        {"query": Text("q"), "doc": np.str_("a"), name: number},
+    ]
+    return {
+        "records": records,
+        "tuples": [tuple(record.values()) for record in records],
+        "pairs": {"q": [("a", number), ("b", 1)]},
+        "dicts": {"q": {"b": 1, "a": number}},
+    }
+
+
+FORMS = [*forms(1)]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("number", TWOS, ids=lambda number: type(number).__name__)
+def test_numbers_of_every_type_are_read(form, number):
+    judged = gf.evaluate(forms(number)[form], {"q": ["b", "a"]}, "nDCG")
+    assert judged["nDCG"] == EXPECTED
+    ranked = gf.evaluate({"q": {"a": 1}}, forms(number, "score")[form], "RR")
+    assert ranked["RR"] == 1.0
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("number", [2**53 + 1, np.int64(2**53 + 1), Decimal(2**53 + 1), 10**400])
+def test_integers_that_are_not_held_exactly_are_told(form, number):
+    with pytest.raises(gf.errors.InputError, match="holds exactly|a finite number as grade"):
+        gf.evaluate(forms(number)[form], {"q": ["b", "a"]})
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "number", [np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), Decimal("inf")]
+)
+def test_numbers_that_are_not_finite_are_told(form, number):
+    with pytest.raises(gf.errors.InputError, match="finite number as grade"):
+        gf.evaluate(forms(number)[form], {"q": ["b", "a"]})
+
+
+@pytest.mark.parametrize("form", ["records", "pairs", "dicts"])
+@pytest.mark.parametrize("text", ["3", " 2.5", Text("3"), np.str_("3")])
+def test_texts_are_told(form, text):
+    told = rf"Write the grade as a number, {text.strip()}, without quotes"
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.evaluate(forms(text)[form], {"q": ["b", "a"]})
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("truth", [True, np.True_])
+def test_truth_in_a_tuple_is_told(first, truth):
+    rows = [("q", "a", truth), ("q", "b", 1)][:: 1 if first else -1]
+    place = 1 if first else 2
+    told = (
+        f"judgments, record {place}: .* as grade, found .*True.*Write 1 for true, and 0 for false"
+    )
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.evaluate(rows, {"q": ["a"]})
+    with pytest.raises(
+        gf.errors.InputError, match=f"run, record {place}: .*Write the score as a numb"
+    ):
+        gf.evaluate({"q": ["a"]}, rows)
+
+
+@pytest.mark.parametrize("row", [("q", "a"), ("q", "0", "a", 1), ("q", "a", "3")])
+def test_tuples_of_another_length_are_told(row):
+    write = r"Write every row as a tuple \(query, doc, score\)"
+    with pytest.raises(gf.errors.InputError, match=f"run, row 1: .* {len(row)} values: .*{write}"):
+        gf.evaluate({"q": ["a"]}, [row, row])
+    if len(row) == 3:
+        return
+    with pytest.raises(gf.errors.InputError, match=f"run, row 2: .* {len(row)} values: .*{write}"):
+        gf.evaluate({"q": ["a"]}, [("q", "b", 2), row])
+
+
+def test_lists_in_the_place_of_tuples_are_told():
+    with pytest.raises(gf.errors.InputError, match=r"run, row 2: .* found a list of 3 values"):
+        gf.evaluate({"q": ["a"]}, [("q", "b", 2), ["q", "a", 1]])
+    with pytest.raises(
+        gf.errors.InputError, match=r"If each is a row, write it as a tuple \(query"
+    ):
+        gf.evaluate({"q": ["a"]}, [["q", "b", 2], ["q", "a", 1]])
+
+
+@pytest.mark.parametrize("truths", [[True, False], [np.True_, 1], [1, True], [True, None]])
+def test_truth_in_a_column_of_objects_is_told(truths):
+    rows = {"query": ["q", "q"], "doc": ["a", "b"], "grade": pd.Series(truths, dtype=object)}
+    told = r"row [12], column 'grade': .* found True in a column of objects\. .*astype\(float\)"
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.evaluate(pd.DataFrame(rows), {"q": ["a", "b"]})
+    frame = pd.DataFrame(rows).assign(grade=pd.Series(truths).astype(float).fillna(0))
+    assert gf.evaluate(frame, {"q": ["a", "b"]}, "RR")["RR"] == 1.0
