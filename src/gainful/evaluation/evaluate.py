@@ -117,6 +117,8 @@ def _looks_like_runs(run: object) -> bool:
             return Path(first).exists()
         except (OSError, ValueError):  # no name of a file, such as a long text
             return False
+    if hasattr(first, "to_list"):  # a column of a data frame
+        return False
     return hasattr(first, "__arrow_c_stream__") or hasattr(first, "columns")
 
 

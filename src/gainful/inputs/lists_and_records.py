@@ -41,6 +41,7 @@ from gainful.inputs.records_of_lists import (
     lacks_list,
     lists_in,
     name_of_list,
+    refuse_list_as_doc,
     refuse_no_list,
     refuse_other_list,
 )
@@ -148,6 +149,10 @@ def _read_mapping(given: Mapping[Any, Any], reading: "_Reading") -> Lists:
         return reading.answers([given] if several is None else several)
     if lacks_list(given, reading.kind) and query_in(given) is not None:  # a file of one record
         return reading.answers([given])
+    if query_in(given, reading.asked.get("query")) is not None:  # a file of one record, perhaps
+        if reading.has_list(given):
+            return reading.answers([given])
+        refuse_list_as_doc(given, reading.kind, reading.asked, reading.name)
     inner = _inner_run(given, reading.name)
     return reading.lists((inner or given).items())
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError
 from gainful.inputs.columns import asked_columns, find_columns, number_after_none
+from gainful.inputs.dicts_of_columns import refuse_columns
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
 from gainful.inputs.float_precision import INEXACT, is_held, number_of, written_integer
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.lists_and_records import is_dict_of_dicts, own_judgments
-from gainful.inputs.records_of_lists import lacks_list, refuse_lists
+from gainful.inputs.records_of_lists import lacks_list, refuse_list_as_doc, refuse_lists
 from gainful.inputs.search_responses import is_answer
 from gainful.message_texts import shown
 
@@ -54,6 +55,7 @@ class Records:
         """Return the columns query, doc and number."""
         names = list(self.records[0])
         refuse_lists(self.records[0], self.kind, columns, self.name)
+        refuse_list_as_doc(self.records[0], self.kind, columns, f"{self.name}, record 1")
         places = find_columns(names, self.kind, columns, self.name)
         keys = [names[place] for place in places[:2]]
         value = keys[0] if self.kind.implied is not None else names[places[2]]
@@ -71,6 +73,8 @@ class Records:
                 if extra is not None:
                     raise InputError(where, *extra)
             for (role, column), key in zip(ids.items(), keys, strict=True):
+                if isinstance(record[key], list | tuple):
+                    refuse_list_as_doc(record, self.kind, columns, where)
                 column.append(id_text(record[key], where=where))
                 if not column[-1]:
                     raise InputError(where, f"an id as {role}", "an empty text")
@@ -95,6 +99,8 @@ def read_nested(
         listed = isinstance(value[0].get(asked_columns(kind, columns).get("doc")), list)
         other = listed or is_answer(value[0]) or lacks_list(value[0], kind, columns)
         return OtherShape(value) if other else Records(file.name, kind, value)
+    if isinstance(value, dict):
+        refuse_columns(value, kind, file.name)
     if not isinstance(value, dict) or not is_dict_of_dicts(value):
         return OtherShape(value)
     if not checked:

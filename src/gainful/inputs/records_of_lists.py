@@ -148,6 +148,28 @@ def holds_documents(
     return False
 
 
+def refuse_list_as_doc(
+    record: Mapping[Any, Any], kind: Kind, columns: Mapping[str, str], where: str
+) -> None:
+    """Refuse a record with a list in the field of the document, which nobody named for a list.
+
+    >>> refuse_list_as_doc({"query": "q", "doc": ["a", "b"]}, RUN, {}, "run, record 1")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: run, record 1: expected one document in 'doc', found a list: ['a', 'b']. Write a record for each document. Or say that it holds ranked lists: columns run.doc=doc.
+    """
+    plain = {plain_name(name): name for name in record}
+    doc = next((plain[one] for one in ALIASES["doc"] if one in plain), None)
+    if doc is None or "doc" in asked_columns(kind, columns) or items_of(record[doc]) is None:
+        return
+    raise InputError(
+        where,
+        f"one document in {doc!r}",
+        f"a list: {shortened(shown(record[doc]))}",
+        f"Write a record for each document. Or say that it holds ranked lists: columns {kind.name}.doc={doc}.",
+    )
+
+
 def lacks_list(
     record: Mapping[Any, Any], kind: Kind, columns: Mapping[str, str] | None = None
 ) -> bool:
