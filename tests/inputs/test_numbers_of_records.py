@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import gainful as gf
@@ -125,3 +126,31 @@ def test_truth_in_a_column_of_objects_is_told(truths):
         gf.evaluate(pd.DataFrame(rows), {"q": ["a", "b"]})
     frame = pd.DataFrame(rows).assign(grade=pd.Series(truths).astype(float).fillna(0))
     assert gf.evaluate(frame, {"q": ["a", "b"]}, "RR")["RR"] == 1.0
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (
+            {"grade": ["good"]},
+            "numbers as grade, found 'good' as grade of query q, document a. Write a number",
+        ),
+        (
+            {"grade": [2**53 + 1]},
+            "holds exactly, found 9007199254740993 as grade of query q, document a. Int",
+        ),
+        (
+            {"query": [1.5]},
+            "as ids, found the id 1.5 in the column 'query' .* Make the ids strings first",
+        ),
+        (
+            {"doc": [1e20]},
+            "as ids, found the id 1.* in the column 'doc' .* Make the ids strings first",
+        ),
+    ],
+)
+def test_values_of_frames_that_cannot_be_read_are_told(frame, changed, told):
+    rows = {"query": ["q"], "doc": ["a"], "grade": [1], **changed}
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.evaluate(frame(rows), {"q": {"a": 1}})

@@ -27,7 +27,7 @@ from gainful.inputs.engine import (
     said,
 )
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
-from gainful.inputs.float_precision import BEYOND_SINGLE, beyond_single
+from gainful.inputs.float_precision import BEYOND_SINGLE, INEXACT, beyond_single
 from gainful.inputs.format_detection import Layout, json_lines_layout
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
@@ -46,6 +46,10 @@ SEVERAL_ASSESSORS = (
     "majority, max, min, dawid-skene, or the name of the one whose grades count; on the command line, --assessors."
 )
 """What to do about documents that stand again where a column tells assessors apart."""
+NO_ID = ", where ids are whole numbers"
+"""How the error about a fraction as id ends that reading a typed table raises."""
+NOT_HELD = ", which no float64 holds"
+"""How the one about an integer ends that would be rounded."""
 _SUBTOPICS = " Judgments of subtopics go with --subtopics, or gf.subtopics.evaluate_subtopics."
 
 
@@ -370,9 +374,18 @@ def refuse(source: Source, problem: Exception) -> NoReturn:
         fault = first_fault(source.file, source.layout, source.kind)
         if fault is not None:
             raise fault.error(source.file) from None
-    raise InputError(
-        source.name, f"{source.kind.name} that can be read", said(problem), "Check what wrote it."
-    ) from None
+    found = said(problem)
+    number = source.kind.number
+    expected, remedy = f"{source.kind.contents} that can be read", "Check what wrote it."
+    if f" as {number} of query " in found:  # what the SELECT of a typed table says
+        expected = f"numbers as {number}"
+        remedy = f"Write a number for it, or leave the row out."
+        if found.endswith(NOT_HELD):
+            found, remedy = found.removesuffix(NOT_HELD), INEXACT
+            expected = f"a {number} that a float64 holds exactly"
+    elif found.endswith(NO_ID):
+        expected, remedy = "strings (or integers) as ids", "Make the ids strings first."
+    raise InputError(source.name, expected, found, remedy) from None
 
 
 def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = True) -> NoReturn:

@@ -30,7 +30,7 @@ from gainful.inputs.id_types import type_of_column
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.lists_in_cells import Records, records_with_lists
 from gainful.inputs.plain_rows import small_frame
-from gainful.inputs.table_source import Source
+from gainful.inputs.table_source import NO_ID, NOT_HELD, Source
 
 Given = Mapping[str, str]
 
@@ -145,19 +145,19 @@ def typed(
         number, full_type = repr(kind.implied), "DOUBLE"
     value = f"CAST({number} AS DOUBLE)"
     type_of_number = full_type.split("(")[0]
+    told = f"{quoted(f' as {kind.number} of query ')}, {query}, {quoted(', document ')}, {doc}"
     if type_of_number == "VARCHAR":
-        told = [quoted(f" as {kind.number} of query "), query, quoted(", document "), doc]
         value = (
             f"CASE WHEN {number} IS NULL THEN NULL "
             f"WHEN TRY_CAST({number} AS DOUBLE) IS NULL OR {is_odd_number(number)} "
-            f"THEN error(concat({_SHOWN.format(number)}, {', '.join(told)})) ELSE {value} END"
+            f"THEN error(concat({_SHOWN.format(number)}, {told})) ELSE {value} END"
         )
     if type_of_number in _LARGE or full_type.endswith(
         _WHOLE
     ):  # as in a dict, an integer is never rounded in silence
         value = (
             f"CASE WHEN {number} IS NULL OR CAST({number} AS HUGEINT) = CAST({value} AS HUGEINT) THEN {value} "
-            "ELSE error('an integer that a float64 does not hold exactly: scale it down') END"
+            f"ELSE error(concat(CAST({number} AS VARCHAR), {told}, {quoted(NOT_HELD)})) END"
         )
     if kind.ascending:
         value = f"-({value})"
@@ -192,7 +192,7 @@ def id_text_in_sql(column: str, type_: str, name: str) -> str:
     quoted_name = name_quoted(column)
     if type_ not in FRACTIONS:
         return f"CAST({quoted_name} AS VARCHAR)"
-    odd = quoted(f"the id {{}} in the column {column!r} of the {name}: ids are whole numbers")
+    odd = quoted(f"the id {{}} in the column {column!r} of the {name}{NO_ID}")
     return (
         f"CASE WHEN {quoted_name} IS NULL OR isnan({quoted_name}) THEN NULL "
         f"WHEN {is_whole_in_sql(column)} "
