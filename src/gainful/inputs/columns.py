@@ -336,7 +336,7 @@ def number_after_none(
     if not kind.assumed:
         return None
     number = kind.number
-    others = {plain_name(name): name for name in names if name not in ids}
+    others = {plain_name(name): name for name in names if isinstance(name, str) and name not in ids}
     found = next((repr(others[one]) for one in ALIASES[number] if one in others), None)
     if found is None and kind.name == JUDGMENTS.name:
         unknown = (name for plain, name in others.items() if plain not in _NO_GRADES)

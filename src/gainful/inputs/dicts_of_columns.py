@@ -28,7 +28,7 @@ def refuse_columns(given: Mapping[Any, Any], kind: Kind, name: str) -> None:
         ...
     gainful.errors.InputError: run: expected rows, or a dict {query: {doc: score}}, found a dict of columns: 'query', 'doc', 'score'. Make a data frame of it, pandas.DataFrame(…), or a list of records, [{'query': …, 'doc': …, 'score': …}].
     """
-    if not 1 < len(given) <= _MOST:
+    if not 1 < len(given) <= _MOST or not all(isinstance(key, str) for key in given):
         return
     plain = {plain_name(key): key for key in given}
     query, doc, *numbers = (
@@ -61,7 +61,9 @@ def refuse_columns(given: Mapping[Any, Any], kind: Kind, name: str) -> None:
 def _column(value: Any) -> list[Any] | None:
     """Return the values of a column, where a value is one; `to_dict` numbers them from 0."""
     if isinstance(value, Mapping):
-        numbered = [*map(str, value)] == [*map(str, range(len(value)))]
+        numbered = {*map(type, value)} <= {int, str} and all(
+            key in (place, str(place)) for place, key in enumerate(value)
+        )
         return [*value.values()] if numbered else None
     if hasattr(value, "to_list"):  # of pandas and polars
         return [*value.to_list()]

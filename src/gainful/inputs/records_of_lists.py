@@ -158,7 +158,7 @@ def refuse_list_as_doc(
         ...
     gainful.errors.InputError: run, record 1: expected one document in 'doc', found a list: ['a', 'b']. Write a record for each document. Or say that it holds ranked lists: columns run.doc=doc.
     """
-    plain = {plain_name(name): name for name in record}
+    plain = {plain_name(name): name for name in record if isinstance(name, str)}
     doc = next((plain[one] for one in ALIASES["doc"] if one in plain), None)
     if doc is None or "doc" in asked_columns(kind, columns) or items_of(record[doc]) is None:
         return
