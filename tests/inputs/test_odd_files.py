@@ -266,7 +266,7 @@ def test_integers_among_objects_are_not_rounded(kind, number, session):
 def test_objects_that_a_float_holds(kind, number, session):
     frame = pd.DataFrame({"query": ["q"], "doc": ["a"], NUMBERS[kind]: np.array([number], object)})
     if number is True:
-        refused(session, frame, kind, "'True' as")
+        refused(session, frame, kind, "found True in a column of objects")
     else:
         assert read(session, frame, kind) == [("q", "a", float(number))]
 
@@ -280,7 +280,7 @@ def test_decimals_without_places_are_integers(kind, session):
             if fine:
                 assert read(session, given, kind) == [("q", "a", float(EXACT))]
             else:
-                refused(session, given, kind, "does not hold exactly")
+                refused(session, given, kind, "float64 holds exactly")
 
 
 NO_NUMBERS = (
