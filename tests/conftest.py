@@ -385,6 +385,6 @@ def spark():
 @pytest.fixture
 def on_engine(monkeypatch):
     """Have the engine read tables of any size, also those that Python would read faster."""
-    from gainful.inputs import plain_rows
+    from gainful.inputs import small_tables
 
-    monkeypatch.setattr(plain_rows, "MOST_ROWS", 0)
+    monkeypatch.setattr(small_tables, "MOST_ROWS", 0)

@@ -1,7 +1,7 @@
 """What a file holds, as `evaluate` reads it."""
 
 from gainful.inputs.columns import read_columns
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.matching.input_kinds.table_input import TableInput
 from gainful.matching.open_input import open_input

@@ -37,7 +37,7 @@ _NAMES = {
         "explanation.which_tool": "which",
         "explanation.why_tools_differ": "why",
         "fusion.fuse": "fuse",
-        "inputs.engine": "Engine",
+        "inputs.duckdb_engine": "Engine",
         "inputs.spark_engine": "Spark",
         "judging.bounds": "bounds",
         "judging.curve": "curve",

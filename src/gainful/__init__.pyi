@@ -42,7 +42,7 @@ from gainful.explanation.explain import explain
 from gainful.explanation.which_tool import which
 from gainful.explanation.why_tools_differ import why
 from gainful.fusion.fuse import fuse
-from gainful.inputs.engine import Engine
+from gainful.inputs.duckdb_engine import Engine
 from gainful.inputs.spark_engine import Spark
 from gainful.judging.bounds import bounds
 from gainful.judging.curve import curve

@@ -328,7 +328,7 @@ def test_what_is_ignored_stays_ignored():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "SIG_IGN SIG_IGN\n"
-    code = "import signal, gainful.evaluation.evaluate, gainful.inputs.engine\n"
+    code = "import signal, gainful.evaluation.evaluate, gainful.inputs.duckdb_engine\n"
     code += "print(signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "True\n"

@@ -19,7 +19,7 @@ from fuzzing import numbers, reference
 from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
 from gainful.inputs.columns import read_columns
-from gainful.inputs.engine import Engine, Session
+from gainful.inputs.duckdb_engine import Engine, Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.row_by_row_reading import Fault, rows
 from gainful.inputs.spark_text import Parsing

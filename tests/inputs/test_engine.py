@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import gainful as gf
-from gainful.inputs.engine import Session, _close_idle, _idle
+from gainful.inputs.duckdb_engine import Session, _close_idle, _idle
 from gainful.matching.reader import reading
 from same_matched import assert_same
 
@@ -173,7 +173,7 @@ def test_a_progress_that_fails_stops_a_query(tmp_path):
 @pytest.mark.parametrize("signals", [1, 2])
 def test_a_query_that_does_not_stop_is_left_to_itself(handled, signals, tmp_path, monkeypatch):
     """After a while, or at once where a second signal comes."""
-    monkeypatch.setattr("gainful.inputs.engine._PATIENCE", 0.2 if signals == 1 else 1e9)
+    monkeypatch.setattr("gainful.inputs.duckdb_engine._PATIENCE", 0.2 if signals == 1 else 1e9)
     go_on = threading.Event()
 
     def work():
@@ -286,7 +286,7 @@ def test_what_was_long_or_changed_is_not_left(opened, small, monkeypatch):
         session.execute("SELECT 1")
         session._spilled.mkdir()
     assert _idle == []
-    monkeypatch.setattr("gainful.inputs.engine._BRIEF", 0.0)
+    monkeypatch.setattr("gainful.inputs.duckdb_engine._BRIEF", 0.0)
     gf.evaluate({"q": {"a": 1}}, small)
     assert _idle == []
 

@@ -3,7 +3,7 @@
 import pytest
 
 import gainful as gf
-from gainful.inputs import text_cleaning
+from gainful.inputs import text_for_duckdb
 
 JUDGMENTS = {"q1": {"a": 1, "b": 2}}
 LAX = gf.Policy(duplicates="first")
@@ -139,5 +139,7 @@ def test_the_engine_reads_values_as_the_rows_are_read(tmp_path, monkeypatch, doc
             return str(problem)
 
     found = answer()
-    monkeypatch.setattr(text_cleaning, "see_json_lines", lambda _: text_cleaning.Seen(usual=False))
+    monkeypatch.setattr(
+        text_for_duckdb, "see_json_lines", lambda _: text_for_duckdb.Seen(usual=False)
+    )
     assert found == answer()

@@ -8,7 +8,7 @@ import pytest
 
 import gainful as gf
 from column_tables import NAMED, dicts, read_in, written
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 
 # nDCG by hand: the grades 1, 3, 2 in the order of the scores, against 3, 2, 1.
 GRADES = [("7", "1", 3), ("7", "2", 2), ("7", "3", 1)]

@@ -10,7 +10,7 @@ import pytest
 
 import gainful as gf
 from gainful.inputs import temporary_files
-from gainful.inputs.engine import Engine, Session
+from gainful.inputs.duckdb_engine import Engine, Session
 from gainful.inputs.temporary_files import temporary_file, temporary_folder
 from gainful.writing.atomic_files import replacing
 
@@ -182,7 +182,7 @@ def test_the_engine_says_the_same_of_what_it_spills(tmp_path):
     code = """
 import resource, signal, sys
 from gainful.errors import InputError
-from gainful.inputs.engine import Engine, Session
+from gainful.inputs.duckdb_engine import Engine, Session
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 with Session(Engine(memory="60MB", threads=1, folder=sys.argv[1])) as session:

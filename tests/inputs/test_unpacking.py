@@ -11,7 +11,7 @@ import pytest
 import gainful as gf
 from gainful.inputs import files as reading
 from gainful.inputs.column_roles import QUERIES
-from gainful.inputs.engine import Engine, Session, bytes_of
+from gainful.inputs.duckdb_engine import Engine, Session, bytes_of
 from gainful.inputs.files import plain_file
 from gainful.inputs.read_table import read_table
 from input_forms import zstd

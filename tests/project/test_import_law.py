@@ -389,7 +389,7 @@ ELSEWHERE = {
     "gainful.writing.table_files",
     "json",
 }
-OF_THE_ENGINE = {"duckdb", "gainful.matching.table_matching", "gainful.inputs.text_cleaning"}
+OF_THE_ENGINE = {"duckdb", "gainful.matching.table_matching", "gainful.inputs.text_for_duckdb"}
 
 
 def test_an_evaluation_loads_only_what_it_uses(tmp_path):
@@ -424,7 +424,7 @@ def test_what_is_heavy_can_be_seen():
 WRITES = {
     "cli/standard_streams.py": "opens the null device in the place of a stream that is closed",
     "inputs/temporary_files.py": "makes the empty file that takes the place of another",
-    "inputs/engine.py": "writes in the folder of a session, which is removed at its end",
+    "inputs/duckdb_engine.py": "writes in the folder of a session, which is removed at its end",
     "desk/lead_requests.py": "keeps what a lead sends in a folder that is removed when it is read",
 }
 WRITING = re.compile("[wax+]")

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import gainful as gf
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.writing.atomic_files import replacing
 
 RUN = {"q": {"a": 1.0}}

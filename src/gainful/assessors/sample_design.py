@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.array_types import Ints
 from gainful.errors import InputError, warn
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.files import opened, path_of, plain_file
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import in_order

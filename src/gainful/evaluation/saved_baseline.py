@@ -22,7 +22,7 @@ from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage, count_queries
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, beginning, opened, path_of, plain_file
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.nested_json import RepeatedError, unique_keys

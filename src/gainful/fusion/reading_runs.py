@@ -15,7 +15,7 @@ from gainful.errors import InputError
 from gainful.evaluation.evaluate import naming_run
 from gainful.fusion.candidates import Candidates
 from gainful.fusion.clean_runs import gather_clean
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_words import IdWords
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.judgments_or_run import RUN

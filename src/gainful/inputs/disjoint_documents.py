@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from gainful.errors import warn
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.identifiers import ELSEWHERE, Sides, examples, in_order, reading_in_common
 
 if TYPE_CHECKING:

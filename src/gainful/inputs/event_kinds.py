@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gainful.inputs.engine import Session, file_quoted, name_quoted, quoted
+from gainful.inputs.duckdb_engine import Session, file_quoted, name_quoted, quoted
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.judgments_or_run import Kind

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError
-from gainful.inputs.engine import Session, bytes_of
+from gainful.inputs.duckdb_engine import Session, bytes_of
 from gainful.inputs.temporary_files import Temporary, no_room
 from gainful.message_texts import shown
 

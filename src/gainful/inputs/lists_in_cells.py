@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gainful.errors import InputError
-from gainful.inputs.engine import Session, said
+from gainful.inputs.duckdb_engine import Session, said
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.records_of_lists import has_name_of_list, holds_documents
 

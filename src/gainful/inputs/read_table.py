@@ -27,7 +27,7 @@ from gainful.inputs.data_frames import (
     refuse_odd_ids,
     written_names,
 )
-from gainful.inputs.engine import Session, file_quoted, name_quoted, said
+from gainful.inputs.duckdb_engine import Session, file_quoted, name_quoted, said
 from gainful.inputs.files import LocalFile, is_parquet, parts_of, path_of, plain_file
 from gainful.inputs.float_precision import INEXACT, is_exact, written_integer
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gainful import arguments
 from gainful.errors import InputError, warn
-from gainful.inputs.engine import Engine
+from gainful.inputs.duckdb_engine import Engine
 from gainful.inputs.files import (
     are_one_file,
     is_parquet,

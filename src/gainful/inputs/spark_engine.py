@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError
-from gainful.inputs.engine import Engine
+from gainful.inputs.duckdb_engine import Engine
 from gainful.message_texts import shown
 
 if TYPE_CHECKING:

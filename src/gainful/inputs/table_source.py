@@ -17,7 +17,7 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.inputs.columns import kind_by_columns, no_rank, number_after_none, rank_again
-from gainful.inputs.engine import (
+from gainful.inputs.duckdb_engine import (
     Columns,
     Session,
     file_quoted,
@@ -31,8 +31,8 @@ from gainful.inputs.float_precision import BEYOND_SINGLE, INEXACT, beyond_single
 from gainful.inputs.format_detection import Layout, json_lines_layout
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
-from gainful.inputs.plain_rows import PlainRows
 from gainful.inputs.row_by_row_reading import Fault, Row, first_fault, line_of, rows
+from gainful.inputs.small_tables import PlainRows
 
 _NONE = Layout("")
 _NUMBER = 2  # the place among the columns that are read of a table with types
@@ -117,7 +117,7 @@ def ready(source: Source, session: Session) -> Source:
     """Return a source that the engine can read: with its white space in order, if it is a TREC file."""
     if source.state is not TextState.UNSEEN or source.file is None:
         return source
-    from gainful.inputs.text_cleaning import see_json_lines, see_lines, see_table
+    from gainful.inputs.text_for_duckdb import see_json_lines, see_lines, see_table
 
     layout, path = source.layout, source.file.path
     if layout.format == "jsonl":
@@ -165,7 +165,7 @@ def _has_other_fields(source: Source, session: Session) -> bool:
 
 def cleaned(source: Source, session: Session) -> Source:
     """Return a TREC file with its white space in order."""
-    from gainful.inputs.text_cleaning import clean, see_cleaned
+    from gainful.inputs.text_for_duckdb import clean, see_cleaned
 
     assert source.file is not None  # noqa: S101 - only text is cleaned
     with session.written_aside("cleaned") as (target, file):

@@ -23,13 +23,20 @@ from gainful.inputs.data_frames import (
     refuse_odd_objects,
     written_names,
 )
-from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted, said
+from gainful.inputs.duckdb_engine import (
+    Session,
+    file_quoted,
+    is_odd_number,
+    name_quoted,
+    quoted,
+    said,
+)
 from gainful.inputs.event_kinds import with_events_in_table
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.id_types import type_of_column
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.lists_in_cells import Records, records_with_lists
-from gainful.inputs.plain_rows import small_frame
+from gainful.inputs.small_tables import small_frame
 from gainful.inputs.table_source import NO_ID, NOT_HELD, Source
 
 Given = Mapping[str, str]

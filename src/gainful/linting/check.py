@@ -7,7 +7,7 @@ from typing import Unpack
 from gainful import arguments
 from gainful.errors import InputError, taken_warnings
 from gainful.inputs.columns import asked_columns, read_columns
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.files import are_the_same
 from gainful.inputs.id_types import UNTYPED, decided_type
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.inputs.mistaken_ranks import ARE_RANKS
 from gainful.inputs.table_source import SEVERAL_ASSESSORS

@@ -7,7 +7,7 @@ from gainful.inputs.disjoint_documents import (
     names_on_sides,
     sides_in_tables,
 )
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.identifiers import examples, in_order, overlap_hint
 from gainful.linting.draft_findings import Draft
 from gainful.linting.readable_rows import CheckedTable

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.judgments_or_run import RUN, Kind

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.engine import Session, quoted
+from gainful.inputs.duckdb_engine import Session, quoted
 from gainful.inputs.identifiers import id_text
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown

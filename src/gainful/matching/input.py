@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.table_source import Source

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from gainful.array_types import Floats, Ints
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.table_source import Source, refuse_duplicate
 from gainful.matching.dict_table_conversion import stored
 from gainful.matching.rank_search import Segments, with_repeats

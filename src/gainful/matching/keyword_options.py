@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import ParamSpec, TypedDict, TypeVar
 
 from gainful.inputs.cores import at_most
-from gainful.inputs.engine import Engine
+from gainful.inputs.duckdb_engine import Engine
 from gainful.inputs.spark_engine import Spark
 from gainful.measures.dialect import Dialect
 from gainful.measures.policy import CHOICES, GivenPolicy

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gainful.errors import InputError, warn
 from gainful.inputs.columns import Columns, assessor_in, find_columns, kind_by_columns
 from gainful.inputs.data_frames import is_lasting
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.event_kinds import with_events_in_records, with_events_in_text
 from gainful.inputs.files import (
     LocalFile,
@@ -26,7 +26,7 @@ from gainful.inputs.files import (
 from gainful.inputs.format_detection import Layout, recognise
 from gainful.inputs.id_types import UNTYPED, type_of_ids
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
-from gainful.inputs.plain_rows import plain_arrays
+from gainful.inputs.small_tables import plain_arrays
 from gainful.inputs.table_source import Source, TextState, json_lines
 from gainful.matching.input import Input
 from gainful.matching.input_kinds.table_input import TableInput

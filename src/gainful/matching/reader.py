@@ -11,7 +11,7 @@ from gainful import arguments
 from gainful.errors import warn
 from gainful.inputs.columns import Columns, asked_columns, read_columns
 from gainful.inputs.cores import at_most
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import IdType, decided_type
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind

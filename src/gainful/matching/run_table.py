@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.array_types import Ints
 from gainful.errors import InputError
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.float_precision import IN_SINGLE
 from gainful.inputs.identifiers import in_order, refuse_disjoint_queries
 from gainful.inputs.table_source import (

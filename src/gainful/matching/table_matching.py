@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.inputs.disjoint_documents import sides_in_tables, warn_of_disjoint_documents
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.identifiers import examples
 from gainful.inputs.table_source import Source, guarded
 from gainful.matching.chunks_to_documents import Chunks

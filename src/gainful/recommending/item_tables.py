@@ -11,7 +11,7 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.inputs.column_roles import ITEMS, VECTORS, Roles
 from gainful.inputs.columns import Columns
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.read_table import InputTable, read_table
 from gainful.inputs.spark_frames import refuse_spark

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from gainful.errors import InputError
 from gainful.inputs.column_roles import SUBTOPICS
 from gainful.inputs.columns import Columns, asked_columns, read_columns
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS

@@ -11,7 +11,7 @@ import numpy as np
 from gainful import arguments
 from gainful.errors import InputError, warn
 from gainful.inputs.columns import Columns, read_columns
-from gainful.inputs.engine import Session, quoted
+from gainful.inputs.duckdb_engine import Session, quoted
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import recognise
 from gainful.inputs.identifiers import examples, in_order

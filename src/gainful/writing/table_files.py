@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from gainful.inputs.engine import Columns, Session, file_quoted, name_quoted, reason_of
+from gainful.inputs.duckdb_engine import Columns, Session, file_quoted, name_quoted, reason_of
 from gainful.inputs.id_types import IdType
 from gainful.inputs.temporary_files import no_room
 from gainful.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text

@@ -31,7 +31,7 @@ from gainful.compat.trec_eval.run_with_graded_judgments import read_graded
 from gainful.compat.trec_eval.several_judges import read_grouped
 from gainful.compat.trec_eval.zscores import Deviations, read_deviations
 from gainful.errors import GainfulError
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.files import plain_file
 
 _LATEST = 10

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from gainful.compat.trec_eval.c_numbers_and_sorting import BAD_INPUT, StoppedError, decimal, whole
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.float_precision import in_single
 
 _QRELS_FIELDS, _RUN_FIELDS = 4, 6

@@ -13,7 +13,7 @@ from gainful.compat.trec_eval.files import Run, read_rows, read_run, text_of
 from gainful.compat.trec_eval.measure_names import AskedMeasure
 from gainful.compat.trec_eval.options import Options
 from gainful.compat.trec_eval.ranked_lists import WithoutGradeStrings, ranked, repeated_within
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.kernels.fulfilled_preferences import (
     ANY,
     BOTH,

@@ -34,7 +34,7 @@ from gainful.compat.trec_eval.ranked_lists import (
 )
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.inputs.clean_text_files import LARGEST
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.matching import clean_text_matching

@@ -21,7 +21,7 @@ from gainful.compat.trec_eval.ranked_lists import (
     repeated,
     repeated_within,
 )
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.matching.matched import Matched
 
 _FIELDS = 4

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.engine import Session
+from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import Kind
