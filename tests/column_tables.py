@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-from gainful.inputs.columns import read_columns
+from gainful.inputs.column_finding import read_columns
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy

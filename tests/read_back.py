@@ -1,6 +1,6 @@
 """What a file holds, as `evaluate` reads it."""
 
-from gainful.inputs.columns import read_columns
+from gainful.inputs.column_finding import read_columns
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.matching.input_kinds.table_input import TableInput

@@ -77,7 +77,7 @@ _NAMES = {
         "fusion.tuning": "tune",
     },
     "gainful.inputs": {
-        "inputs.columns": "column_names",
+        "inputs.column_finding": "column_names",
         "inputs.read_table": "read_chunk_map",
         "inputs.several_runs": "find_runs",
         "matching.keyword_options": "MeasuringOptions, ReadingOptions",

@@ -18,7 +18,7 @@ import gainful as gf
 from fuzzing import numbers, reference
 from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
-from gainful.inputs.columns import read_columns
+from gainful.inputs.column_finding import read_columns
 from gainful.inputs.duckdb_engine import Engine, Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.row_by_row_reading import Fault, rows

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import gainful as gf
 from gainful.inputs import table_source, text_for_duckdb
-from gainful.inputs.columns import read_columns
+from gainful.inputs.column_finding import read_columns
 from gainful.inputs.duckdb_engine import Engine, Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.table_source import read_into

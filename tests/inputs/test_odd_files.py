@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import gainful as gf
+from gainful.inputs.column_finding import read_columns
 from gainful.inputs.column_roles import QUERIES, QUERY_TEXTS
-from gainful.inputs.columns import read_columns
 from gainful.inputs.duckdb_engine import Engine, Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.read_table import read_table

@@ -13,7 +13,7 @@ import pytest
 import gainful as gf
 from column_tables import NAMED, TEXTS, dicts, read_in, written
 from every_case import assert_every_case
-from gainful.inputs.columns import read_columns
+from gainful.inputs.column_finding import read_columns
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.judgments_or_run import RUN
 from gainful.matching.open_input import open_input

@@ -15,7 +15,7 @@ import gainful as gf
 from gainful.cli.commands import commands
 from gainful.evaluation.spark.evaluate import measured_rows
 from gainful.evaluation.spark.measuring import Measuring
-from gainful.inputs.columns import read_columns
+from gainful.inputs.column_finding import read_columns
 from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.spark_frames import as_they_are
 from gainful.matching.chunks_to_documents import Chunks

@@ -20,7 +20,7 @@ from gainful.assessors.agreement_result import (
 )
 from gainful.assessors.grade_table import GradeTable, read_grades
 from gainful.errors import InputError
-from gainful.inputs.columns import read_columns
+from gainful.inputs.column_finding import read_columns
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.several_assessors import RULES
 from gainful.inputs.several_runs import Runs

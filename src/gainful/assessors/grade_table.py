@@ -12,7 +12,7 @@ import numpy as np
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.request import read_unmeasured
-from gainful.inputs.columns import read_columns
+from gainful.inputs.column_finding import read_columns
 from gainful.inputs.files import are_one_file, is_parquet, path_of, pattern_matches
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import in_order

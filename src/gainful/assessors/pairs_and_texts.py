@@ -7,13 +7,13 @@ from typing import Any, cast
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.evaluation.request import read_unmeasured
+from gainful.inputs.column_finding import ALIASES, asked_columns, plain_name, read_columns
 from gainful.inputs.column_roles import (
     PAIRS,
     WHOLE_DOC_TEXTS,
     WHOLE_QUERY_TEXTS,
     Roles,
 )
-from gainful.inputs.columns import ALIASES, asked_columns, plain_name, read_columns
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import examples, id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN

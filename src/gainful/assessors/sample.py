@@ -20,9 +20,9 @@ from gainful.assessors.sample_design import (
 from gainful.errors import InputError
 from gainful.evaluation.query_parts import parts_by_metadata
 from gainful.evaluation.request import read_unmeasured
+from gainful.inputs.column_finding import ALIASES, plain_name
 from gainful.inputs.column_roles import QUERIES as TABLE_OF_QUERIES
 from gainful.inputs.column_roles import QUERY_TEXTS
-from gainful.inputs.columns import ALIASES, plain_name
 from gainful.inputs.files import opened, path_of
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import examples, id_text, in_order

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
+from gainful.cli.option_origins import is_typed, set_aside
 from gainful.cli.options import (
     MEASURING,
     READING,
@@ -28,9 +30,7 @@ from gainful.cli.options import (
     shared_options,
     verbose_option,
 )
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import tell, write
-from gainful.cli.value_sources import is_typed, set_aside
 
 if TYPE_CHECKING:
     from gainful.rendering.table_formats import Table

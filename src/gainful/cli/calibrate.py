@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
 from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
@@ -23,7 +24,6 @@ from gainful.cli.options import (
     verbose_option,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import tell, write
 
 _OF_GRADES = ("design", "strata", "by", "width", "judge")

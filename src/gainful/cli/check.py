@@ -6,6 +6,8 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
+from gainful.cli.option_origins import current_project
 from gainful.cli.options import (
     READING,
     WITHOUT_NOTES,
@@ -22,9 +24,7 @@ from gainful.cli.options import (
     runs_of,
     shared_options,
 )
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import tell, write
-from gainful.cli.value_sources import current_project
 
 _FAILED = 1
 _SHARED = (*READING, "chunks")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
 from gainful.cli.options import (
     InputFile,
     check_target,
@@ -23,7 +24,6 @@ from gainful.cli.options import (
     told_format,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import print_data, seen_enough, tell
 from gainful.message_texts import counted, shortened
 

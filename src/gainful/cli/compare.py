@@ -14,8 +14,10 @@ from gainful.cli.calibrate import (
     refuse_standard_input,
     write_calibration,
 )
+from gainful.cli.command_with_project_defaults import ProjectCommand
 from gainful.cli.comparison_options import comparing_of, comparing_options
 from gainful.cli.gate_rules import gate_rules
+from gainful.cli.option_origins import is_typed, set_aside
 from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
@@ -40,9 +42,7 @@ from gainful.cli.options import (
     verbose_option,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import tell, tell_lines, write
-from gainful.cli.value_sources import is_typed, set_aside
 from gainful.message_texts import counted
 
 Result = TypeVar("Result")

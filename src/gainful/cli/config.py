@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.option_origins import default_of
 from gainful.cli.options import (
     WITHOUT_NOTES,
     check_target,
@@ -17,7 +18,6 @@ from gainful.cli.options import (
 from gainful.cli.project_file import NAME, PYPROJECT, ProjectFileChoice
 from gainful.cli.project_settings import EXAMPLE, Project, all_settings, read_settings
 from gainful.cli.standard_streams import tell, tell_lines, write
-from gainful.cli.value_sources import default_of
 from gainful.rendering.table_formats import Cell, Table
 
 _NONE = (

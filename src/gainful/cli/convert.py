@@ -5,6 +5,8 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
+from gainful.cli.option_origins import set_aside
 from gainful.cli.options import (
     READING,
     check_target,
@@ -12,9 +14,7 @@ from gainful.cli.options import (
     read_shared_options,
     shared_options,
 )
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import seen_enough
-from gainful.cli.value_sources import set_aside
 
 _ENDINGS = gf.writing.endings(of="documents")
 

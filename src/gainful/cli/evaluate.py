@@ -9,7 +9,9 @@ import click
 
 import gainful as gf
 from gainful.cli import quick_start
+from gainful.cli.command_with_project_defaults import ProjectCommand
 from gainful.cli.gate_rules import gate_rules, leave_out_gate
+from gainful.cli.option_origins import current_project, is_set, is_typed
 from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
@@ -37,9 +39,7 @@ from gainful.cli.options import (
     verbose_option,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import tell, tell_lines, write
-from gainful.cli.value_sources import current_project, is_set, is_typed
 
 _SUBTOPICS = "alpha_nDCG@20"
 _FAILED = 1

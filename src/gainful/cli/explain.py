@@ -6,6 +6,8 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
+from gainful.cli.option_origins import set_aside
 from gainful.cli.options import (
     MEASURING,
     check_target,
@@ -21,10 +23,8 @@ from gainful.cli.options import (
     shared_options,
     verbose_option,
 )
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import write
 from gainful.cli.unknown_options import no_such_option
-from gainful.cli.value_sources import set_aside
 
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
 _OF_RUNS = frozenset(

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gainful as gf
+from gainful.cli.option_origins import current_project, is_set, is_typed, set_aside
 from gainful.cli.standard_streams import tell
-from gainful.cli.value_sources import current_project, is_set, is_typed, set_aside
 
 Rules = tuple[Sequence[str], Sequence[str]]
 _NAMES = ("fail_if", "fail_unless")

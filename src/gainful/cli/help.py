@@ -2,9 +2,9 @@
 
 import click
 
+from gainful.cli.command_with_project_defaults import ProjectCommand
 from gainful.cli.grouped_help import tell_all, write_paragraphs
 from gainful.cli.help_topics import TOPICS, Topic
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import print_data
 
 

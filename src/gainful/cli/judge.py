@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
+from gainful.cli.option_origins import set_aside
 from gainful.cli.options import (
     InputFile,
     check_target,
@@ -16,9 +18,7 @@ from gainful.cli.options import (
     runs_of,
     texts_options,
 )
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import print_data, tell
-from gainful.cli.value_sources import set_aside
 from gainful.message_texts import counted
 
 _OF_A_NEW_ONE = (

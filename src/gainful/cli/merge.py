@@ -5,6 +5,8 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
+from gainful.cli.option_origins import set_aside
 from gainful.cli.options import (
     READING,
     InputFile,
@@ -14,9 +16,7 @@ from gainful.cli.options import (
     refuse_standard_input_twice,
     shared_options,
 )
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import seen_enough, tell
-from gainful.cli.value_sources import set_aside
 
 _FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
 

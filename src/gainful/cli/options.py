@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import click
 
 import gainful as gf
-from gainful.cli.value_sources import is_set, is_typed, set_aside
+from gainful.cli.option_origins import is_set, is_typed, set_aside
 
 Command = Callable[..., None]
 

@@ -5,6 +5,8 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
+from gainful.cli.option_origins import set_aside
 from gainful.cli.options import (
     MEASURING,
     InputFile,
@@ -20,9 +22,7 @@ from gainful.cli.options import (
     told_format,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import seen_enough, tell
-from gainful.cli.value_sources import set_aside
 
 _ENDINGS = gf.writing.endings(of="pools")
 _FORMATS = tuple(dict.fromkeys((*gf.writing.formats(), *_ENDINGS.values())))

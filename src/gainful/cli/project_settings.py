@@ -14,6 +14,7 @@ import click
 
 import gainful as gf
 from gainful.calling.environment_keys import is_secret_header, refuse_key_in_address
+from gainful.cli.option_origins import is_set
 from gainful.cli.options import (
     MEASURING,
     InputFile,
@@ -25,7 +26,6 @@ from gainful.cli.options import (
     texts_options,
 )
 from gainful.cli.project_file import ProjectFile
-from gainful.cli.value_sources import is_set
 from gainful.message_texts import did_you_mean, shown
 
 _COLUMNS = "columns"

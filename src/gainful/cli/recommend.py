@@ -5,7 +5,9 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
 from gainful.cli.comparison_options import comparing_of, comparing_options
+from gainful.cli.option_origins import is_typed, set_aside
 from gainful.cli.options import (
     READING,
     WITHOUT_NOTES,
@@ -23,9 +25,7 @@ from gainful.cli.options import (
     verbose_option,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import tell, write
-from gainful.cli.value_sources import is_typed, set_aside
 
 _FEWEST = 2  # runs that can be compared
 _FILES = ("items", "vectors", "history", "judgments", "expected")

@@ -6,7 +6,9 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
 from gainful.cli.comparison_options import comparing_of, comparing_options
+from gainful.cli.option_origins import set_aside
 from gainful.cli.options import (
     PAGE,
     InputFile,
@@ -22,9 +24,7 @@ from gainful.cli.options import (
     texts_options,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import tell
-from gainful.cli.value_sources import set_aside
 from gainful.message_texts import counted
 
 _MEGABYTE = 1_000_000

@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
+from gainful.cli.option_origins import current_project, is_typed, set_aside
 from gainful.cli.options import (
     InputFile,
     check_target,
@@ -19,10 +21,8 @@ from gainful.cli.options import (
     refuse_standard_input_twice,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.recording_options import recording_options
 from gainful.cli.standard_streams import seen_enough, tell
-from gainful.cli.value_sources import current_project, is_typed, set_aside
 
 _FORMATS = ("trec", "csv", "tsv", "jsonl", "parquet", "json")
 _SERVICE = ("url", "call", "command")

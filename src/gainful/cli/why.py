@@ -5,6 +5,8 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.command_with_project_defaults import ProjectCommand
+from gainful.cli.option_origins import set_aside
 from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
@@ -23,9 +25,7 @@ from gainful.cli.options import (
     shared_options,
     verbose_option,
 )
-from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import tell, write
-from gainful.cli.value_sources import set_aside
 
 _TOOLS = 2  # whose gap is split
 _WITHOUT_DIALECT = [name for name in MEASURING if name != "dialect"]

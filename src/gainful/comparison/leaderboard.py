@@ -47,8 +47,8 @@ from gainful.errors import InputError, warn
 from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.request import read_one
+from gainful.inputs.column_finding import plain_name
 from gainful.inputs.column_roles import BOARD, TASKS
-from gainful.inputs.columns import plain_name
 from gainful.inputs.id_types import UNTYPED
 from gainful.inputs.read_table import InputTable, read_table
 from gainful.inputs.several_runs import Runs, read_runs, read_tables

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 
 from gainful import arguments
 from gainful.desk.store import Row, Transaction
-from gainful.desk.study_results import Confirmed, Event, Feedback, Person, State, Task
+from gainful.desk.study_records import Confirmed, Event, Feedback, Person, State, Task
 from gainful.errors import InputError, LeaseLostError
 from gainful.inputs.identifiers import examples
 from gainful.message_texts import shown

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from gainful.desk.acts import ADJUDICATED, from_text
 from gainful.desk.store import Transaction
-from gainful.desk.study_results import Event, State
+from gainful.desk.study_records import Event, State
 from gainful.rendering.table_formats import Cell, Table
 
 

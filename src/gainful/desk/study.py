@@ -48,7 +48,7 @@ from gainful.desk.study_inputs import (
     read_run,
     read_scale,
 )
-from gainful.desk.study_results import (
+from gainful.desk.study_records import (
     Confirmed,
     Document,
     Event,

@@ -13,7 +13,7 @@ from gainful.assessors.sample_design import SampledStratum
 from gainful.desk.acts import ADJUDICATED, ROLES, UNCOUNTED, pace_of
 from gainful.desk.store import Transaction
 from gainful.desk.study_inputs import Ranked
-from gainful.desk.study_results import AssessorProgress, Progress, QueryProgress
+from gainful.desk.study_records import AssessorProgress, Progress, QueryProgress
 from gainful.errors import InputError, StudyError
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.several_assessors import DAWID_SKENE, RULES, grades_by_item

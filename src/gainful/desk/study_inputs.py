@@ -8,7 +8,7 @@ from typing import Any
 
 import gainful as gf
 from gainful import arguments
-from gainful.desk.study_results import Grade
+from gainful.desk.study_records import Grade
 from gainful.errors import InputError, warn
 from gainful.inputs.column_roles import PAIRS, WHOLE_DOC_TEXTS, WHOLE_QUERY_TEXTS, Role
 from gainful.inputs.identifiers import examples

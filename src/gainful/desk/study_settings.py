@@ -11,7 +11,7 @@ from gainful.desk.acts import SHOWN
 from gainful.desk.store import Transaction
 from gainful.desk.study_database_rows import pairs_in
 from gainful.desk.study_inputs import Scale
-from gainful.desk.study_results import Grade
+from gainful.desk.study_records import Grade
 from gainful.errors import InputError, StudyError, without_warnings
 from gainful.message_texts import shown
 

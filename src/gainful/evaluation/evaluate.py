@@ -337,7 +337,7 @@ def _measure_run(reader: Reader, run: object, request: Request, depth: int | Non
     measures, tool = request.measures, request.tool
     if any(isinstance(each, DocumentMeasure) for each in measures_inside(measures)):
         # Imported here because few measures are functions of the documents themselves.
-        from gainful.evaluation.asking_of_documents import asked_of_documents
+        from gainful.evaluation.document_measures import asked_of_documents
 
         measures = asked_of_documents(measures, reader, run)
     judgments, opened = reader.judgments.given, reader.run(run)  # both files are opened here

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gainful.errors import InputError
-from gainful.inputs.columns import ALIASES, plain_name, refuse_repeated
+from gainful.inputs.column_finding import ALIASES, plain_name, refuse_repeated
 from gainful.inputs.judgments_or_run import RUN
 from gainful.message_texts import did_you_mean, shortened
 

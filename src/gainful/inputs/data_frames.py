@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.columns import has_column
+from gainful.inputs.column_finding import has_column
 from gainful.inputs.float_precision import INEXACT, is_exact, written_integer
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_text, refuse_halves

@@ -7,7 +7,7 @@ from itertools import accumulate
 from pathlib import PurePath
 
 from gainful.errors import InputError
-from gainful.inputs.columns import (
+from gainful.inputs.column_finding import (
     ALIASES,
     asked_columns,
     assessor_in,

@@ -21,7 +21,7 @@ from uuid import UUID
 import numpy as np
 
 from gainful.errors import InputError, warn
-from gainful.inputs.columns import (
+from gainful.inputs.column_finding import (
     ALIASES,
     Columns,
     asked_columns,
@@ -33,7 +33,7 @@ from gainful.inputs.float_precision import INEXACT, is_held, number_of, written_
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS, RANKS, RUN, Kind, mistaken
-from gainful.inputs.numbers_beside_lists import numbers_beside, ranks_beside
+from gainful.inputs.parallel_number_lists import numbers_beside, ranks_beside
 from gainful.inputs.records_of_lists import (
     documents_in,
     has_lists,

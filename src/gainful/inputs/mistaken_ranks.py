@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gainful.errors import warn
-from gainful.inputs.columns import is_name_of_ranks
+from gainful.inputs.column_finding import is_name_of_ranks
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.row_by_row_reading import Row, rows
 from gainful.inputs.table_source import Source, read_into, ready

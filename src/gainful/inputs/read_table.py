@@ -17,8 +17,8 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
+from gainful.inputs.column_finding import refuse_ids, refuse_repeated
 from gainful.inputs.column_roles import CHUNKS, Header, Role, Roles, find_header
-from gainful.inputs.columns import refuse_ids, refuse_repeated
 from gainful.inputs.data_frames import (
     id_type_in,
     is_lasting,

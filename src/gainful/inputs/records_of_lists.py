@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from gainful.errors import InputError
-from gainful.inputs.columns import ALIASES, asked_columns, plain_name
+from gainful.inputs.column_finding import ALIASES, asked_columns, plain_name
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.inputs.lists_as_text import is_list_as_text
 from gainful.inputs.named_lists import (
@@ -20,7 +20,7 @@ from gainful.inputs.named_lists import (
     has_numbers,
     items_of,
 )
-from gainful.inputs.numbers_beside_lists import numbers_beside
+from gainful.inputs.parallel_number_lists import numbers_beside
 from gainful.inputs.search_responses import (
     NAMES,
     error_in,

@@ -13,7 +13,7 @@ from itertools import islice
 
 from gainful.arguments import HALF, is_writable
 from gainful.errors import InputError
-from gainful.inputs.columns import number_after_none
+from gainful.inputs.column_finding import number_after_none
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, csv_fields, opened
 from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.format_detection import Layout, other_kind

@@ -11,7 +11,7 @@ what was retrieved: judgments take the one, a run takes the other.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from gainful.inputs.columns import ALIASES
+from gainful.inputs.column_finding import ALIASES
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.inputs.named_lists import (
     BESIDE,

@@ -13,8 +13,8 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
+from gainful.inputs.column_finding import Columns, asked_columns
 from gainful.inputs.column_roles import ASSESSED
-from gainful.inputs.columns import Columns, asked_columns
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import in_order

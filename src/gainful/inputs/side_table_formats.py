@@ -14,6 +14,7 @@ from typing import Any, Literal, NoReturn
 
 from gainful.arguments import is_writable
 from gainful.errors import InputError
+from gainful.inputs.column_finding import is_number
 from gainful.inputs.column_roles import (
     Header,
     Roles,
@@ -21,7 +22,6 @@ from gainful.inputs.column_roles import (
     has_value_names_only,
     looks_like_header,
 )
-from gainful.inputs.columns import is_number
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, first_fields, no_text, opened
 from gainful.inputs.nested_json import KEY_ONCE, RepeatedError, repeated_key, unique_keys
 from gainful.inputs.row_by_row_reading import Fault, delimited_rows, numbered_lines

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from gainful.errors import GainfulError, InputError, MissingDependencyError
-from gainful.inputs.columns import (
+from gainful.inputs.column_finding import (
     find_columns,
     has_column,
     kind_by_columns,

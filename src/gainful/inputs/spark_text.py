@@ -17,7 +17,7 @@ import numpy as np
 
 from gainful.array_types import Floats
 from gainful.errors import InputError
-from gainful.inputs.columns import kind_by_columns
+from gainful.inputs.column_finding import kind_by_columns
 from gainful.inputs.files import BYTE_ORDER_MARK, csv_fields
 from gainful.inputs.format_detection import Layout, json_lines_layout, recognise_head
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.columns import kind_by_columns, no_rank, number_after_none, rank_again
+from gainful.inputs.column_finding import kind_by_columns, no_rank, number_after_none, rank_again
 from gainful.inputs.duckdb_engine import (
     Columns,
     Session,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gainful.errors import InputError
-from gainful.inputs.columns import (
+from gainful.inputs.column_finding import (
     assessor_in,
     find_columns,
     find_rank,

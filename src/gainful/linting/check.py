@@ -6,7 +6,7 @@ from typing import Unpack
 
 from gainful import arguments
 from gainful.errors import InputError, taken_warnings
-from gainful.inputs.columns import asked_columns, read_columns
+from gainful.inputs.column_finding import asked_columns, read_columns
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.files import are_the_same
 from gainful.inputs.id_types import UNTYPED, decided_type

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gainful.errors import InputError, warn
-from gainful.inputs.columns import Columns, assessor_in, find_columns, kind_by_columns
+from gainful.inputs.column_finding import Columns, assessor_in, find_columns, kind_by_columns
 from gainful.inputs.data_frames import is_lasting
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.event_kinds import with_events_in_records, with_events_in_text
@@ -76,8 +76,8 @@ def _open_assessed(given: object, columns: Columns, rule: object, session: Sessi
 
 def _open_object(given: object, kind: Kind, columns: Columns, session: Session) -> Input:
     if isinstance(given, Mapping):
-        from gainful.inputs.dicts_of_columns import refuse_columns
         from gainful.inputs.lists_and_records import is_dict_of_dicts
+        from gainful.inputs.refused_dicts_of_columns import refuse_columns
         from gainful.matching.input_kinds.dict_input import DictInput
 
         refuse_columns(given, kind, kind.name)

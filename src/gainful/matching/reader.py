@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful import arguments
 from gainful.errors import warn
-from gainful.inputs.columns import Columns, asked_columns, read_columns
+from gainful.inputs.column_finding import Columns, asked_columns, read_columns
 from gainful.inputs.cores import at_most
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import IdType, decided_type

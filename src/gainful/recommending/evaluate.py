@@ -10,7 +10,7 @@ from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import naming_run
 from gainful.evaluation.run_scores import RunScores
-from gainful.inputs.columns import Columns, read_columns
+from gainful.inputs.column_finding import Columns, read_columns
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import decided_type
 from gainful.inputs.judgments_or_run import HISTORY, JUDGMENTS, RUN, Kind

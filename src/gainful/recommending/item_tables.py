@@ -9,8 +9,8 @@ import numpy as np
 from gainful import arguments
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
+from gainful.inputs.column_finding import Columns
 from gainful.inputs.column_roles import ITEMS, VECTORS, Roles
-from gainful.inputs.columns import Columns
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.read_table import InputTable, read_table

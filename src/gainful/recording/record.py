@@ -30,8 +30,8 @@ from gainful.calling.http_server import HttpServer, read_address
 from gainful.calling.kept_answers import KeptAnswers, key_of
 from gainful.calling.many_calls import Asking, Manner, Service, UnansweredError, duration
 from gainful.errors import GainfulError, InputError, warn
+from gainful.inputs.column_finding import plain_name
 from gainful.inputs.column_roles import SENT_QUERY_TEXTS
-from gainful.inputs.columns import plain_name
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import examples
 from gainful.inputs.read_table import read_table

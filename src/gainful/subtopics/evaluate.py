@@ -12,7 +12,7 @@ from gainful.errors import InputError, PolicyError
 from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.request import refuse_dialect
 from gainful.evaluation.scores import measure_matched
-from gainful.inputs.columns import read_columns
+from gainful.inputs.column_finding import read_columns
 from gainful.inputs.id_types import decided_type
 from gainful.inputs.identifiers import examples
 from gainful.inputs.judgments_or_run import RUN

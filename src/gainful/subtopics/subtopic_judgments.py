@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Unpack
 
 from gainful.errors import InputError
+from gainful.inputs.column_finding import Columns, asked_columns, read_columns
 from gainful.inputs.column_roles import SUBTOPICS
-from gainful.inputs.columns import Columns, asked_columns, read_columns
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import id_text

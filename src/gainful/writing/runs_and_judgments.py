@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful import arguments
 from gainful.errors import InputError, warn
-from gainful.inputs.columns import Columns, read_columns
+from gainful.inputs.column_finding import Columns, read_columns
 from gainful.inputs.duckdb_engine import Session, quoted
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import recognise

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
-from gainful.inputs.columns import may_be_of_a_run
+from gainful.inputs.column_finding import may_be_of_a_run
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import IdType
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.clean_text_files import CleanIds, read_clean_ids
-from gainful.inputs.columns import find_rank, may_be_of_a_run
+from gainful.inputs.column_finding import find_rank, may_be_of_a_run
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import IdType
 from gainful.inputs.judgments_or_run import JUDGMENTS

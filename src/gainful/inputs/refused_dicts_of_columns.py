@@ -5,7 +5,7 @@ from typing import Any
 
 from gainful.arguments import is_truth
 from gainful.errors import InputError
-from gainful.inputs.columns import ALIASES, plain_name
+from gainful.inputs.column_finding import ALIASES, plain_name
 from gainful.inputs.float_precision import number_of
 from gainful.inputs.judgments_or_run import HISTORY, JUDGMENTS, RANKS, RUN, Kind
 from gainful.inputs.named_lists import items_of

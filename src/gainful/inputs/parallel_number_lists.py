@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gainful.inputs.columns import ALIASES, is_name_of_distances, plain_name
+from gainful.inputs.column_finding import ALIASES, is_name_of_distances, plain_name
 from gainful.inputs.judgments_or_run import JUDGMENTS, RANKS, RUN, Kind
 from gainful.inputs.named_lists import BESIDE, RELEVANT, first_list, is_scalar, items_of
 from gainful.inputs.search_responses import has_hits_within

@@ -6,10 +6,10 @@ import click
 
 import gainful as gf
 from gainful.cli.grouped_help import GroupedCommand
+from gainful.cli.option_origins import is_typed
 from gainful.cli.project_file import ProjectFileChoice
 from gainful.cli.standard_streams import tell
 from gainful.cli.unknown_options import no_such_option
-from gainful.cli.value_sources import is_typed
 
 
 class ProjectCommand(GroupedCommand):
