@@ -169,3 +169,18 @@ def test_text_that_is_no_number_in_a_frame(cell, tmp_path):
 def test_text_that_is_a_number_in_a_frame():
     for cells in (["1.5", " 5e-1 "], ["+2", "-1"]):
         assert gf.evaluate(JUDGMENTS, frame().assign(score=cells), "nDCG").means == VALUE
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("query doc score\n", "run.csv:1: expected commas or tabs between the names of columns, found blanks"),
+        ("# exported today\nquery,doc,score\n", "names stand in line 2: remove line 1"),
+        ("Export, by me\r\nquery;doc;score\r\n", "names stand in line 2: remove line 1"),
+        ("<!DOCTYPE html>\n<html>\n", "a page of the web: .*Download the file itself"),
+    ],
+)  # fmt: skip
+def test_names_that_are_not_where_they_should_be(files, head, told):
+    run = files("run.csv", head + "q,d,1\n")
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.evaluate({"q": {"d": 1}}, str(run))

@@ -164,6 +164,8 @@ def _delimited(
             )
     delimiter = next((mark for mark in delimiters if mark in line), "")
     fields = first.split()  # as bytes: only the white space of ASCII separates
+    if len(fields) != len(kind.fields):
+        _refuse_misplaced_names(where, line, head, kind, given)
     if len(fields) == len(kind.fields) or (delimiter in ("", "\t") and by_name != "\t"):
         _refuse_other_fields(where, line, kind, given)
         return trec(kind, "\t" if line.count("\t") == len(kind.fields) - 1 else " ", given, where)
@@ -188,6 +190,36 @@ def _refuse_lists(
         name, cell = next(iter(lists.items()))
         found = f"a list as text in the column {name!r}: {shortened(cell)}"
         raise InputError(where, "one document in each row", found, ROWS_OR_JSON)
+
+
+def _refuse_misplaced_names(
+    where: str, line: str, head: bytes, kind: Kind, given: Mapping[str, str]
+) -> None:
+    """Refuse names with blanks between them, names that stand in the second line, and pages of the web."""
+    if line.lstrip().lower().startswith(("<!doctype", "<html")):
+        raise InputError(
+            where,
+            "a table, or lines in TREC's format",
+            f"a page of the web: {shortened(repr(line))}",
+            "Download the file itself: the page may be one that asks to sign in.",
+        )
+    if looks_like_header(line.split(), kind, given):
+        raise InputError(
+            where,
+            "commas or tabs between the names of columns",
+            f"blanks: {shortened(repr(line))}",
+            "Write the file with commas or tabs.",
+        )
+    second = _first_row(head.partition(b"\n")[2])
+    for delimiter in _DELIMITERS:
+        names = first_fields(second, delimiter) if delimiter in second else []
+        if len(names) > 1 and looks_like_header(names, kind, given):
+            raise InputError(
+                where,
+                "names of columns",
+                shortened(repr(line)),
+                "The names stand in line 2: remove line 1.",
+            )
 
 
 def _refuse_other_fields(where: str, line: str, kind: Kind, given: Mapping[str, str]) -> None:
