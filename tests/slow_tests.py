@@ -344,6 +344,12 @@ THINNED = {
 # Tests whose cases go one way, each with a value of its own: rows of a table of messages, one loss or
 # one chart after the other. `make test` tries one in so many, and `make deep` tries all.
 ALIKE = {
+    "tests/plotting/test_chart_names.py::test_long_names_are_whole": 3,
+    "tests/inputs/test_clean_text_files.py::test_same_of_tables": 3,
+    "tests/judging/test_pool_bias.py::test_values_are_those_of_a_literal_recomputation": 2,
+    "tests/judging/test_next_to_judge.py::test_flips_are_those_of_a_literal_recomputation": 2,
+    "tests/evaluation/test_facts.py::test_holds": 2,
+    "tests/fusion/test_fuse.py::test_every_method_is_its_formula": 2,
     "tests/tensors/test_jax_operations.py::test_losses_as_on_a_gpu": 3,
     "tests/inputs/test_ranks.py::test_ranks_are_read_from_every_form": 2,
     "tests/inputs/test_ranks.py::test_two_documents_of_a_query_have_two_ranks": 2,
