@@ -60,6 +60,33 @@ def test_judgments_without_a_value(spark):
     assert message(empty, run) == "judgments: expected at least one judged document, found none."
 
 
+def test_documents_that_are_judged_twice(spark):
+    expected = (
+        "judgments: expected each document once for a query, found document 'a' of query 'q1' "
+        "again. Remove one, or set the policy duplicates to best."
+    )
+    rows = [*ROWS, ("q1", "a", -2.0)]
+    judgments = spark.createDataFrame(rows, "query string, doc string, grade double")
+    run = spark.createDataFrame(ROWS, RUN)
+    broken = spark.createDataFrame([*ROWS, ("q1", "e", None)], RUN)
+    twice = spark.createDataFrame([*ROWS, ROWS[0]], RUN)
+    for measure in ("nDCG@10", "nDCG"):
+        assert message(judgments, run, measure) == expected
+    for other in (broken, twice):  # judgments are looked at first
+        assert message(judgments, other, "nDCG@10") == expected
+    for policy, chunks in (
+        (gf.Policy(fold="max"), "#"),
+        (gf.Policy(negative="unjudged"), None),
+    ):
+        with pytest.raises(gf.errors.InputError) as caught:
+            gf.evaluate(judgments, run, "nDCG@10", policy=policy, chunks=chunks)
+        assert str(caught.value) == expected
+    best = gf.Policy(duplicates="best", negative="unjudged")
+    found = gf.evaluate(judgments, run, "nDCG@10", policy=best)
+    graded = spark.createDataFrame(ROWS, judgments.schema)
+    assert found.means == gf.evaluate(graded, run, "nDCG@10").means
+
+
 def test_judgments_and_run_in_each_others_place_are_told(spark):
     scored = [("q1", f"d{place}", 19.5 - place / 4) for place in range(20)]
     judged = {"q1": {f"d{place}": place % 3 for place in range(20)}}

@@ -146,6 +146,23 @@ def test_a_document_that_comes_twice_is_suspect(monkeypatch, chunk):
         assert any(bunch.suspect for bunch in bunches) == (place < 2)
 
 
+@pytest.mark.parametrize("chunk", [1, 4, 1 << 16])
+@pytest.mark.parametrize("query", ["q1", "q2", "q3", None])
+def test_a_document_that_is_judged_twice_is_suspect(monkeypatch, chunk, query):
+    monkeypatch.setattr(stream, "_CHUNK", chunk)
+    policy = gf.Policy(ties="doc", negative="unjudged")  # also where the judgment does not count
+    judgments = {f"q{n}": {"a": 1, "b": -1} for n in (1, 2, 3)}
+    run = {f"q{n}": {"a": 3.0, "d": 2.0} for n in (1, 2, 3)}
+    rows = rows_of(judgments, run, policy)
+    if query is not None:
+        again = next(place for place, row in enumerate(rows) if row[0] == query and row[4] == -1)
+        rows.insert(again, rows[again])
+    bunches = list(
+        stream.bunches(batches_of(rows, random.Random(1)), Plan(policy, None, None, 0.0))  # noqa: S311
+    )
+    assert any(bunch.suspect for bunch in bunches) == (query is not None)
+
+
 def test_a_large_query_is_not_kept():
     """What is kept of many documents is far less than their ids."""
     import tracemalloc

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 from gainful.errors import InputError
 from gainful.inputs.disjoint_documents import sides_on_spark, warn_of_disjoint_documents
 from gainful.inputs.identifiers import examples
-from gainful.inputs.judgments_or_run import RUN
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.spark_frames import (
     as_texts,
     functions,
@@ -61,6 +61,7 @@ class RunWithJudgments:
 
     def refuse_faulty(self) -> NoReturn:
         """Say where a value of the run is missing or no number, or a document comes twice."""
+        self._refuse_repeated_judgments()
         if self.plan.policy.precision == "single":
             refuse_beyond_single(self.run, RUN)
         refuse_values(self.run, RUN)
@@ -75,7 +76,12 @@ class RunWithJudgments:
 
     def refuse_repeats(self) -> None:
         """Say where a document comes twice, if one does: two may only share a hash."""
+        self._refuse_repeated_judgments()
         refuse_duplicates(self.run, RUN)
+
+    def _refuse_repeated_judgments(self) -> None:
+        if self.plan.policy.duplicates == "error":
+            refuse_duplicates(self.judged.frame, JUDGMENTS)
 
     def refuse_unfolded(self) -> NoReturn:
         """Say which chunk of a judged query has no document."""

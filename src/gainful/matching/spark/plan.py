@@ -135,7 +135,8 @@ def _grouped(sql: Any, rows: "DataFrame", plan: Plan) -> "DataFrame":
     rows = rows.groupBy("query", "kind", *chunk).agg(*best, sql.count(sql.lit(1)).alias("times"))
     listed = sql.col("kind") == sql.lit(RETRIEVED)
     if plan.policy.duplicates == "error":
-        rows = _marked(sql, rows, listed & (sql.col("times") > sql.lit(1)), FAULTY)
+        of_documents = listed | (sql.col("kind") == sql.lit(JUDGMENT))
+        rows = _marked(sql, rows, of_documents & (sql.col("times") > sql.lit(1)), FAULTY)
     if plan.chunks is not None:
         document = sql.when(listed, sql.col("document")).otherwise(sql.col("doc"))
         rows = rows.withColumn("doc", document).groupBy("query", "kind", "doc").agg(*best)

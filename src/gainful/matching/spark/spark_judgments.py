@@ -35,9 +35,10 @@ class SparkJudgments:
     """Judgments on Spark.
 
     Attributes:
-        frame: with the columns query, doc and number, each document once for a query.
+        frame: with the columns query, doc and number, each document once for a query; where
+            it must be so by the policy, that is checked when they are matched.
         bare: queries without documents, the column query; None where no query is.
-        queries: how many queries they have, about.
+        queries: how many queries they have.
         lowest: the lowest grade; infinite where there is none.
         marks: how many grades are −1, where that is the only negative one.
         local: whether they came from this machine, and are small.
@@ -54,32 +55,44 @@ class SparkJudgments:
 def judgments_in_frame(
     given: "DataFrame | Unread", columns: Mapping[str, str], policy: Policy
 ) -> SparkJudgments:
-    """Check judgments that are a Spark data frame."""
+    """Check judgments that are a Spark data frame.
+
+    That a document comes twice for a query is seen where the rows of the query meet, so that
+    they are not sent for that alone; unless the best of several counts.
+    """
     sql = functions()
     frame = in_shape(given, JUDGMENTS, columns)
     kept = sql.when(is_counted(policy), sql.col("number"))
-    by_doc = frame.groupBy("query", "doc").agg(
-        sql.count(sql.lit(1)).alias("times"),
-        sql.max(is_faulty(sql)).alias("faulty"),
-        # Of several, the best counts, or all are refused.
-        sql.max(kept).alias("grade"),
+    times, faulty, grade = sql.lit(1), is_faulty(sql), kept
+    if policy.duplicates == "error":
+        rows = frame
+    else:
+        rows = frame.groupBy("query", "doc").agg(
+            sql.count(sql.lit(1)).alias("times"),
+            sql.max(faulty).alias("faulty"),
+            sql.max(kept).alias("grade"),
+        )
+        times, faulty, grade = (sql.col(name) for name in ("times", "faulty", "grade"))
+    by_query = rows.groupBy("query").agg(
+        sql.max(times).alias("times"),
+        sql.max(faulty).alias("faulty"),
+        sql.min(grade).alias("lowest"),
+        sql.count(sql.when(grade == sql.lit(MARK), 1)).alias("marks"),
+        sql.max(sql.when(grade < 0, grade)).alias("nearest"),
     )
-    found = by_doc.agg(
-        sql.count(sql.lit(1)).alias("docs"),
-        sql.approx_count_distinct("query").alias("queries"),
+    found = by_query.agg(
+        sql.count(sql.lit(1)).alias("queries"),
         sql.max("times").alias("times"),
         sql.max("faulty").alias("faulty"),
-        sql.min("grade").alias("lowest"),
-        sql.count(sql.when(sql.col("grade") == sql.lit(MARK), 1)).alias("marks"),
-        sql.max(sql.when(sql.col("grade") < 0, sql.col("grade"))).alias("nearest"),
+        sql.min("lowest").alias("lowest"),
+        sql.sum("marks").alias("marks"),
+        sql.max("nearest").alias("nearest"),
     ).collect()[0]
-    if not found["docs"]:
+    if not found["queries"]:
         raise InputError(JUDGMENTS.name, JUDGMENTS.least, "none")
     if found["faulty"]:
         refuse_values(frame, JUDGMENTS)
     if found["times"] > 1:
-        if policy.duplicates == "error":
-            refuse_duplicates(frame, JUDGMENTS)
         frame = frame.groupBy("query", "doc").agg(sql.max("number").alias("number"))
     lowest = np.inf if found["lowest"] is None else found["lowest"] + 0.0
     marks = found["marks"] if lowest == MARK == found["nearest"] else 0

@@ -34,7 +34,7 @@ class Bunch:
         shared: (q,) int64, how many documents of each of these were judged and retrieved.
         extra: ids of the others.
         faulty: whether a row has no ids or no finite number, or a document comes twice.
-        suspect: whether a document may come twice.
+        suspect: whether a document may come twice, in the run or in the judgments.
         unfolded: whether a chunk has no document.
         fractional: whether a score is no whole number, as ranks are.
     """
@@ -132,6 +132,33 @@ class _Judged:
         return found
 
 
+class _Repeats:
+    """Sees whether a key comes twice; those of the query that may go on wait for the rest of it."""
+
+    def __init__(self) -> None:
+        self.found = False
+        self._code = -1  # the query that may go on
+        self._waiting: list[Keys] = []
+
+    def look(self, code: Ints, key: Keys, current: int) -> None:
+        """Look at the next rows, by ascending number of the query; the last may go on."""
+        if not code.size:
+            return
+        if code[0] != self._code:
+            self.close()
+        ended = np.searchsorted(code, current)
+        if ended:
+            self._waiting.append(key[:ended])
+            self.close()
+        self._code = current
+        self._waiting.append(key[ended:])
+
+    def close(self) -> None:
+        """Look at what has ended; no two queries have a key in common, but by chance."""
+        self.found |= _has_repeats(np.concatenate([np.empty(0, np.uint64), *self._waiting]))
+        self._waiting = []
+
+
 class _Stream:
     """The queries that have come so far and are not measured yet, numbered as they come."""
 
@@ -149,8 +176,8 @@ class _Stream:
         self._lengths = GrowingColumns(np.int64, np.int64)  # what has come
         self._shared = GrowingColumns(np.int64)
         self._judged: _Judged | None = None  # of the current query
-        self._keys: list[Keys] = []  # of the documents of the current query
-        self._faulty = self._suspect = self._unfolded = self._fractional = False
+        self._repeats = _Repeats(), _Repeats()  # among the judgments, and among the documents
+        self._faulty = self._unfolded = self._fractional = False
 
     @property
     def is_full(self) -> bool:
@@ -204,6 +231,7 @@ class _Stream:
     ) -> _Judged:
         """Return the judgments that the rows have, and those that the first query has already."""
         chosen = kind == JUDGMENT
+        self._repeats[0].look(code[chosen], key[chosen], self.current)
         if self.plan.policy.drop_self == "yes":
             chosen &= ~_equal(queries, docs)
         if self.plan.policy.negative == "unjudged":
@@ -216,7 +244,7 @@ class _Stream:
     def _rank(self, judged: _Judged, code: Ints, key: Keys, score: Floats, docs: Any) -> None:
         self._fractional |= bool((score != np.floor(score)).any())
         if not self.plan.once:
-            self._look_for_repeats(code, key)
+            self._repeats[1].look(code, key, self.current)
         owners, lengths = np.unique(code, return_counts=True)
         self._lengths.add(owners, lengths)
         place = judged.locate(code, key, docs)
@@ -233,22 +261,10 @@ class _Stream:
             wanted, grade = np.ones(code.size, np.bool_), grades
         self.ranks.add(code, score, wanted, grade)
 
-    def _look_for_repeats(self, code: Ints, key: Keys) -> None:
-        """See whether a key comes twice; those of the current query wait for the rest of it."""
-        if not code.size or code[0] == self.current:
-            self._keys.append(key)
-            return
-        ends = np.searchsorted(code, [code[0] + 1, self.current])
-        # The first query may have begun before.
-        self._keys.append(key[: ends[0]])
-        self.check_last()
-        self._suspect |= _has_repeats(key[ends[0] : ends[1]])
-        self._keys = [key[ends[1] :]]
-
     def check_last(self) -> None:
         """See whether a document of the query that has ended comes twice."""
-        self._suspect |= _has_repeats(np.concatenate([np.empty(0, np.uint64), *self._keys]))
-        self._keys = []
+        for repeats in self._repeats:
+            repeats.close()
 
     def take(self, end: int) -> Bunch:
         """Match the queries before one, and forget them."""
@@ -298,8 +314,11 @@ class _Stream:
             missing=~is_present[is_known],
         )
         extra = [names[place] for place in np.flatnonzero(is_present & ~is_known)]
-        flags = self._faulty, self._suspect, self._unfolded, self._fractional
-        self._faulty = self._suspect = self._unfolded = self._fractional = False
+        suspect = any(repeats.found for repeats in self._repeats)
+        flags = self._faulty, suspect, self._unfolded, self._fractional
+        self._faulty = self._unfolded = self._fractional = False
+        for repeats in self._repeats:
+            repeats.found = False
         return Bunch(matched, shared, extra, *flags)
 
     def _matched(
