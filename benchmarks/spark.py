@@ -177,22 +177,24 @@ class Processor:
         self.least = float("inf")
 
     def __call__(self) -> object:
-        before = sum(map(_on_the_cores, (os.getpid(), *_descendants(os.getpid()))))
+        before = self._seconds()
         found = self._call()
-        after = sum(map(_on_the_cores, (os.getpid(), *_descendants(os.getpid()))))
-        self.least = min(self.least, after - before)
+        self.least = min(self.least, self._seconds() - before)
         return found
+
+    def _seconds(self) -> float:
+        return sum(map(_on_the_cores, (os.getpid(), *_descendants(os.getpid()))))
 
 
 class Resident:
     """The most memory that all descendants of this process have had together, seen ten times a second.
 
-    Their time on all cores is added up, too, as it was when each was last seen.
+    So is the time that they have taken on all cores together, `processor`, in seconds.
     """
 
     def __enter__(self):
         self.most = 0
-        self._times: dict[int, float] = {}
+        self.processor = 0.0
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
@@ -206,12 +208,7 @@ class Resident:
         while not self._done.wait(0.1):
             found = _descendants(os.getpid())
             self.most = max(self.most, sum(map(_resident, found)))
-            self._times.update({each: _on_the_cores(each) for each in found})
-
-    @property
-    def processor(self) -> float:
-        """Seconds on all cores together."""
-        return sum(self._times.values())
+            self.processor = max(self.processor, sum(map(_on_the_cores, found)))
 
 
 def _descendants(parent: int) -> list[int]:
@@ -239,12 +236,12 @@ def _resident(process: int) -> int:
 
 
 def _on_the_cores(process: int) -> float:
-    """Return the seconds that a process has taken on all cores, 0 if it has ended."""
+    """Return the seconds that a process, and its children that have ended, took on all cores."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, stat[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
