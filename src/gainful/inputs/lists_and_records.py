@@ -33,6 +33,7 @@ from gainful.inputs.float_precision import INEXACT, is_held, number_of, written_
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS, RANKS, RUN, Kind, mistaken
+from gainful.inputs.named_lists import items_of
 from gainful.inputs.parallel_number_lists import numbers_beside, ranks_beside
 from gainful.inputs.records_of_lists import (
     documents_in,
@@ -44,6 +45,15 @@ from gainful.inputs.records_of_lists import (
     refuse_list_as_doc,
     refuse_no_list,
     refuse_other_list,
+)
+from gainful.inputs.rows_under_a_key import (
+    IDS_OF_HITS,
+    Row,
+    RowField,
+    id_of_query,
+    refuse_rows,
+    refuse_unnamed_rows,
+    row_field,
 )
 from gainful.inputs.search_responses import (
     error_in,
@@ -57,7 +67,6 @@ from gainful.message_texts import shortened, shown
 
 _ROW = 3  # query, doc and number
 _PAIR = 2  # doc and number
-_IDS = ("_id", "objectID", "id", "id_", "node_id", "ref_doc_id")  # of a hit, before the usual names
 _SCORES = ("_score", "score", "_rankingScore", "@search.score")
 _INSIDE = ("_source", "fields", "document", "metadata", "node", "payload", "entity")
 _UNGRADED = 1.0
@@ -338,6 +347,8 @@ class _Reading:
         self._rising: list[bool] = []
         self._taken_from = ""
         self._numbers: dict[str, _Beside] = {}  # those of the list of a query
+        self._rows: list[Row] = []  # what items of the list of a query say of their own
+        self._row_fields: dict[tuple[Any, ...], RowField | None] = {}  # by the fields of items
 
     def has_list(self, record: Mapping[Any, Any]) -> bool:
         """Return whether the field that is named for documents holds a list of them."""
@@ -357,15 +368,7 @@ class _Reading:
                 query_in(answer, self.asked.get("query")) if isinstance(answer, Mapping) else None
             )
             if query is None:
-                asked = self.asked.get("query")
-                other = "" if asked is None else for_other_side(self.kind, self._columns)
-                raise InputError(
-                    f"{self.name}, response {place}",
-                    "the query that it answers" + ("" if asked is None else f", named {asked!r}"),
-                    f"none among {', '.join(map(repr, answer)) if isinstance(answer, Mapping) else shown(answer)}",
-                    "Give queries=[…] (--query-ids FILE) with an id for each response, or a dict "
-                    f"{{query: response}}.{other}",
-                )
+                raise self._without_query(answer, place)
             if self.has_list(answer):
                 self._columns.use("doc", self.kind)
                 self._taken_from = self.asked["doc"]
@@ -396,6 +399,23 @@ class _Reading:
             self._columns.use("query", self.kind)
         return self.lists(named)
 
+    def _without_query(self, answer: Any, place: int) -> InputError:
+        """Return an error about an answer that does not tell its query, or refuse rows in it."""
+        asked = self.asked.get("query")
+        found = shown(answer)
+        if isinstance(answer, Mapping):
+            key = name_of_list(answer, self.kind)
+            refuse_unnamed_rows(items_of(answer.get(key)) or (), self.asked, key, self.name)
+            found = ", ".join(map(repr, answer))
+        other = "" if asked is None else for_other_side(self.kind, self._columns)
+        return InputError(
+            f"{self.name}, response {place}",
+            "the query that it answers" + ("" if asked is None else f", named {asked!r}"),
+            f"none among {found}",
+            "Give queries=[…] (--query-ids FILE) with an id for each response, or a dict "
+            f"{{query: response}}.{other}",
+        )
+
     def lists(self, named: Iterable[tuple[Any, Any]]) -> Lists:
         """Read the list of each query."""
         documents: dict[str, dict[str, float]] = {}
@@ -416,27 +436,22 @@ class _Reading:
     def _list(self, query: str, items: Any) -> dict[str, float]:
         where = f"{self.name}, query {query!r}"
         beside = self._numbers.pop(query, None)
+        record = items
         if isinstance(items, Mapping):
             items, beside = self._in_record(items, where)
         if isinstance(items, Mapping):
             return {self._doc(doc, where): number for doc, number in items.items()}
         if isinstance(items, Set):
-            if beside is not None:
-                raise InputError(
-                    where, f"a list of documents, each with one of {beside.field!r}",
-                    "a set, which has no order", f"Give a list, or a dict {{doc: {self.kind.number}}}.",
-                )  # fmt: skip
-            if self._is_run:
-                raise InputError(
-                    where, "documents in the order of rank", "a set, which has no order",
-                    "Give a list, or a dict {doc: score}.",
-                )  # fmt: skip
+            self._refuse_set(beside, where)
             items = sorted(items, key=str)
         if not _is_list(items):
             raise InputError(
                 where, f"{{doc: {self.kind.number}}}, or a list of documents", shown(items)
             )
+        self._rows = []
         read = [self._item(item, f"{where}, item {place}") for place, item in enumerate(items, 1)]
+        if self._rows:
+            refuse_rows(self._rows, query, where, record)
         if beside is not None:
             if len(beside.numbers) != len(read):
                 raise InputError(
@@ -449,6 +464,19 @@ class _Reading:
         if self._is_run:
             _refuse_mixed(read, where)
         return self._numbered(query, read)
+
+    def _refuse_set(self, beside: "_Beside | None", where: str) -> None:
+        """Refuse a set where the order of documents counts."""
+        if beside is not None:
+            raise InputError(
+                where, f"a list of documents, each with one of {beside.field!r}",
+                "a set, which has no order", f"Give a list, or a dict {{doc: {self.kind.number}}}.",
+            )  # fmt: skip
+        if self._is_run:
+            raise InputError(
+                where, "documents in the order of rank", "a set, which has no order",
+                "Give a list, or a dict {doc: score}.",
+            )  # fmt: skip
 
     def _in_record(self, record: Mapping[Any, Any], where: str) -> "tuple[Any, _Beside | None]":
         """Return the list of a record, and the numbers beside it; or a dict of documents."""
@@ -575,15 +603,26 @@ class _Reading:
                 where, "the id of a document, a pair, or an object with an id", shown(item)
             )
         doc = self._id(fields, where)
+        self._note_row(fields, doc)
         number = self._number(fields)
         if number is not None:
             number = _checked(number, self.kind, where)
         return _Item(doc, number, certain=False)
 
+    def _note_row(self, fields: Mapping[str, Any], doc: str) -> None:
+        """Remember which query an item of a list says that it belongs to, where it says one."""
+        names = (*fields,)  # most items have the same
+        if names not in self._row_fields:
+            self._row_fields[names] = row_field(fields, self.asked)
+        field = self._row_fields[names]
+        query = None if field is None else id_of_query(fields[field.name])
+        if field is not None and query is not None:
+            self._rows.append(Row(field, query, doc))
+
     def _id(self, fields: Mapping[str, Any], where: str) -> str:
         asked = self.asked.get("doc")
         held = [fields, *_inner(fields)]
-        value = self._field(held, "doc", (*_IDS, *ALIASES["doc"]), _is_id)
+        value = self._field(held, "doc", (*IDS_OF_HITS, *ALIASES["doc"]), _is_id)
         if value is not None:
             return self._doc(value, where)
         raise InputError(
