@@ -3,6 +3,7 @@
 import json
 from itertools import count
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -107,3 +108,53 @@ def test_parts_of_which_a_later_one_has_grades_are_told(tmp_path):
         gf.errors.InputError, match="or in none as in the first part, found 'grade'"
     ):
         gf.evaluate(tmp_path, RUN)
+
+
+LISTED = {"question": "q1", "relevant": ["a"]}
+LISTED_GRADED = {"question": "q2", "relevant": ["a", "b"], "grades": [3, 1]}
+LISTED_RUN = {"q1": ["a"], "q2": ["b", "a"]}
+
+
+@pytest.mark.parametrize("form", [*FORMS, "frame", "j.parquet"])
+@pytest.mark.parametrize(
+    "records",
+    [
+        [LISTED, LISTED_GRADED],
+        [LISTED_GRADED, LISTED],
+        [LISTED_GRADED, LISTED | {"grades": None}],
+    ],
+)
+def test_lists_of_which_some_have_grades_are_told(form, records, tmp_path):
+    if form == "frame":
+        given = pd.DataFrame(records)
+    elif form == "j.parquet":
+        given = tmp_path / form
+        pa.parquet.write_table(pa.Table.from_pandas(pd.DataFrame(records)), given)
+    else:
+        given = given_as(form, records, tmp_path)
+    told = "found one for 'a' of query 'q2', none for 'a' of query 'q1'"
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.evaluate(given, LISTED_RUN)
+
+
+def test_documents_of_which_some_have_grades_are_told_in_other_forms_of_records():
+    some = [{"id": "a", "grade": 3}, {"id": "b"}]
+    for given in (
+        [{"query": "q2", "relevant": some}],
+        {"q1": {"relevant": ["a"]}, "q2": {"relevant": ["a", "b"], "grades": [3, 1]}},
+        [{"query": "q1", "relevant": ["a"]}, {"query": "q2", "relevant": {"a": 3}}],
+    ):
+        with pytest.raises(
+            gf.errors.InputError, match="for every document of records, or for none"
+        ):
+            gf.evaluate(given, LISTED_RUN)
+    named = [{"query": "q1", "mine": ["a"]}, {"query": "q2", "mine": ["a"], "grades": [3]}]
+    with pytest.raises(gf.errors.InputError, match="for every document of records, or for none"):
+        gf.evaluate(named, LISTED_RUN, columns={"judgments.doc": "mine"})
+
+
+@pytest.mark.parametrize("more", [{}, {"grades": None}, {"grades": []}])
+def test_an_empty_list_needs_no_grades(more):
+    records = [{"question": "q1", "relevant": []} | more, LISTED_GRADED]
+    expected = gf.evaluate({"q1": {}, "q2": {"a": 3, "b": 1}}, LISTED_RUN, "nDCG")["nDCG"]
+    assert gf.evaluate(records, LISTED_RUN, "nDCG")["nDCG"] == expected

@@ -347,6 +347,9 @@ class _Reading:
         self._rising: list[bool] = []
         self._taken_from = ""
         self._numbers: dict[str, _Beside] = {}  # those of the list of a query
+        self._has_records = False  # with lists
+        # Of judgments, the first query and document with a grade, and the first without.
+        self._graded: dict[bool, tuple[str, str]] = {}
         self._rows: list[Row] = []  # what items of the list of a query say of their own
         self._row_fields: dict[tuple[Any, ...], RowField | None] = {}  # by the fields of items
 
@@ -371,7 +374,7 @@ class _Reading:
                 raise self._without_query(answer, place)
             if self.has_list(answer):
                 self._columns.use("doc", self.kind)
-                self._taken_from = self.asked["doc"]
+                self._taken_from, self._has_records = self.asked["doc"], True
                 error = answer.get("error") if self._is_run else None
                 if (
                     isinstance(error, str | Mapping)
@@ -425,6 +428,7 @@ class _Reading:
             if query in documents:
                 raise InputError(self.name, "each query once", f"{query!r} again")
             documents[query] = self._list(query, items)
+        self._refuse_some_graded()
         self._tell()
         types = type_of_ids(self._queries.values()), type_of_ids(self._docs.values())
         return Lists(documents, types, self._taken_from)
@@ -440,7 +444,10 @@ class _Reading:
         if isinstance(items, Mapping):
             items, beside = self._in_record(items, where)
         if isinstance(items, Mapping):
-            return {self._doc(doc, where): number for doc, number in items.items()}
+            found = {self._doc(doc, where): number for doc, number in items.items()}
+            if found:
+                self._graded.setdefault(True, (query, next(iter(found))))
+            return found
         if isinstance(items, Set):
             self._refuse_set(beside, where)
             items = sorted(items, key=str)
@@ -499,6 +506,7 @@ class _Reading:
         else:
             refuse_no_list(record, self.kind, where)
             return record, None
+        self._has_records = True
         name = name_of_list(record, self.kind)
         self._taken_from = self._taken_from or name
         return hits, self._beside(record, name)
@@ -669,6 +677,11 @@ class _Reading:
         """Return the documents of a query; of one that stands again, the first counts."""
         numbers = [item.number for item in items]
         if not self._is_run:
+            bare = numbers.count(None)
+            for graded, some in ((False, bare), (True, len(items) - bare)):
+                if some and graded not in self._graded:
+                    doc = next(item.doc for item in items if (item.number is not None) is graded)
+                    self._graded[graded] = (query, doc)
             kept = [_UNGRADED if number is None else number for number in numbers]
         else:
             kept = self._scores(items)
@@ -679,6 +692,18 @@ class _Reading:
             else:
                 documents[item.doc] = number
         return documents
+
+    def _refuse_some_graded(self) -> None:
+        """Refuse records of judgments of which some have grades: others would count as grade 1."""
+        if self._is_run or not self._has_records or len(self._graded) < len((True, False)):
+            return
+        (query, doc), (bare_query, bare) = self._graded[True], self._graded[False]
+        raise InputError(
+            self.name,
+            f"a {self.kind.number} for every document of records, or for none",
+            f"one for {doc!r} of query {query!r}, none for {bare!r} of query {bare_query!r}",
+            f"Give every list its {self.kind.number}s, or leave them out of all.",
+        )
 
     def _scores(self, items: "list[_Item]") -> list[float]:
         """Return scores: those of pairs, or what tells the order of a list.
