@@ -263,3 +263,17 @@ def test_records_that_name_themselves_judgments_are_no_run(name, tmp_path):
         with pytest.raises(gf.errors.InputError, match=f"was retrieved, found only '{name}'"):
             gf.evaluate(judgments, given, "RR")
     assert gf.evaluate(judgments, rows, "RR", columns={"run.doc": name})["RR"] == 1.0
+
+
+def test_one_record_with_a_list_of_an_unknown_name_is_told_to_name_it(tmp_path):
+    """As several are, of which the first alone would be taken for lists of queries."""
+    record = {"question": "q1", "contexts": ["d2", "d1"], "ground_truth": ["d1"]}
+    line = tmp_path / "run.jsonl"
+    line.write_text(json.dumps(record) + "\n")
+    for given in (record, line, [record]):
+        with pytest.raises(gf.errors.InputError, match=r"Name the field .*: columns run\.doc=cont"):
+            gf.evaluate({"q1": ["d1"]}, given)
+        names = {"run.doc": "contexts"}
+        assert gf.evaluate({"q1": ["d1"]}, given, "RR", columns=names)["RR"] == 0.5
+    with pytest.raises(gf.errors.InputError, match=r"columns judgments\.doc=contexts"):
+        gf.evaluate(record, {"q1": ["d1"]})

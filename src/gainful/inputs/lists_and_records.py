@@ -43,6 +43,7 @@ from gainful.inputs.records_of_lists import (
     lists_in,
     name_of_list,
     refuse_list_as_doc,
+    refuse_lists,
     refuse_no_list,
     refuse_other_list,
 )
@@ -162,6 +163,7 @@ def _read_mapping(given: Mapping[Any, Any], reading: "_Reading") -> Lists:
         if reading.has_list(given):
             return reading.answers([given])
         refuse_list_as_doc(given, reading.kind, reading.asked, reading.name)
+        refuse_lists(given, reading.kind, reading.asked, reading.name)
     inner = _inner_run(given, reading.name)
     return reading.lists((inner or given).items())
 

@@ -137,7 +137,9 @@ def refuse_unnamed_rows(
     gainful.errors.InputError: run: expected rows, or the documents of a query, found rows under the key 'results': 'query' is 'q1'. Give the rows alone: given['results'] in Python; in a file, that list or JSON lines.
     """
     first = next(iter(items), None)
-    field = row_field(first, asked) if isinstance(first, Mapping) else None
+    if not isinstance(first, Mapping):
+        return
+    field = row_field(first, asked)
     query = None if field is None else id_of_query(first[field.name])
     if field is not None and field.certain and query is not None:
         found = f"rows under the key {key!r}: {_told(Row(field, query, ''))}"
