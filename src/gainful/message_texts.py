@@ -62,6 +62,16 @@ def shown(value: object) -> str:
     return _SHORT.repr(value)
 
 
+def shown_with_type(value: object) -> str:
+    """Return a value as it is written, after its type, which stands there once.
+
+    >>> shown_with_type(7)
+    'int 7'
+    """
+    name, text = type(value).__name__, shown(value)
+    return text if text.startswith(name) else f"{name} {text}"
+
+
 def shortened(text: str, most: int = 80) -> str:
     """Return a text, and … in place of its end where it is long.
 

@@ -111,7 +111,9 @@ def _looks_like_runs(run: object) -> bool:
         inner = next(iter(first.values()), None)
         if isinstance(inner, Mapping):  # of documents, or of queries in a split of a subset
             return not isinstance(next(iter(inner.values()), None), Mapping)
-        return isinstance(inner, list | tuple)
+        # A score in a list is no list of documents.
+        listed = all(isinstance(each, list | tuple) for each in first.values())
+        return listed and bool(first) and not any(isinstance(one, float) for one in inner or ())
     if isinstance(first, str | os.PathLike):
         try:
             return Path(first).exists()

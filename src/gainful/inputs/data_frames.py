@@ -170,6 +170,29 @@ def refuse_ids_in_index(given: Any, kind: Kind, columns: Mapping[str, str]) -> N
             )
 
 
+def refuse_series(given: Any, kind: Kind, columns: Mapping[str, str]) -> None:
+    """Refuse one column of a data frame: its index, if it has one, would be passed over.
+
+    One of records is rows.
+    """
+    pandas, polars = map(sys.modules.get, ("pandas", "polars"))
+    if pandas is not None and isinstance(given, pandas.Series):
+        first = given.iloc[0] if len(given) else None
+        if isinstance(first, dict) and has_column("query", [*map(str, first)], kind, columns):
+            return
+        remedy = "Make columns of its index: reset_index()."
+        if isinstance(first, tuple):
+            remedy = "Give a list of its rows: tolist()."
+        elif isinstance(first, list | set | dict | np.ndarray) and given.index.nlevels == 1:
+            remedy = "Give a dict by its index: to_dict()."
+    elif polars is not None and isinstance(given, polars.Series) and given.dtype != polars.Struct:
+        remedy = "Give the data frame that has it, with the queries beside it."
+    else:
+        return
+    expected = "a data frame, or a dict {query: [doc, …]}"
+    raise InputError(kind.name, expected, f"one column: {shown(given)}", remedy)
+
+
 def refuse_nothing(given: Any, kind: Kind) -> None:
     """Refuse a data frame that has no rows, and columns without a type or none at all."""
     pandas, polars = map(sys.modules.get, ("pandas", "polars"))

@@ -71,6 +71,7 @@ _PAIR = 2  # doc and number
 _SCORES = ("_score", "score", "_rankingScore", "@search.score")
 _INSIDE = ("_source", "fields", "document", "metadata", "node", "payload", "entity")
 _UNGRADED = 1.0
+_TO_LISTS = ("tolist", "to_list", "to_pylist")  # of torch, polars and Arrow
 
 
 class Lists(NamedTuple):
@@ -454,9 +455,8 @@ class _Reading:
             self._refuse_set(beside, where)
             items = sorted(items, key=str)
         if not _is_list(items):
-            raise InputError(
-                where, f"{{doc: {self.kind.number}}}, or a list of documents", shown(items)
-            )
+            expected = f"{{doc: {self.kind.number}}}, or a list of documents"
+            raise InputError(where, expected, shown(items), _remedy_of_column(items))
         self._rows = []
         read = [self._item(item, f"{where}, item {place}") for place, item in enumerate(items, 1)]
         if self._rows:
@@ -766,6 +766,15 @@ def _refuse_mixed(items: list[_Item], where: str) -> None:
             f"both: {pairs} of {len(items)} with a score, {bare.doc!r} without",
             "Give each document a score, or none, in the order of rank.",
         )
+
+
+def _remedy_of_column(given: Any) -> str:
+    """Return how a column of a data frame, or a tensor, becomes a list; empty for anything else."""
+    if not getattr(given, "shape", None):
+        return ""
+    if hasattr(given, "to_dict") and hasattr(given, "tolist"):  # of pandas
+        return "Give its values, .tolist(); or its index with them, .to_dict(), if that has the documents."
+    return next((f"Give a list: .{name}()." for name in _TO_LISTS if hasattr(given, name)), "")
 
 
 def _failed(where: str, error: object) -> InputError:

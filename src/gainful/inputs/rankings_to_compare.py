@@ -13,7 +13,7 @@ from gainful.errors import InputError, warn
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.float_precision import INEXACT
 from gainful.inputs.identifiers import id_text
-from gainful.message_texts import shown
+from gainful.message_texts import shown, shown_with_type
 
 Ranking = Sequence[Hashable] | NDArray[Any] | Mapping[Any, float]
 Run = Mapping[Any, Mapping[Any, float]]
@@ -196,4 +196,4 @@ def _untied(scores: dict[Hashable, float], where: str, expected: str) -> list[Ha
 
 
 def _shown(value: object) -> str:
-    return f"{type(value).__name__} {shown(value)}"
+    return shown_with_type(value)

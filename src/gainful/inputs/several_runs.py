@@ -21,7 +21,7 @@ from gainful.inputs.files import (
     refuse_open_file,
 )
 from gainful.inputs.spark_engine import Spark
-from gainful.message_texts import shortened, shown
+from gainful.message_texts import shortened, shown, shown_with_type
 
 Runs = Mapping[str, object] | str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """What a caller may give as several runs."""
@@ -113,7 +113,9 @@ def _by_name(
         given = [given]
     refuse_open_file(given, name)
     if not isinstance(given, list | tuple | Iterator):
-        raise InputError(name, _NEITHER, f"{type(given).__name__} {shown(given)}")
+        table = hasattr(given, "columns") or hasattr(given, "__arrow_c_stream__")
+        remedy = f"Give it a name: {{'mine': {name.removesuffix('s')}}}." if table else ""
+        raise InputError(name, _NEITHER, shown_with_type(given), remedy)
     items = list(given)
     paths = [item for item in items if isinstance(item, str | os.PathLike)]
     if len(paths) == len(items):
@@ -124,7 +126,7 @@ def _by_name(
     raise InputError(
         name,
         "a dict {name: run}, or paths in a list",
-        f"{type(other).__name__} {shortened(shown(other))} in a list",
+        f"{shortened(shown_with_type(other))} in a list",
         "What is no file has no name: give a dict, {'one': run, 'two': run}.",
     )
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from gainful.errors import InputError
 from gainful.inputs.column_roles import Header, Roles, find_header
 from gainful.inputs.identifiers import id_text, refuse_halves
-from gainful.message_texts import shown
+from gainful.message_texts import shown, shown_with_type
 
 
 class TableRow(NamedTuple):
@@ -132,7 +132,7 @@ class _Dicts:
             inside = f"{where}, {role.noun} {text!r}"
             if not isinstance(value, Mapping):
                 shape = roles.shape.split(": ", depth)[-1][:-depth]
-                found = f"{type(value).__name__} {shown(value)}"
+                found = shown_with_type(value)
                 raise InputError(inside, f"a dict {shape}", found)
             self._reading.groups.append((*ids, text))
             yield from self.rows(value, (*ids, text), inside)

@@ -29,7 +29,7 @@ from gainful.matching.chunks_to_documents import Chunks, fold, without_self
 from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.minus_one_marks import without_negative
 from gainful.measures.policy import Policy
-from gainful.message_texts import shown
+from gainful.message_texts import shown, shown_with_type
 
 DocNumbers = Mapping[Any, float]
 
@@ -243,15 +243,13 @@ def _rounded(scores: DocNumbers, query: str) -> DocNumbers:
 def queries_of(given: object, what: str) -> dict[str, DocNumbers]:
     """Return the queries by their id as a string; each must have a dict of documents."""
     if not isinstance(given, Mapping):
-        raise InputError(
-            what, "a dict {query: {doc: number}}", f"{type(given).__name__} {shown(given)}"
-        )
+        raise InputError(what, "a dict {query: {doc: number}}", shown_with_type(given))
     for query, documents in given.items():
         if not isinstance(documents, Mapping):
             raise InputError(
                 f"{what}, query {query!r}",
                 "a dict {doc: number}",
-                f"{type(documents).__name__} {shown(documents)}",
+                shown_with_type(documents),
             )
     if all(type(query) is str for query in given):
         refuse_halves(given, where=f"{what}, query ids")

@@ -90,10 +90,11 @@ def _open_object(given: object, kind: Kind, columns: Columns, session: Session) 
         from gainful.matching.input_kinds.spark_input import SparkInput
 
         return SparkInput(given, kind, columns, session)
-    from gainful.inputs.data_frames import rows_in
+    from gainful.inputs.data_frames import refuse_series, rows_in
     from gainful.inputs.records_of_lists import holds_documents
     from gainful.inputs.typed_tables import open_frame
 
+    refuse_series(given, kind, columns)
     if any(holds_documents(row, kind, columns) for row in rows_in(given, 1)):
         return _open_lists(rows_in(given), kind, kind.name, columns, session)
     found = open_frame(given, kind, columns, session)

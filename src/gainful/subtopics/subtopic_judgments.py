@@ -18,7 +18,7 @@ from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.minus_one_marks import without_negative
 from gainful.matching.reader import opened_session
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
-from gainful.message_texts import shown
+from gainful.message_texts import shown, shown_with_type
 
 Judged = dict[str, dict[str, dict[str, float]]]
 
@@ -111,7 +111,7 @@ def _by_id(
             raise InputError(
                 f"{where}, {role} {text!r}",
                 f"a dict {shape}",
-                f"{type(found).__name__} {shown(found)}",
+                shown_with_type(found),
                 _REMEDY,
             )
         yield text, found
