@@ -622,11 +622,14 @@ class _Reading:
     def _note_row(self, fields: Mapping[str, Any], doc: str) -> None:
         """Remember which query an item of a list says that it belongs to, where it says one."""
         names = (*fields,)  # most items have the same
-        if names not in self._row_fields:
-            self._row_fields[names] = row_field(fields, self.asked)
-        field = self._row_fields[names]
-        query = None if field is None else id_of_query(fields[field.name])
-        if field is not None and query is not None:
+        try:
+            field = self._row_fields[names]
+        except KeyError:
+            field = self._row_fields[names] = row_field(fields, self.asked)
+        if field is None:
+            return
+        query = id_of_query(fields[field.name])
+        if query is not None:
             self._rows.append(Row(field, query, doc))
 
     def _id(self, fields: Mapping[str, Any], where: str) -> str:
