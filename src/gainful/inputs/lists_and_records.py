@@ -612,9 +612,10 @@ class _Reading:
             raise InputError(
                 where, "the id of a document, a pair, or an object with an id", shown(item)
             )
-        doc = self._id(fields, where)
+        held = [fields, *_inner(fields)]
+        doc = self._id(held, where)
         self._note_row(fields, doc)
-        number = self._number(fields)
+        number = self._number(held)
         if number is not None:
             number = _checked(number, self.kind, where)
         return _Item(doc, number, certain=False)
@@ -632,9 +633,8 @@ class _Reading:
         if query is not None:
             self._rows.append(Row(field, query, doc))
 
-    def _id(self, fields: Mapping[str, Any], where: str) -> str:
+    def _id(self, held: Sequence[Mapping[str, Any]], where: str) -> str:
         asked = self.asked.get("doc")
-        held = [fields, *_inner(fields)]
         value = self._field(held, "doc", (*IDS_OF_HITS, *ALIASES["doc"]), _is_id)
         if value is not None:
             return self._doc(value, where)
@@ -646,9 +646,8 @@ class _Reading:
             + ("" if asked is None else for_other_side(self.kind, self._columns)),
         )
 
-    def _number(self, fields: Mapping[str, Any]) -> Any:
+    def _number(self, held: Sequence[Mapping[str, Any]]) -> Any:
         role = self.kind.number
-        held = [fields, *_inner(fields)]
         if self._is_run:
             return self._field(held, role, (*_SCORES, *ALIASES[role], "relevance"), _is_number)
         grade = self._field(held, role, ALIASES[role], _is_grade)
