@@ -107,10 +107,11 @@ def read_lists(
 
 def _warn_of_other_order(**given: Any) -> None:
     """Warn of columns of pandas that have the same rows in another order: place alone counts."""
+    # An Index, a Categorical and the arrays behind columns are of pandas, too, and have no index.
     columns = {
         name: each
         for name, each in given.items()
-        if type(each).__module__.partition(".")[0] == "pandas"
+        if type(each).__module__.partition(".")[0] == "pandas" and hasattr(each, "index")
     }
     for first, second in pairwise(columns):
         mine, other = columns[first].index, columns[second].index
