@@ -9,8 +9,10 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.evaluation.request import refuse_grades
 from gainful.explanation.worked_steps import Entry, Sums, Worth
+from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.dict_matching import (
+    floats_of,
     judged_of,
     match_queries,
     queries_of,
@@ -90,11 +92,11 @@ def look_at_grades(
     listed: JudgedRanking, measure: Measure, policy: Policy, tool: Dialect | None
 ) -> None:
     """Warn of −1 that may mean not judged; where a tool is asked for, refuse what it does not take."""
-    judged = np.array([*listed.judged.values()], np.float64)
+    judged = floats_of([*listed.judged.values()], {listed.query: listed.judged}, JUDGMENTS)
     if tool is None:
         warn_of_marks(judged, policy)
         return
-    known = [grade for doc, grade in listed.judged.items() if doc in listed.returned]
+    known = [float(grade) for doc, grade in listed.judged.items() if doc in listed.returned]
     refuse_grades(tool, np.array(known, np.float64), judged, [measure])
 
 

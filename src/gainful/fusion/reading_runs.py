@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.array_types import Ints
+from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import naming_run
 from gainful.fusion.candidates import Candidates
@@ -27,6 +27,7 @@ from gainful.matching.judgment_table import refuse_first_duplicate
 from gainful.matching.reader import Reader
 
 Ids = NDArray[np.object_]
+_AXES = 2  # documents and runs
 _NAN = "CAST('nan' AS DOUBLE)"
 
 
@@ -92,6 +93,15 @@ def _from_clean_texts(reader: Reader, opened: Mapping[str, Input], ties: str) ->
     return Gathered(candidates, reader.session, ids=ids)
 
 
+def _table(scores: list[list[float]]) -> Floats:
+    """Return the scores of each document, (documents, runs)."""
+    try:
+        table = np.array(scores, np.float64)
+    except (TypeError, ValueError, RuntimeError):  # tensors behind other numbers
+        table = np.empty(())
+    return table if table.ndim == _AXES else np.array([[*map(float, row)] for row in scores])
+
+
 def _from_dicts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathered:
     found: dict[str, dict[str, list[float]]] = {}  # query → document → score in each run
     absent = [np.nan] * len(opened)
@@ -120,7 +130,7 @@ def _from_dicts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathe
         docs += listed
         scores += [found[query][doc] for doc in listed]
     owner = np.repeat(np.arange(len(queries)), [len(found[query]) for query in queries])
-    table = np.array(scores, np.float64).T.copy() + 0.0  # there is no −0
+    table = _table(scores).T.copy() + 0.0  # there is no −0
     known_docs = np.empty(len(docs), object)
     known_docs[:] = docs
     return Gathered(

@@ -56,13 +56,17 @@ def is_exact(number: int) -> bool:
 def number_of(value: Any) -> float | None:
     """Return a number of Python, of NumPy or a `Decimal` as a float64; None where the value is none of them.
 
-    It is infinite where a float64 holds none so large. True and False are no numbers.
+    It is infinite where a float64 holds none so large. True and False are no numbers; an array or a
+    tensor without dimensions is the number in it.
 
     >>> number_of(np.float32(0.5)), number_of(10**400), number_of("3"), number_of(True)
     (0.5, inf, None, None)
+    >>> number_of(np.array(0.5)), number_of(np.array([0.5]))
+    (0.5, None)
     """
     if is_truth(value) or not (isinstance(value, Real) or _is_decimal(value)):
-        return None
+        plain = plain_number(value)
+        return None if plain is value else number_of(plain)
     try:
         return float(value)
     except OverflowError:
@@ -71,12 +75,46 @@ def number_of(value: Any) -> float | None:
         return math.nan
 
 
+def plain_number(value: Any) -> Any:
+    """Return what an array or a tensor without dimensions holds; anything else as it is.
+
+    A tensor in training, or of a type that NumPy lacks, has no other way to a number.
+
+    >>> plain_number(np.array(3)), plain_number("3")
+    (3, '3')
+    """
+    if isinstance(value, np.generic) or not _has_dimensions(value, 0):
+        return value
+    try:
+        found = value.item()
+    except Exception:  # noqa: BLE001 - one without data, or whatever else a library says
+        return value
+    # What holds itself would be asked again and again.
+    return value if _has_dimensions(found, 0) and not isinstance(found, np.generic) else found
+
+
+def is_array(value: Any) -> bool:
+    """Return whether a value has dimensions, as an array or a tensor has, and so is no number.
+
+    >>> is_array(np.array([0.5])), is_array(np.array(0.5)), is_array(0.5)
+    (True, False, False)
+    """
+    dimensions = getattr(value, "ndim", 0)
+    return isinstance(dimensions, int) and dimensions > 0
+
+
+def _has_dimensions(value: Any, count: int) -> bool:
+    dimensions = getattr(value, "ndim", None)
+    return isinstance(dimensions, int) and dimensions == count
+
+
 def is_held(value: Any) -> bool:
     """Return whether a float64 holds a finite number: a fraction is rounded, and an integer must be exact.
 
     >>> is_held(np.int64(2**53 + 1)), is_held(2**53), is_held(0.1)
     (False, True, True)
     """
+    value = plain_number(value)
     whole = isinstance(value, Integral) or (_is_decimal(value) and value == int(value))
     return not whole or is_exact(int(value))
 

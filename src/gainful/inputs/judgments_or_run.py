@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from gainful.arguments import is_truth
+from gainful.inputs.float_precision import is_array
 
 UNGRADED = "?"
 """What a pool has in the place of a grade that nobody has given yet."""
@@ -67,7 +68,7 @@ class Kind:
         return _LEAST[self.name]
 
     def advice(self, value: object) -> str:
-        """Say what to do about a number that is missing, a text, or a truth value; else nothing.
+        """Say what to do about a number that is missing, a text, a truth value or an array; else nothing.
 
         >>> JUDGMENTS.advice("3")
         'Write the grade as a number, 3, without quotes.'
@@ -85,6 +86,8 @@ class Kind:
                 if judged
                 else f"Write the {self.number} as a number."
             )
+        if is_array(value):
+            return "Give the number in it, value.item(). For a whole array, values.tolist() makes numbers."
         if isinstance(value, str) and _COMMA.fullmatch(value):
             return _POINT
         if isinstance(value, str) and _DIGITS.fullmatch(value):

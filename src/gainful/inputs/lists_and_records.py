@@ -29,7 +29,14 @@ from gainful.inputs.column_finding import (
     is_name_of_distances,
     plain_name,
 )
-from gainful.inputs.float_precision import INEXACT, is_held, number_of, written_integer
+from gainful.inputs.float_precision import (
+    INEXACT,
+    is_array,
+    is_held,
+    number_of,
+    plain_number,
+    written_integer,
+)
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS, RANKS, RUN, Kind, mistaken
@@ -99,6 +106,24 @@ def is_dict_of_dicts(given: Mapping[Any, Any]) -> bool:
     (True, False)
     """
     return all(map(_has_numbers, given.values())) and not is_answer(given)
+
+
+def with_plain_numbers(given: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return a dict of dicts with the numbers that arrays and tensors without dimensions hold.
+
+    The first number of each query tells whether there are any: the dict itself is returned where there
+    are none, and one that stands behind other numbers is left to its reader.
+
+    >>> with_plain_numbers({"q": {"a": np.array(0.5), "b": 1}})
+    {'q': {'a': 0.5, 'b': 1}}
+    """
+    kinds = {type(next(iter(found.values()), None)) for found in given.values()}
+    if not any(hasattr(kind, "ndim") and not issubclass(kind, np.generic) for kind in kinds):
+        return given
+    return {
+        query: {doc: plain_number(number) for doc, number in found.items()}
+        for query, found in given.items()
+    }
 
 
 def _has_numbers(found: object) -> bool:
@@ -294,6 +319,8 @@ def _neither_rows_nor_lists(items: Sequence[Any], reading: "_Reading") -> InputE
     name, number = reading.name, reading.kind.number
     named = "Give queries=[…] (--query-ids FILE) with an id for each list, or a dict {query: list}."
     if isinstance(items[0], tuple):
+        if len(items[0]) == _ROW and is_array(items[0][-1]):
+            _checked(items[0][-1], reading.kind, f"{name}, row 1")  # says what to write
         return InputError(
             f"{name}, row 1",
             f"(query, doc, {number}) with a number",

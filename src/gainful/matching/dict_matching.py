@@ -16,7 +16,14 @@ from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, warn
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.disjoint_documents import warn_of_disjoint_documents
-from gainful.inputs.float_precision import INEXACT, beyond_single, in_single, is_held
+from gainful.inputs.float_precision import (
+    INEXACT,
+    beyond_single,
+    in_single,
+    is_array,
+    is_held,
+    plain_number,
+)
 from gainful.inputs.identifiers import (
     examples,
     id_text,
@@ -24,7 +31,7 @@ from gainful.inputs.identifiers import (
     refuse_disjoint_queries,
     refuse_halves,
 )
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.matching.chunks_to_documents import Chunks, fold, without_self
 from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.minus_one_marks import without_negative
@@ -33,6 +40,7 @@ from gainful.message_texts import shown, shown_with_type
 
 DocNumbers = Mapping[Any, float]
 
+_NUMBERS = (float, int, np.generic)  # types that have no dimensions
 _AFTER_DIGITS = ":"  # the character after 9; the minus sign stands before 0
 _LONGEST_INTEGER = 20  # digits: an id of more is no integer that a program counts with
 
@@ -131,14 +139,14 @@ class _Rows:
                 shared = judged.keys() & returned.keys()
                 pool = sorted_numbers(judged, "grade", "judgments", query)
             ascending = sorted_numbers(returned, "score", "run", query)
-        wanted = np.array([returned[doc] for doc in shared], np.float64)
+        wanted = floats_of([returned[doc] for doc in shared], {query: returned}, RUN)
         last = ascending.size - ascending.searchsorted(wanted, "left")
         first = ascending.size + 1 - ascending.searchsorted(wanted, "right")
         rank = first
         if self.policy.ties in _ORDERS and (first < last).any():
             docs = documents_of(returned, "run", query, self.policy)
             rank = _untied(first, list(shared), docs, _ORDERS[self.policy.ties])
-        grade = np.array([judged[doc] for doc in shared], np.float64)
+        grade = floats_of([judged[doc] for doc in shared], {query: judged}, JUDGMENTS)
         seen = ascending.size
         if self.depth is not None and self.depth < seen:
             edge = ascending[-self.depth]
@@ -232,7 +240,7 @@ def returned_of(
 def _rounded(scores: DocNumbers, query: str) -> DocNumbers:
     """Return the scores of a query in single precision."""
     sorted_numbers(scores, "score", "run", query)  # says what is no number
-    numbers = in_single(np.array([*scores.values()], np.float64))
+    numbers = in_single(floats_of([*scores.values()], {query: scores}, RUN))
     rounded = dict(zip(scores, numbers.tolist(), strict=True))
     if np.isinf(numbers).any():
         doc = next(doc for doc, score in rounded.items() if math.isinf(score))
@@ -316,10 +324,13 @@ def documents_of(given: DocNumbers, what: str, query: str, policy: Policy | None
 def sorted_numbers(documents: DocNumbers, kind: str, what: str, query: str) -> Floats:
     """Return the numbers (n,) of a query's documents, sorted; refuse what is not finite."""
     numbers = np.empty(len(documents))
+    # What has one number and a dimension would be packed; NumPy finds one behind other numbers.
+    if not isinstance(next(iter(documents.values()), None), _NUMBERS):
+        _refuse_arrays(documents, kind, what, query)
     try:
         # struct converts several times faster than NumPy does, and refuses what is no number.
         struct.pack_into(f"{numbers.size}d", numbers, 0, *documents.values())
-    except (struct.error, OverflowError, TypeError, ValueError):
+    except (struct.error, OverflowError, TypeError, ValueError, RuntimeError):
         _refuse_infinite_number(documents, kind, what, query)
     numbers.sort()
     # A sort puts NaN and infinities at the ends.
@@ -328,6 +339,27 @@ def sorted_numbers(documents: DocNumbers, kind: str, what: str, query: str) -> F
         if not largest < LARGEST_EXACT:
             _refuse_unusable_numbers(documents, kind, what, query)
     return numbers
+
+
+def floats_of(
+    numbers: Sequence[float], documents: Mapping[str, DocNumbers], kind: Kind
+) -> Floats:
+    """Return some numbers (n,) of documents that `sorted_numbers` has looked at, query by query."""
+    try:
+        found = np.array(numbers, np.float64)
+    except (TypeError, ValueError, RuntimeError):  # tensors in training, or of other types
+        found = np.empty(())
+    if found.ndim != 1:
+        for query, known in documents.items():
+            _refuse_arrays(known, kind.number, kind.name, query)
+        found = np.array([*map(plain_number, numbers)], np.float64)
+    return found
+
+
+def _refuse_arrays(documents: DocNumbers, kind: str, what: str, query: str) -> None:
+    for doc, number in documents.items():
+        if is_array(number):
+            raise _no_number(doc, number, kind, what, query)
 
 
 def _refuse_unusable_numbers(documents: DocNumbers, kind: str, what: str, query: str) -> None:
@@ -346,7 +378,11 @@ def _refuse_unusable_numbers(documents: DocNumbers, kind: str, what: str, query:
 
 def _refuse_infinite_number(documents: DocNumbers, kind: str, what: str, query: str) -> NoReturn:
     doc, number = next(item for item in documents.items() if not _is_finite(item[1]))
-    raise InputError(
+    raise _no_number(doc, number, kind, what, query)
+
+
+def _no_number(doc: object, number: object, kind: str, what: str, query: str) -> InputError:
+    return InputError(
         f"{what}, query {query!r}, document {doc!r}",
         f"a finite number as {kind}",
         shown(number),
@@ -357,7 +393,7 @@ def _refuse_infinite_number(documents: DocNumbers, kind: str, what: str, query: 
 def _is_finite(number: object) -> bool:
     try:
         return math.isfinite(struct.unpack("d", struct.pack("d", number))[0])
-    except (struct.error, OverflowError, TypeError, ValueError):
+    except (struct.error, OverflowError, TypeError, ValueError, RuntimeError):
         return False
 
 

@@ -16,7 +16,7 @@ from gainful.inputs.table_source import (
     refuse_ranks,
     refuse_values,
 )
-from gainful.matching.dict_matching import documents_of, queries_of, sorted_numbers
+from gainful.matching.dict_matching import documents_of, floats_of, queries_of, sorted_numbers
 from gainful.measures.policy import Policy
 
 Documents = Mapping[Any, Mapping[Any, float]]
@@ -29,7 +29,8 @@ def columns_of(
     queries: list[str] = []
     docs: list[str] = []
     numbers: list[float] = []
-    for query, found in queries_of(documents, kind.name).items():
+    every = queries_of(documents, kind.name)
+    for query, found in every.items():
         known = documents_of(found, kind.name, query, policy)
         sorted_numbers(known, kind.number, kind.name, query)  # says what is no number
         queries += [query] * len(known)
@@ -37,7 +38,7 @@ def columns_of(
         numbers += known.values()
     if not docs:
         raise InputError(kind.name, kind.least, "none")
-    return queries, docs, np.array(numbers, np.float64)
+    return queries, docs, floats_of(numbers, every, kind)
 
 
 def table_of(documents: Documents, kind: Kind, policy: Policy | None, session: Session) -> Source:

@@ -76,13 +76,13 @@ def _open_assessed(given: object, columns: Columns, rule: object, session: Sessi
 
 def _open_object(given: object, kind: Kind, columns: Columns, session: Session) -> Input:
     if isinstance(given, Mapping):
-        from gainful.inputs.lists_and_records import is_dict_of_dicts
+        from gainful.inputs.lists_and_records import is_dict_of_dicts, with_plain_numbers
         from gainful.inputs.refused_dicts_of_columns import refuse_columns
         from gainful.matching.input_kinds.dict_input import DictInput
 
         refuse_columns(given, kind, kind.name)
         if is_dict_of_dicts(given):
-            return DictInput(given, kind, kind.name, session)
+            return DictInput(with_plain_numbers(given), kind, kind.name, session)
         return _open_lists(given, kind, kind.name, columns, session)
     from gainful.inputs.spark_frames import is_spark
 

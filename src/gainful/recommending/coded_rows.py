@@ -13,7 +13,7 @@ from gainful.errors import InputError
 from gainful.inputs.id_types import IdType
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.judgments_or_run import HISTORY
-from gainful.matching.dict_matching import documents_of, queries_of, sorted_numbers
+from gainful.matching.dict_matching import documents_of, floats_of, queries_of, sorted_numbers
 from gainful.matching.dict_table_conversion import stored
 from gainful.matching.input import Input
 from gainful.matching.judgment_table import refuse_first_duplicate
@@ -99,7 +99,7 @@ def _from_dict(opened: Input, users: Codes, items: Codes) -> CodedRows:
     everyone = users.of(found)
     owner = np.repeat(everyone, lengths)
     return CodedRows(
-        owner, items.of(ids), np.array(numbers, np.float64), everyone, opened.query_type
+        owner, items.of(ids), floats_of(numbers, found, kind), everyone, opened.query_type
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.duckdb_engine import Session
+from gainful.inputs.float_precision import is_array, plain_number
 from gainful.inputs.id_types import IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import Kind
@@ -137,9 +138,13 @@ class DictInput(Input):
 
 def _number(value: object) -> float | None:
     """Return a float64; None for what is no number, or an integer that it does not hold."""
+    if type(value) is not float:
+        if is_array(value):
+            return None
+        value = plain_number(value)
     try:
         number: float = _NUMBER.unpack(_NUMBER.pack(value))[0]
-    except (struct.error, OverflowError, TypeError, ValueError):
+    except (struct.error, OverflowError, TypeError, ValueError, RuntimeError):
         return None
     if isinstance(value, int) and isfinite(number) and int(number) != value:
         return None
