@@ -112,7 +112,7 @@ def with_plain_numbers(given: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """Return a dict of dicts with the numbers that arrays and tensors without dimensions hold.
 
     The first number of each query tells whether there are any: the dict itself is returned where there
-    are none, and one that stands behind other numbers is left to its reader.
+    are none, and what stands behind other numbers is left to the reader.
 
     >>> with_plain_numbers({"q": {"a": np.array(0.5), "b": 1}})
     {'q': {'a': 0.5, 'b': 1}}

@@ -40,7 +40,6 @@ from gainful.message_texts import shown, shown_with_type
 
 DocNumbers = Mapping[Any, float]
 
-_NUMBERS = (float, int, np.generic)  # types that have no dimensions
 _AFTER_DIGITS = ":"  # the character after 9; the minus sign stands before 0
 _LONGEST_INTEGER = 20  # digits: an id of more is no integer that a program counts with
 
@@ -139,14 +138,21 @@ class _Rows:
                 shared = judged.keys() & returned.keys()
                 pool = sorted_numbers(judged, "grade", "judgments", query)
             ascending = sorted_numbers(returned, "score", "run", query)
-        wanted = floats_of([returned[doc] for doc in shared], {query: returned}, RUN)
+        scored, graded = [returned[doc] for doc in shared], [judged[doc] for doc in shared]
+        try:
+            wanted, grade = np.array(scored, np.float64), np.array(graded, np.float64)
+            odd = wanted.ndim != 1 or grade.ndim != 1
+        except (TypeError, ValueError, RuntimeError):
+            odd = True
+        if odd:
+            wanted = floats_of(scored, {query: returned}, RUN)
+            grade = floats_of(graded, {query: judged}, JUDGMENTS)
         last = ascending.size - ascending.searchsorted(wanted, "left")
         first = ascending.size + 1 - ascending.searchsorted(wanted, "right")
         rank = first
         if self.policy.ties in _ORDERS and (first < last).any():
             docs = documents_of(returned, "run", query, self.policy)
             rank = _untied(first, list(shared), docs, _ORDERS[self.policy.ties])
-        grade = floats_of([judged[doc] for doc in shared], {query: judged}, JUDGMENTS)
         seen = ascending.size
         if self.depth is not None and self.depth < seen:
             edge = ascending[-self.depth]
@@ -324,9 +330,6 @@ def documents_of(given: DocNumbers, what: str, query: str, policy: Policy | None
 def sorted_numbers(documents: DocNumbers, kind: str, what: str, query: str) -> Floats:
     """Return the numbers (n,) of a query's documents, sorted; refuse what is not finite."""
     numbers = np.empty(len(documents))
-    # What has one number and a dimension would be packed; NumPy finds one behind other numbers.
-    if not isinstance(next(iter(documents.values()), None), _NUMBERS):
-        _refuse_arrays(documents, kind, what, query)
     try:
         # struct converts several times faster than NumPy does, and refuses what is no number.
         struct.pack_into(f"{numbers.size}d", numbers, 0, *documents.values())
@@ -351,12 +354,13 @@ def floats_of(
         found = np.empty(())
     if found.ndim != 1:
         for query, known in documents.items():
-            _refuse_arrays(known, kind.number, kind.name, query)
+            refuse_arrays(known, kind.number, kind.name, query)
         found = np.array([*map(plain_number, numbers)], np.float64)
     return found
 
 
-def _refuse_arrays(documents: DocNumbers, kind: str, what: str, query: str) -> None:
+def refuse_arrays(documents: DocNumbers, kind: str, what: str, query: object) -> None:
+    """Refuse arrays and tensors that have dimensions, which a float may be made of all the same."""
     for doc, number in documents.items():
         if is_array(number):
             raise _no_number(doc, number, kind, what, query)
@@ -381,7 +385,7 @@ def _refuse_infinite_number(documents: DocNumbers, kind: str, what: str, query: 
     raise _no_number(doc, number, kind, what, query)
 
 
-def _no_number(doc: object, number: object, kind: str, what: str, query: str) -> InputError:
+def _no_number(doc: object, number: object, kind: str, what: str, query: object) -> InputError:
     return InputError(
         f"{what}, query {query!r}, document {doc!r}",
         f"a finite number as {kind}",

@@ -50,7 +50,7 @@ def open_input(
     if isinstance(given, str | os.PathLike | LocalFile):
         opened = _open_path(given, kind, columns, session, checked=checked)
     else:
-        opened = _open_object(given, kind, columns, session)
+        opened = _open_object(given, kind, columns, session, checked=checked)
         opened.again = given if is_lasting(given) or opened.spark is not None else None
     if opened.kind.ignored:
         warn(
@@ -74,15 +74,22 @@ def _open_assessed(given: object, columns: Columns, rule: object, session: Sessi
     return opened
 
 
-def _open_object(given: object, kind: Kind, columns: Columns, session: Session) -> Input:
+def _open_object(
+    given: object, kind: Kind, columns: Columns, session: Session, *, checked: bool
+) -> Input:
     if isinstance(given, Mapping):
         from gainful.inputs.lists_and_records import is_dict_of_dicts, with_plain_numbers
         from gainful.inputs.refused_dicts_of_columns import refuse_columns
+        from gainful.matching.dict_matching import refuse_arrays
         from gainful.matching.input_kinds.dict_input import DictInput
 
         refuse_columns(given, kind, kind.name)
         if is_dict_of_dicts(given):
-            return DictInput(with_plain_numbers(given), kind, kind.name, session)
+            plain = with_plain_numbers(given)
+            if checked and plain is not given:
+                for query, found in plain.items():
+                    refuse_arrays(found, kind.number, kind.name, query)
+            return DictInput(plain, kind, kind.name, session)
         return _open_lists(given, kind, kind.name, columns, session)
     from gainful.inputs.spark_frames import is_spark
 
