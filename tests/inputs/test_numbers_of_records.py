@@ -65,6 +65,22 @@ def test_integers_that_are_not_held_exactly_are_told(form, number):
         gf.evaluate(forms(number)[form], {"q": ["b", "a"]})
 
 
+@pytest.mark.parametrize("number", [2**53 + 1, Decimal(2**53 + 1), Decimal(10**30 + 1)])
+def test_integers_in_a_column_of_objects_are_told(number):
+    frame = pd.DataFrame(forms(number)["records"])
+    frame["grade"] = pd.Series([1, number], dtype=object)
+    with pytest.raises(gf.errors.InputError, match="holds exactly"):
+        gf.evaluate(frame, {"q": ["b", "a"]})
+
+
+@pytest.mark.parametrize("form", [*FORMS, "objects"])
+@pytest.mark.parametrize("text", ["1e23", "1.2e150", "9007199254740993.0"])
+def test_decimals_with_a_point_or_an_exponent_are_rounded(form, text):
+    number = Decimal(text)
+    given = forms(number, "score") | {"objects": pd.DataFrame(forms(number, "score")["records"])}
+    assert gf.evaluate({"q": {"a": 1}}, given[form], "RR")["RR"] == 1.0
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     "number", [np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), Decimal("inf")]

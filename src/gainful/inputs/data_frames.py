@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.inputs.column_finding import has_column
-from gainful.inputs.float_precision import INEXACT, is_exact, written_integer
+from gainful.inputs.float_precision import INEXACT, is_held, written_integer
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.judgments_or_run import Kind
@@ -224,7 +224,7 @@ def refuse_odd_objects(given: Any, columns: Sequence[str], kind: Kind) -> None:
                     f"{value} in a column of objects",
                     f"Make it one of numbers first: frame[{name!r}].astype(float).",
                 )
-            if isinstance(value, int | np.integer) and not is_exact(int(value)):
+            if not isinstance(value, float | str) and not is_held(value):
                 raise InputError(
                     f"{kind.name}, row {row}, column {name!r}",
                     f"a {kind.number} that a float64 holds exactly",

@@ -111,11 +111,18 @@ def _has_dimensions(value: Any, count: int) -> bool:
 def is_held(value: Any) -> bool:
     """Return whether a float64 holds a finite number: a fraction is rounded, and an integer must be exact.
 
+    A `Decimal` is an integer where it has neither a point nor an exponent.
+
     >>> is_held(np.int64(2**53 + 1)), is_held(2**53), is_held(0.1)
     (False, True, True)
+    >>> from decimal import Decimal
+    >>> is_held(Decimal(2**53 + 1)), is_held(Decimal("1e23"))
+    (False, True)
     """
     value = plain_number(value)
-    whole = isinstance(value, Integral) or (_is_decimal(value) and value == int(value))
+    whole = isinstance(value, Integral) or (
+        _is_decimal(value) and value.as_tuple().exponent == 0  # a word where it is not finite
+    )
     return not whole or is_exact(int(value))
 
 
