@@ -10,9 +10,9 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.inputs.column_finding import has_column
-from gainful.inputs.float_precision import INEXACT, is_held, written_integer
+from gainful.inputs.float_precision import INEXACT, is_held, number_of, written_integer
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
-from gainful.inputs.identifiers import id_text, refuse_halves
+from gainful.inputs.identifiers import id_advice, id_text, refuse_halves
 from gainful.inputs.judgments_or_run import Kind
 from gainful.message_texts import shown
 
@@ -253,7 +253,9 @@ def refuse_odd_ids(given: Any, columns: Sequence[str], table: str) -> None:
                     f"{table}, column {name!r}",
                     "strings (or integers) as ids",
                     shown(value),
-                    "Make the ids strings first.",
+                    "Make the ids strings first."
+                    if number_of(value) is None
+                    else id_advice(value),
                 )
             if isinstance(value, str):
                 id_text(value, where=f"{table}, column {name!r}")

@@ -1,5 +1,6 @@
 """Ids of queries and documents: strings, always; integers are accepted and written as such."""
 
+import math
 import operator
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
@@ -7,6 +8,7 @@ from typing import NoReturn
 
 from gainful.arguments import HALF, is_truth, is_writable
 from gainful.errors import DisjointError, InputError
+from gainful.inputs.float_precision import number_of
 from gainful.message_texts import shown
 
 _EXAMPLES = 3
@@ -45,7 +47,25 @@ def id_text(value: object, *, where: str) -> str:
         except Exception:  # noqa: BLE001, S110 - no integer, one of thousands of digits, or worse
             pass  # said below
     expected = "a string (or an integer) as id"
-    raise InputError(where, expected, shown(value), "Make the id a string first.")
+    raise InputError(where, expected, shown(value), id_advice(value))
+
+
+def id_advice(value: object) -> str:
+    """Say what to do about a value that is no id.
+
+    >>> id_advice(1.0), id_advice(1.5)
+    ('Make the id an integer first: int(id).', 'Make the id a string first.')
+    >>> id_advice(None)
+    'Give the row an id, or remove it.'
+    """
+    number = number_of(value)
+    # What pandas writes for nothing is NaN, or of a type of its own.
+    lacking = value is None or type(value).__name__ in ("NAType", "NaTType")
+    if lacking or (number is not None and math.isnan(number)):
+        return "Give the row an id, or remove it."
+    # The string of a whole float ends in .0, and meets no integer.
+    whole = number is not None and number.is_integer()
+    return "Make the id an integer first: int(id)." if whole else "Make the id a string first."
 
 
 def refuse_halves(ids: Iterable[str], *, where: str) -> None:

@@ -38,7 +38,7 @@ from gainful.inputs.float_precision import (
     written_integer,
 )
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
-from gainful.inputs.identifiers import id_text
+from gainful.inputs.identifiers import id_advice, id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS, RANKS, RUN, Kind, mistaken
 from gainful.inputs.named_lists import items_of
 from gainful.inputs.parallel_number_lists import numbers_beside, ranks_beside
@@ -321,6 +321,9 @@ def _neither_rows_nor_lists(items: Sequence[Any], reading: "_Reading") -> InputE
     if isinstance(items[0], tuple):
         if len(items[0]) == _ROW and is_array(items[0][-1]):
             _checked(items[0][-1], reading.kind, f"{name}, row 1")  # says what to write
+        if len(items[0]) == _ROW and _is_grade(items[0][-1]):
+            for odd in filter(_is_odd_id, items[0][:-1]):
+                id_text(odd, where=f"{name}, row 1")  # says so, too
         return InputError(
             f"{name}, row 1",
             f"(query, doc, {number}) with a number",
@@ -352,6 +355,11 @@ def _fields(item: Any) -> dict[str, Any]:
 
 def _is_id(value: object) -> bool:
     return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
+
+
+def _is_odd_id(value: object) -> bool:
+    """Return whether a value in the place of an id is missing, or a number that is no integer."""
+    return value is None or (_is_number(value) and not _is_id(value))
 
 
 def _is_number(value: object) -> bool:
@@ -637,7 +645,10 @@ class _Reading:
         fields = dict(item) if isinstance(item, Mapping) else _fields(item)
         if not fields:
             raise InputError(
-                where, "the id of a document, a pair, or an object with an id", shown(item)
+                where,
+                "the id of a document, a pair, or an object with an id",
+                shown(item),
+                id_advice(item) if _is_odd_id(item) else "",
             )
         held = [fields, *_inner(fields)]
         doc = self._id(held, where)
@@ -665,6 +676,9 @@ class _Reading:
         value = self._field(held, "doc", (*IDS_OF_HITS, *ALIASES["doc"]), _is_id)
         if value is not None:
             return self._doc(value, where)
+        for odd in (each[name] for each in held for name in (asked, "doc") if name in each):
+            if _is_odd_id(odd):
+                id_text(odd, where=where)  # says what to write
         raise InputError(
             where,
             "the id of a document" if asked is None else f"the field {asked!r} for doc",

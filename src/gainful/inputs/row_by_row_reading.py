@@ -17,6 +17,7 @@ from gainful.inputs.column_finding import number_after_none
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, csv_fields, opened
 from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.format_detection import Layout, other_kind
+from gainful.inputs.identifiers import id_advice
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.message_texts import shortened, shown
 
@@ -219,7 +220,8 @@ def _fault_of_ids(number: int, ids: list[object]) -> Fault | None:
     """Say what is wrong with the ids of a JSON object, if anything is."""
     wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
     if wrong:
-        return Fault(number, "a string (or an integer) as id", shown(wrong[0]))
+        expected = "a string (or an integer) as id"
+        return Fault(number, expected, shown(wrong[0]), id_advice(wrong[0]))
     half = [one for one in ids if isinstance(one, str) and not is_writable(one)]
     return Fault(number, "ids of whole characters", shown(half[0]), HALF) if half else None
 
