@@ -1,5 +1,6 @@
 """Grades and scores in records, pairs and dicts: numbers of every type, and what is none."""
 
+import csv
 from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
@@ -93,9 +94,38 @@ def test_numbers_that_are_not_finite_are_told(form, number):
 @pytest.mark.parametrize("form", ["records", "pairs", "dicts"])
 @pytest.mark.parametrize("text", ["3", " 2.5", Text("3"), np.str_("3")])
 def test_texts_are_told(form, text):
-    told = rf"Write the grade as a number, {text.strip()}, without quotes"
+    told = rf'as a number: {text.strip()} without quotes in JSON, float\(row\["grade"\]\) in Python'
     with pytest.raises(gf.errors.InputError, match=told):
         gf.evaluate(forms(text)[form], {"q": ["b", "a"]})
+
+
+ODD = {
+    "2\N{NO-BREAK SPACE}": r"U\+00A0 \(no-break space\): write 2\.",
+    "\N{FULLWIDTH DIGIT TWO}": r"U\+FF12 \(fullwidth digit two\): write 2\.",
+    "\N{MINUS SIGN}1": r"U\+2212 \(minus sign\): write -1\.",
+    "\N{ZERO WIDTH SPACE}2.5": r"U\+200B \(zero width space\): write 2\.5\.",
+    "\N{ARABIC-INDIC DIGIT TWO}": r"U\+0662 \(arabic-indic digit two\): write 2\.",
+}
+
+
+@pytest.mark.parametrize("form", ["records", "pairs", "dicts", "csv"])
+@pytest.mark.parametrize("text", ODD)
+def test_a_character_that_is_none_of_a_number_is_named(form, text, tmp_path):
+    path = tmp_path / "judgments.csv"
+    path.write_text(f"query,doc,grade\nq,b,1\nq,a,{text}\n", encoding="utf-8")
+    given = forms(text) | {"csv": path}
+    with pytest.raises(gf.errors.InputError, match=ODD[text]):
+        gf.evaluate(given[form], {"q": ["b", "a"]})
+
+
+def test_rows_of_a_csv_reader_are_told_what_to_write():
+    rows = [*csv.DictReader(["query,doc,score", "q,a,0.5"])]
+    with pytest.raises(gf.errors.InputError, match=r'float\(row\["score"\]\) in Python') as problem:
+        gf.evaluate({"q": {"a": 1}}, rows)
+    assert "record 1" in problem.value.where
+    for row in rows:
+        row["score"] = float(row["score"])
+    assert gf.evaluate({"q": {"a": 1}}, rows, "RR")["RR"] == 1.0
 
 
 @pytest.mark.parametrize("first", [True, False])

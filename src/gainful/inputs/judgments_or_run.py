@@ -10,9 +10,9 @@ UNGRADED = "?"
 """What a pool has in the place of a grade that nobody has given yet."""
 
 _GIVE = "Give the document a grade, or remove the row: without one it is not judged."
-_COMMA = re.compile(r"\s*[-+]?\d[\d.]*(,\d+)+\s*")
+_COMMA = re.compile(r"\s*[-+]?\d[\d.]*(,\d+)+\s*", re.ASCII)
 _DIGITS = re.compile(
-    r"\s*-?\d{1,15}(\.\d{1,15})?\s*"
+    r"\s*-?\d{1,15}(\.\d{1,15})?\s*", re.ASCII
 )  # of a number in the place of which its text stands
 _TRUTH = ("true", "false")
 _POINT = "Write decimals with a point, as in 2.5, and thousands without a comma."
@@ -26,6 +26,27 @@ _LEAST = {
     "run": "at least one retrieved document",
     "history": "at least one interaction",
 }
+
+
+def _odd_character(text: str) -> str:
+    """Say which character keeps a text from being a number; nothing where it is none without, either.
+
+    >>> _odd_character("2\\N{NO-BREAK SPACE}"), _odd_character("zwei\\N{NO-BREAK SPACE}")
+    ('It has the character U+00A0 (no-break space): write 2.', '')
+    """
+    # Imported here because few inputs have such a text.
+    import unicodedata
+
+    odd = next(character for character in text if not character.isascii())
+    plain = "".join(
+        str(unicodedata.decimal(character, character))
+        for character in unicodedata.normalize("NFKC", text).replace("\N{MINUS SIGN}", "-")
+        if not character.isspace() and unicodedata.category(character) != "Cf"  # seen as nothing
+    )
+    if not _DIGITS.fullmatch(plain):
+        return ""
+    name = unicodedata.name(odd, "no name").lower()
+    return f"It has the character U+{ord(odd):04X} ({name}): write {plain}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +92,7 @@ class Kind:
         """Say what to do about a number that is missing, a text, a truth value or an array; else nothing.
 
         >>> JUDGMENTS.advice("3")
-        'Write the grade as a number, 3, without quotes.'
+        'Write the grade as a number: 3 without quotes in JSON, float(row["grade"]) in Python.'
         >>> RUN.advice("2,5")
         'Write decimals with a point, as in 2.5, and thousands without a comma.'
         >>> JUDGMENTS.advice(True), RUN.advice(True)
@@ -91,7 +112,12 @@ class Kind:
         if isinstance(value, str) and _COMMA.fullmatch(value):
             return _POINT
         if isinstance(value, str) and _DIGITS.fullmatch(value):
-            return f"Write the {self.number} as a number, {value.strip()}, without quotes."
+            return (
+                f"Write the {self.number} as a number: {value.strip()} without quotes in JSON, "
+                f'float(row["{self.number}"]) in Python.'
+            )
+        if isinstance(value, str) and not value.isascii():
+            return _odd_character(value)
         lacking = value is None or (isinstance(value, str) and value in ("", UNGRADED))
         return _GIVE if lacking and self.number == "grade" else ""
 
