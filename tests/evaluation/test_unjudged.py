@@ -4,6 +4,7 @@ import itertools
 import math
 import random
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -260,3 +261,16 @@ def test_a_dialect_says_itself_what_minus_one_is(dialect):
     with warnings.catch_warnings():
         warnings.simplefilter("error", gf.errors.GainfulWarning)
         gf.evaluate({"q": {"a": 1, "b": -1}}, {"q": {"a": 0.5, "b": 0.7}}, measure, dialect=dialect)
+
+
+@pytest.mark.parametrize("grade", [Decimal("0.5"), "0.5", np.float32(0.5)])
+def test_the_grade_of_unjudged_documents_is_a_number_of_any_type(grade):
+    judgments, run = {"q": {"a": 1}}, {"q": ["b", "a"]}
+    found = gf.evaluate(judgments, run, "nDCG", policy={"unjudged": grade})["nDCG"]
+    assert found == gf.evaluate(judgments, run, "nDCG", policy={"unjudged": 0.5})["nDCG"]
+
+
+@pytest.mark.parametrize("grade", [Decimal("nan"), Decimal("sNaN"), Decimal("1e400"), 1j])
+def test_a_grade_of_unjudged_documents_that_is_not_finite_is_refused(grade):
+    with pytest.raises(gf.errors.PolicyError, match="policy unjudged"):
+        gf.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, policy={"unjudged": grade})

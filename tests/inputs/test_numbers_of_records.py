@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import gainful as gf
@@ -97,6 +98,26 @@ def test_texts_are_told(form, text):
     told = rf'as a number: {text.strip()} without quotes in JSON, float\(row\["grade"\]\) in Python'
     with pytest.raises(gf.errors.InputError, match=told):
         gf.evaluate(forms(text)[form], {"q": ["b", "a"]})
+
+
+GAPS = [
+    pd.DataFrame(forms(np.nan)["records"]),
+    pl.DataFrame({"query": ["q", "q"], "doc": ["b", "a"], "grade": [1.0, np.nan]}),
+    pa.table({"query": ["q", "q"], "doc": ["b", "a"], "grade": [1.0, np.nan]}),
+    *(forms(nan)[form] for form in FORMS for nan in (np.nan, np.float32("nan"), Decimal("nan"))),
+]
+
+
+@pytest.mark.parametrize("given", GAPS)
+def test_a_grade_that_is_nan_is_told_with_what_to_do(given):
+    with pytest.raises(gf.errors.InputError, match="Give the document a grade, or remove the row"):
+        gf.evaluate(given, {"q": ["b", "a"]})
+
+
+def test_a_score_that_is_nan_is_not_told_of_grades():
+    with pytest.raises(gf.errors.InputError, match="as score, found nan") as problem:
+        gf.evaluate({"q": {"a": 1}}, {"q": {"a": np.nan}})
+    assert not problem.value.remedy
 
 
 ODD = {

@@ -253,9 +253,7 @@ def refuse_odd_ids(given: Any, columns: Sequence[str], table: str) -> None:
                     f"{table}, column {name!r}",
                     "strings (or integers) as ids",
                     shown(value),
-                    "Make the ids strings first."
-                    if number_of(value) is None
-                    else id_advice(value),
+                    "Make the ids strings first." if number_of(value) is None else id_advice(value),
                 )
             if isinstance(value, str):
                 id_text(value, where=f"{table}, column {name!r}")

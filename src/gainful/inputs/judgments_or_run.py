@@ -1,10 +1,11 @@
 """The kinds of input: judgments, runs by score or by rank, and histories of interactions."""
 
+import math
 import re
 from dataclasses import dataclass, replace
 
 from gainful.arguments import is_truth
-from gainful.inputs.float_precision import is_array
+from gainful.inputs.float_precision import is_array, number_of
 
 UNGRADED = "?"
 """What a pool has in the place of a grade that nobody has given yet."""
@@ -29,9 +30,9 @@ _LEAST = {
 
 
 def _odd_character(text: str) -> str:
-    """Say which character keeps a text from being a number; nothing where it is none without, either.
+    r"""Say which character keeps a text from being a number; nothing where it is none without, either.
 
-    >>> _odd_character("2\\N{NO-BREAK SPACE}"), _odd_character("zwei\\N{NO-BREAK SPACE}")
+    >>> _odd_character("2\N{NO-BREAK SPACE}"), _odd_character("zwei\N{NO-BREAK SPACE}")
     ('It has the character U+00A0 (no-break space): write 2.', '')
     """
     # Imported here because few inputs have such a text.
@@ -119,6 +120,8 @@ class Kind:
         if isinstance(value, str) and not value.isascii():
             return _odd_character(value)
         lacking = value is None or (isinstance(value, str) and value in ("", UNGRADED))
+        number = number_of(value)
+        lacking = lacking or (number is not None and math.isnan(number))
         return _GIVE if lacking and self.number == "grade" else ""
 
     @property

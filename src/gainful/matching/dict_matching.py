@@ -6,7 +6,7 @@ numbers, and two binary searches give the tie block of each judged document.
 
 import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import repeat
 from typing import Any, NoReturn
 
@@ -138,15 +138,7 @@ class _Rows:
                 shared = judged.keys() & returned.keys()
                 pool = sorted_numbers(judged, "grade", "judgments", query)
             ascending = sorted_numbers(returned, "score", "run", query)
-        scored, graded = [returned[doc] for doc in shared], [judged[doc] for doc in shared]
-        try:
-            wanted, grade = np.array(scored, np.float64), np.array(graded, np.float64)
-            odd = wanted.ndim != 1 or grade.ndim != 1
-        except (TypeError, ValueError, RuntimeError):
-            odd = True
-        if odd:
-            wanted = floats_of(scored, {query: returned}, RUN)
-            grade = floats_of(graded, {query: judged}, JUDGMENTS)
+        wanted, grade = _shared_numbers(shared, judged, returned, query)
         last = ascending.size - ascending.searchsorted(wanted, "left")
         first = ascending.size + 1 - ascending.searchsorted(wanted, "right")
         rank = first
@@ -344,9 +336,21 @@ def sorted_numbers(documents: DocNumbers, kind: str, what: str, query: str) -> F
     return numbers
 
 
-def floats_of(
-    numbers: Sequence[float], documents: Mapping[str, DocNumbers], kind: Kind
-) -> Floats:
+def _shared_numbers(
+    shared: Collection[str], judged: DocNumbers, returned: DocNumbers, query: str
+) -> tuple[Floats, Floats]:
+    """Return the scores and the grades, (n,) each, of the documents that are judged and returned."""
+    scores, grades = [returned[doc] for doc in shared], [judged[doc] for doc in shared]
+    try:  # here, too: a call for each would take time
+        found = np.array(scores, np.float64), np.array(grades, np.float64)
+        if found[0].ndim == found[1].ndim == 1:
+            return found
+    except (TypeError, ValueError, RuntimeError):
+        pass
+    return floats_of(scores, {query: returned}, RUN), floats_of(grades, {query: judged}, JUDGMENTS)
+
+
+def floats_of(numbers: Sequence[float], documents: Mapping[str, DocNumbers], kind: Kind) -> Floats:
     """Return some numbers (n,) of documents that `sorted_numbers` has looked at, query by query."""
     try:
         found = np.array(numbers, np.float64)

@@ -23,6 +23,12 @@ def write_number(value: float) -> str:
     return repr(value)
 
 
+def _is_real(value: object) -> bool:
+    # A Decimal is a number, and neither real nor complex.
+    decimal = isinstance(value, numbers.Number) and not isinstance(value, numbers.Complex)
+    return decimal or isinstance(value, numbers.Real)
+
+
 def read_number(value: object, *, where: str, expected: str = "a finite number") -> float:
     """Read a finite number from a number or its text (`e` is Euler's number).
 
@@ -39,11 +45,13 @@ def read_number(value: object, *, where: str, expected: str = "a finite number")
                 number = float(text)
             except ValueError:
                 number = math.nan
-    elif isinstance(value, numbers.Real) and not _is_truth(value):
+    elif _is_real(value) and not _is_truth(value):
         try:
-            number = float(value)
+            number = float(value)  # type: ignore[arg-type]
         except OverflowError:
             number = math.inf
+        except ValueError:  # a Decimal that is a signal
+            number = math.nan
     if not math.isfinite(number):
         raise MeasureError(where, expected, shown(value))
     return number
