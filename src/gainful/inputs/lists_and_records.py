@@ -676,7 +676,8 @@ class _Reading:
         value = self._field(held, "doc", (*IDS_OF_HITS, *ALIASES["doc"]), _is_id)
         if value is not None:
             return self._doc(value, where)
-        for odd in (each[name] for each in held for name in (asked, "doc") if name in each):
+        name = "doc" if asked is None else asked
+        for odd in (each[name] for each in held if name in each):
             if _is_odd_id(odd):
                 id_text(odd, where=where)  # says what to write
         raise InputError(
