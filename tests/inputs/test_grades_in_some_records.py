@@ -3,6 +3,7 @@
 import json
 from itertools import count
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
@@ -158,3 +159,15 @@ def test_an_empty_list_needs_no_grades(more):
     records = [{"question": "q1", "relevant": []} | more, LISTED_GRADED]
     expected = gf.evaluate({"q1": {}, "q2": {"a": 3, "b": 1}}, LISTED_RUN, "nDCG")["nDCG"]
     assert gf.evaluate(records, LISTED_RUN, "nDCG")["nDCG"] == expected
+
+
+@pytest.mark.parametrize("grade", ["0", "good", np.array([0.0])], ids=["digit", "word", "array"])
+def test_a_grade_that_is_no_number_is_not_passed_over(grade):
+    judgments = {"q": [{"doc": "a", "grade": grade}, {"doc": "b", "grade": grade}]}
+    with pytest.raises(gf.errors.InputError, match=r"query 'q', item 1: expected a grade"):
+        gf.evaluate(judgments, {"q": ["a", "b"]}, "nDCG")
+
+
+def test_a_score_that_is_missing_leaves_the_order():
+    run = {"q": [{"_id": "b", "_score": None}, {"_id": "a", "_score": None}]}
+    assert gf.evaluate({"q": {"a": 1}}, run, "RR")["RR"] == 0.5

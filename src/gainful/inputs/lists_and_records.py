@@ -366,6 +366,11 @@ def _is_number(value: object) -> bool:
     return number_of(value) is not None
 
 
+def _is_odd_grade(value: object) -> bool:
+    """Return whether a grade is a text, or an array: it is refused, and not passed over."""
+    return isinstance(value, str) or is_array(value)
+
+
 def _is_grade(value: object) -> bool:
     return isinstance(value, bool | np.bool_) or _is_number(value)
 
@@ -654,6 +659,12 @@ class _Reading:
         doc = self._id(held, where)
         self._note_row(fields, doc)
         number = self._number(held)
+        if (
+            number is None and not self._is_run
+        ):  # a score may be missing, as of hits that are sorted
+            number = self._field(
+                held[:1], self.kind.number, ALIASES[self.kind.number], _is_odd_grade
+            )
         if number is not None:
             number = _checked(number, self.kind, where)
         return _Item(doc, number, certain=False)
@@ -837,6 +848,8 @@ def _inner(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _checked(number: Any, kind: Kind, where: str) -> float:
+    if type(number) is float:  # as most are
+        return number
     read = number_of(number)
     if read is None:
         raise InputError(where, f"a {kind.number}", shown(number), kind.advice(number))
