@@ -92,9 +92,12 @@ def test_in_other_forms(form, tmp_path, monkeypatch):
 @pytest.mark.parametrize("policy", ["condense", "drop self"])
 @pytest.mark.parametrize("form", ["TREC", "CSV", "JSON lines.gz"])
 def test_clean_texts_under_any_policy(form, policy, tmp_path, monkeypatch):
-    """Those have the rows of a query together, and JSON lines that are written alike."""
+    """Those have the rows of a query together, no −0, and JSON lines that are written alike."""
     judged, returned = (
-        sorted((row for row in rows if row[1].isascii()), key=lambda row: row[0])
+        sorted(
+            ((query, doc, number + 0.0) for query, doc, number in rows if doc.isascii()),
+            key=lambda row: row[0],
+        )
         for rows in random_rows(7)
     )
     judgments = FORM[form].make(judged, "judgments", tmp_path)
@@ -164,6 +167,15 @@ def test_what_is_odd_is_told_as_by_the_engine(library, odd, monkeypatch):
     small = told(judgments, run)
     monkeypatch.setattr(small_tables, "MOST_ROWS", 0)
     assert small == told(judgments, run)
+
+
+@pytest.mark.parametrize(("zero", "sign"), [("-0.0", -1), ("-0", -1), ("0.00", 1)])
+def test_a_zero_keeps_its_sign(tmp_path, zero, sign):
+    run = tmp_path / "run.csv"
+    run.write_text(f"query,doc,score\nq,a-0,1e-09\nq,b,{zero}\nq,c,-0.5\n")
+    with reading({"q": {"b": 1}}, Policy()) as reader:
+        documents = reader.run(str(run)).documents(Policy())
+        assert np.copysign(1, documents["q"]["b"]) == sign
 
 
 def test_many_rows_are_for_the_engine(monkeypatch):

@@ -5,6 +5,7 @@ thousand rows. A table is plain where ids are texts that print or integers, and 
 other is for the engine, which gives the same result, and says what is wrong.
 """
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from gainful.inputs.format_detection import Layout
 MOST_ROWS = 20_000
 """Rows of a table that is read in Python; from some more on, the engine is as fast."""
 _EXACT = 2.0**53  # below it, a float64 holds every integer
+_MINUS_ZERO = re.compile(rb"(?<![0-9eE])-0[0.]*(?![0-9.])")
 _MOST_BYTES = 40  # for each row, of a text that is read in Python
 
 # What the engine calls the types of columns, by what pandas and polars call them.
@@ -157,7 +159,8 @@ def plain_text(path: Path, layout: Layout) -> PlainRows | None:
     if path.stat().st_size > MOST_ROWS * _MOST_BYTES:
         return None
     rows = read_clean_rows(path, layout)
-    if rows is None:
+    # Rows of a clean text have no −0, which the engine keeps.
+    if rows is None or (not rows.numbers.all() and _MINUS_ZERO.search(path.read_bytes())):
         return None
     lengths = np.diff(rows.starts).tolist()
     queries = chain.from_iterable(
