@@ -214,7 +214,6 @@ _PACKED = re.compile(r"(.*?)(\.gz|\.zst|)", re.DOTALL)
 # Tests with a matrix of cases that takes long: `make test` tries one in so many of them, among which
 # is every value of every parameter, and `make deep` tries all.
 THINNED = {
-    "tests/spark/test_same_on_spark.py::test_every_measure_under_every_policy": 9,
     "tests/spark/test_spark_at_work.py::test_the_run_is_sent_once": 4,
     "tests/spark/test_spark_input.py::test_the_rows_of_a_query_are_in_one_place_after_grouping": 4,
     "tests/spark/test_stream.py::test_the_same_as_from_dicts": 4,
@@ -359,6 +358,7 @@ ALIKE = {
     "tests/inputs/test_json.py::test_the_engine_reads_values_as_the_rows_are_read": 2,
     "tests/evaluation/test_expectations_over_ties.py::test_best_and_worst_are_the_extremes_of_all_orders": 2,
     "tests/evaluation/test_expectations_over_ties.py::test_average_is_the_mean_over_all_orders": 2,
+    "tests/spark/test_same_on_spark.py::test_every_measure_under_every_policy": 12,
     "tests/spark/test_same_on_spark.py::test_slices_are_the_same": 2,
     "tests/spark/test_same_on_spark.py::test_very_many_queries_are_cut_in_another_way": 3,
     "tests/spark/test_spark_input.py::test_rows_have_no_order": 3,
@@ -431,6 +431,7 @@ ALIKE = {
 _LONG = {
     "tests/spark/test_own_measures_on_spark.py": (
         "test_a_module_that_the_machines_lack",
+        "test_compared_sliced_and_gated",
         "test_the_same_as_of_dicts_and_of_files",
     ),
     "tests/spark/test_same_on_spark.py": (
@@ -439,6 +440,7 @@ _LONG = {
         "test_a_query_without_judged_documents_is_one_all_the_same",
         "test_comparisons_are_the_same",
         "test_rows_without_a_grade_have_grade_1",
+        "test_runs_here_and_there_in_one_call",
         "test_what_ties_can_do",
     ),
     "tests/spark/test_spark_at_work.py": (
@@ -452,6 +454,7 @@ _LONG = {
     ),
     "tests/spark/test_spark_input.py": (
         "test_a_function_says_which_document_a_chunk_belongs_to",
+        "test_documents_that_are_judged_twice",
         "test_judgments_and_run_in_each_others_place_are_told",
         "test_queries_and_documents_that_do_not_meet",
         "test_ranks_that_are_taken_for_scores",
