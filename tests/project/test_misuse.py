@@ -50,7 +50,7 @@ def chosen(name, call, parameter):
     if ALL:
         return every
     before = [misuse for misuse in every if misuse[0] in FAULTS_OF_BEFORE]
-    return [*before, *some.sample(every, 1 if name.startswith(SLOW) else 4)]
+    return [*before, *some.sample(every, 1 if name.startswith(SLOW) else 2)]
 
 
 def test_every_public_name_is_called(valid):
