@@ -14,8 +14,8 @@ import numpy as np
 from gainful.array_types import Bools, Floats, Ints
 from gainful.inputs.clean_fields import LINE_FEED, QUOTE, RETURN, SPACE, by_line, is_utf8
 from gainful.inputs.decimal_parsing import WORD, Bytes, Words, are_digits, read_decimals
-from gainful.inputs.float_precision import is_exact
 from gainful.inputs.format_detection import Layout
+from gainful.inputs.values_as_numbers import is_exact
 
 _COMMA, _BACKSLASH, _MINUS, _ZERO, _NINE = (ord(mark) for mark in ",\\-09")
 _STRING = rb'"[^"\\\x00-\x1f]*"'

@@ -22,9 +22,9 @@ from gainful.inputs.clean_fields import LINE_FEED, Fields, table_fields, trec_fi
 from gainful.inputs.cores import cores, in_parallel
 from gainful.inputs.decimal_parsing import WORD, Bytes, Words
 from gainful.inputs.files import BYTE_ORDER_MARK, read_at
-from gainful.inputs.float_precision import in_single
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.id_words import joined_words
+from gainful.inputs.single_precision import in_single
 
 if TYPE_CHECKING:
     from gainful.inputs.clean_json_lines import JsonFields

@@ -10,10 +10,10 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.inputs.column_finding import has_column
-from gainful.inputs.float_precision import INEXACT, is_held, number_of, written_integer
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_advice, id_text, refuse_halves
 from gainful.inputs.judgments_or_run import Kind
+from gainful.inputs.values_as_numbers import INEXACT, is_held, number_of, written_integer
 from gainful.message_texts import shown
 
 # None, and what pandas writes for it, are found as missing later.

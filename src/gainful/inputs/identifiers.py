@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from gainful.arguments import HALF, is_truth, is_writable
 from gainful.errors import DisjointError, InputError
-from gainful.inputs.float_precision import number_of
+from gainful.inputs.values_as_numbers import number_of
 from gainful.message_texts import shown
 
 _EXAMPLES = 3

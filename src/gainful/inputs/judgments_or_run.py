@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, replace
 
 from gainful.arguments import is_truth
-from gainful.inputs.float_precision import is_array, number_of
+from gainful.inputs.values_as_numbers import is_array, number_of
 
 UNGRADED = "?"
 """What a pool has in the place of a grade that nobody has given yet."""

@@ -29,14 +29,6 @@ from gainful.inputs.column_finding import (
     is_name_of_distances,
     plain_name,
 )
-from gainful.inputs.float_precision import (
-    INEXACT,
-    is_array,
-    is_held,
-    number_of,
-    plain_number,
-    written_integer,
-)
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_advice, id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS, RANKS, RUN, Kind, mistaken
@@ -70,6 +62,14 @@ from gainful.inputs.search_responses import (
     is_from_a_service,
     query_in,
     responses_in,
+)
+from gainful.inputs.values_as_numbers import (
+    INEXACT,
+    is_array,
+    is_held,
+    number_of,
+    plain_number,
+    written_integer,
 )
 from gainful.message_texts import shortened, shown
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError, warn
 from gainful.inputs.arrays import LARGEST_EXACT
-from gainful.inputs.float_precision import INEXACT
 from gainful.inputs.identifiers import id_text
+from gainful.inputs.values_as_numbers import INEXACT
 from gainful.message_texts import shown, shown_with_type
 
 Ranking = Sequence[Hashable] | NDArray[Any] | Mapping[Any, float]

@@ -29,7 +29,6 @@ from gainful.inputs.data_frames import (
 )
 from gainful.inputs.duckdb_engine import Session, file_quoted, name_quoted, said
 from gainful.inputs.files import LocalFile, is_parquet, parts_of, path_of, plain_file
-from gainful.inputs.float_precision import INEXACT, is_exact, written_integer
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.judgments_or_run import JUDGMENTS
@@ -43,6 +42,7 @@ from gainful.inputs.typed_tables import (
     refuse_mixed,
     written_columns,
 )
+from gainful.inputs.values_as_numbers import INEXACT, is_exact, written_integer
 from gainful.message_texts import did_you_mean, shown
 
 Cell = str | float | int | bool | None

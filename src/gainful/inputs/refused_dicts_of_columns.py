@@ -6,9 +6,9 @@ from typing import Any
 from gainful.arguments import is_truth
 from gainful.errors import InputError
 from gainful.inputs.column_finding import ALIASES, plain_name
-from gainful.inputs.float_precision import number_of
 from gainful.inputs.judgments_or_run import HISTORY, JUDGMENTS, RANKS, RUN, Kind
 from gainful.inputs.named_lists import items_of
+from gainful.inputs.values_as_numbers import number_of
 from gainful.message_texts import shortened
 
 _MOST = 20  # columns

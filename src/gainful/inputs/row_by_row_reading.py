@@ -15,10 +15,10 @@ from gainful.arguments import HALF, is_writable
 from gainful.errors import InputError
 from gainful.inputs.column_finding import number_after_none
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, csv_fields, opened
-from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.format_detection import Layout, other_kind
 from gainful.inputs.identifiers import id_advice
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
+from gainful.inputs.values_as_numbers import INEXACT, is_exact
 from gainful.message_texts import shortened, shown
 
 _LONGEST = 60

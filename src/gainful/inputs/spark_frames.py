@@ -21,9 +21,9 @@ from gainful.inputs.column_finding import (
     refuse_ids,
     refuse_numbers,
 )
-from gainful.inputs.float_precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.judgments_or_run import Kind
+from gainful.inputs.single_precision import BEYOND_SINGLE, beyond_single
 from gainful.message_texts import shortened
 
 if TYPE_CHECKING:

@@ -27,12 +27,13 @@ from gainful.inputs.duckdb_engine import (
     said,
 )
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
-from gainful.inputs.float_precision import BEYOND_SINGLE, INEXACT, beyond_single
 from gainful.inputs.format_detection import Layout, json_lines_layout
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
 from gainful.inputs.row_by_row_reading import Fault, Row, first_fault, line_of, rows
+from gainful.inputs.single_precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.small_tables import PlainRows
+from gainful.inputs.values_as_numbers import INEXACT
 
 _NONE = Layout("")
 _NUMBER = 2  # the place among the columns that are read of a table with types

@@ -16,14 +16,6 @@ from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, warn
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.disjoint_documents import warn_of_disjoint_documents
-from gainful.inputs.float_precision import (
-    INEXACT,
-    beyond_single,
-    in_single,
-    is_array,
-    is_held,
-    plain_number,
-)
 from gainful.inputs.identifiers import (
     examples,
     id_text,
@@ -32,6 +24,8 @@ from gainful.inputs.identifiers import (
     refuse_halves,
 )
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
+from gainful.inputs.single_precision import beyond_single, in_single
+from gainful.inputs.values_as_numbers import INEXACT, is_array, is_held, plain_number
 from gainful.matching.chunks_to_documents import Chunks, fold, without_self
 from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.minus_one_marks import without_negative

@@ -11,7 +11,7 @@ import numpy as np
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.inputs.arrays import Lists
-from gainful.inputs.float_precision import beyond_single, in_single
+from gainful.inputs.single_precision import beyond_single, in_single
 from gainful.matching.matched import Matched, cut, offsets_of, places_of
 from gainful.matching.sorting import descending_in_blocks, ranges, sort_lists
 from gainful.measures.policy import Policy

@@ -12,8 +12,8 @@ import numpy as np
 from gainful.array_types import Ints
 from gainful.errors import InputError
 from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.float_precision import IN_SINGLE
 from gainful.inputs.identifiers import in_order, refuse_disjoint_queries
+from gainful.inputs.single_precision import IN_SINGLE
 from gainful.inputs.table_source import (
     Source,
     guarded,

@@ -8,7 +8,7 @@ import numpy as np
 
 from gainful.compat.trec_eval.c_numbers_and_sorting import BAD_INPUT, StoppedError, decimal, whole
 from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.float_precision import in_single
+from gainful.inputs.single_precision import in_single
 
 _QRELS_FIELDS, _RUN_FIELDS = 4, 6
 _TAIL = 1 << 14  # bytes, longer than the last line of a clean file

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.float_precision import is_array, plain_number
 from gainful.inputs.id_types import IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
 from gainful.inputs.row_by_row_reading import Row
 from gainful.inputs.table_source import Source
+from gainful.inputs.values_as_numbers import is_array, plain_number
 from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.dict_table_conversion import Documents, table_of

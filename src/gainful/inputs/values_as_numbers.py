@@ -1,4 +1,4 @@
-"""Scores in single precision: rounded to float32, and held as float64 again."""
+"""Which values of Python and other libraries are numbers, and whether a float64 holds them."""
 
 import math
 from numbers import Complex, Integral, Number, Real
@@ -7,38 +7,9 @@ from typing import Any
 import numpy as np
 
 from gainful.arguments import is_truth
-from gainful.array_types import Floats
-from gainful.errors import InputError
-
-BEYOND_SINGLE = 2.0**128 - 2.0**103  # from here on, a number is rounded to infinity
-
-# SQL of the column `number` rounded, infinite where a float32 cannot hold it. A bare cast would
-# become one of the reader, which then rounds the text itself, not its float64.
-IN_SINGLE = "coalesce(CAST(TRY_CAST(number AS FLOAT) AS DOUBLE), number * CAST('inf' AS DOUBLE))"
 
 INEXACT = "Integers above 2^53 may not be told apart: scale them down."
 _HUGE = 10**60
-
-
-def in_single(numbers: Floats) -> Floats:
-    """Return numbers (n,) rounded to float32; infinite where it cannot hold them.
-
-    >>> in_single(np.array([0.5, 0.500000001, 1e39])).tolist()
-    [0.5, 0.5, inf]
-    """
-    with np.errstate(over="ignore", under="ignore"):
-        return numbers.astype(np.float32).astype(np.float64)
-
-
-def beyond_single(where: str, score: float) -> InputError:
-    """Return the error for a score that a float32 cannot hold."""
-    return InputError(
-        where,
-        "a score that a float32 can hold",
-        repr(float(score)),
-        "Scale the scores down, or set the policy precision to double.",
-        choice="precision=single",
-    )
 
 
 def is_exact(number: int) -> bool:
@@ -83,14 +54,14 @@ def plain_number(value: Any) -> Any:
     >>> plain_number(np.array(3)), plain_number("3")
     (3, '3')
     """
-    if isinstance(value, np.generic) or not _has_dimensions(value, 0):
+    if _dimensions(value) != 0:
         return value
     try:
         found = value.item()
     except Exception:  # noqa: BLE001 - one without data, or whatever else a library says
         return value
     # What holds itself would be asked again and again.
-    return value if _has_dimensions(found, 0) and not isinstance(found, np.generic) else found
+    return value if _dimensions(found) == 0 else found
 
 
 def is_array(value: Any) -> bool:
@@ -99,13 +70,13 @@ def is_array(value: Any) -> bool:
     >>> is_array(np.array([0.5])), is_array(np.array(0.5)), is_array(0.5)
     (True, False, False)
     """
-    dimensions = getattr(value, "ndim", 0)
-    return isinstance(dimensions, int) and dimensions > 0
+    return (_dimensions(value) or 0) > 0
 
 
-def _has_dimensions(value: Any, count: int) -> bool:
-    dimensions = getattr(value, "ndim", None)
-    return isinstance(dimensions, int) and dimensions == count
+def _dimensions(value: Any) -> int | None:
+    """Return how many dimensions a value has; None where it is neither an array nor a tensor."""
+    count = getattr(value, "ndim", None)
+    return count if isinstance(count, int) and not isinstance(value, np.generic) else None
 
 
 def is_held(value: Any) -> bool:
