@@ -10,8 +10,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-from gainful.inputs.column_finding import read_columns
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy
 

@@ -109,8 +109,8 @@ def pytest_ignore_collect(collection_path, config):
 @pytest.fixture
 def _no_own_names():
     """Leave no names of measures, discounts and gains behind, nor find any of another test."""
-    from gainful.measures.names_in_use import KINDS
     from gainful.measures.notation import forget
+    from gainful.measures.use_of_definitions import KINDS
 
     before = [dict(names.in_use) for names in KINDS]
     for names in KINDS:
@@ -260,7 +260,7 @@ class Done(NamedTuple):
 @pytest.fixture
 def cli(monkeypatch, capsys):
     """Call the command line in this process, which saves the start of another."""
-    from gainful.cli import quick_start
+    from gainful.cli import startup_speed
     from gainful.cli.main import main
 
     def call(*arguments, stdin=""):
@@ -271,7 +271,7 @@ def cli(monkeypatch, capsys):
             sys.modules[main.__module__], "_hear_signals", lambda: None
         )  # they are the tests'
         for name in ("import_quickly", "keep_imports"):  # this process goes on
-            monkeypatch.setattr(quick_start, name, lambda: None)
+            monkeypatch.setattr(startup_speed, name, lambda: None)
         monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # which main replaces
         capsys.readouterr()
         with pytest.raises(SystemExit) as done:

@@ -1,8 +1,8 @@
 """What a file holds, as `evaluate` reads it."""
 
-from gainful.inputs.column_finding import read_columns
 from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.matching.input_kinds.table_input import TableInput
 from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy

@@ -971,7 +971,7 @@ def test_wrong_answers_of_a_server_are_not_judged():
 
 
 def test_an_answer_that_does_not_fit_the_memory_is_refused(clock, monkeypatch):
-    monkeypatch.setattr("gainful.calling.http_server.LARGEST_ANSWER", 1000)
+    monkeypatch.setattr("gainful.calling.http_client.LARGEST_ANSWER", 1000)
     with serving("x" * 5000) as server, pytest.raises(GainfulError, match="an answer of more than"):
         ask(server, many(3), retries=0)
 

@@ -10,7 +10,7 @@ import pytest
 
 import gainful as gf
 from gainful.cli import progress
-from gainful.inputs import spark_stages
+from gainful.inputs import spark_progress
 
 
 def test_progress_is_told_for_every_run(tmp_path):
@@ -102,7 +102,7 @@ class Tracker:
 
 
 def test_stages_are_counted_as_they_come():
-    stages = spark_stages._Stages()
+    stages = spark_progress._Stages()
     assert stages.look(None) is None
     assert stages.look(Tracker({})) is None
     assert stages.look(Tracker({7: (1, 4)})) == (1 / 4 / 8, "Spark, stage 1: 1 of 4 tasks")
@@ -115,8 +115,8 @@ def test_stages_are_counted_as_they_come():
 
 
 def test_stages_are_told_while_a_call_waits(monkeypatch):
-    monkeypatch.setattr(spark_stages, "_EVERY", 0.01)
-    monkeypatch.setattr(spark_stages, "_tracker", lambda: Tracker({1: (1, 2)}))
+    monkeypatch.setattr(spark_progress, "_EVERY", 0.01)
+    monkeypatch.setattr(spark_progress, "_tracker", lambda: Tracker({1: (1, 2)}))
     told = threading.Event()
     heard = []
 
@@ -124,12 +124,12 @@ def test_stages_are_told_while_a_call_waits(monkeypatch):
         heard.append((share, step))
         told.set()
 
-    with spark_stages.telling_stages(tell):
+    with spark_progress.telling_stages(tell):
         assert told.wait(20)
     count = len(heard)
     assert heard[0] == (1 / 16, "Spark, stage 1: 1 of 2 tasks")
     assert len(heard) == count  # and nothing after it
-    with spark_stages.telling_stages(None):
+    with spark_progress.telling_stages(None):
         pass
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import gainful as gf
 from desk_load import grade_of, judge_at_once
 from desk_server import Client, Command, study
-from gainful.desk import acts
+from gainful.desk import assessor_acts
 
 PEOPLE = [f"assessor {place:02}" for place in range(20)]
 OVERLAP = 2
@@ -42,7 +42,7 @@ def test_twenty_assessors_at_two_desks_lose_nothing(tmp_path, address, deep):
             (event.assessor, event.id, event.item, event.after.grade) for event in record
         ) == Counter((name, event, item, grade) for name, _, event, item, grade in load.confirmed)
         assert judged.grades() == grades_of(record)
-        assert len(acts.derive(record)) == grades
+        assert len(assessor_acts.derive(record)) == grades
         progress = judged.progress()
         assert (progress.items, progress.done) == (documents, documents)
         assert (progress.several, progress.grades) == (documents, grades)

@@ -7,7 +7,7 @@ import pytest
 
 import gainful as gf
 from desk_server import contents, desk
-from gainful.desk import acts, sent_acts
+from gainful.desk import assessor_acts, sent_acts
 from gainful.desk.offline import write_offline
 from study_cases import create
 
@@ -193,7 +193,7 @@ def test_imported_grades_are_replaced_and_taken_back_and_nobody_acts_for_them(ad
         assert study.stale(assessor="old") == {"grade": 2}
         assert study.reset("lea", key="r", assessor="old") == 2
         assert study.grades() == {}
-        assert acts.derive(study.record()) == {}
+        assert assessor_acts.derive(study.record()) == {}
         assert study.import_grades(old, assessor="old") == 3
 
 

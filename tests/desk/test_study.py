@@ -6,7 +6,7 @@ import json
 import pytest
 
 import gainful as gf
-from gainful.desk import acts
+from gainful.desk import assessor_acts
 from gainful.desk.study_settings import TAGS
 from study_cases import DOCS, ONE, QUERIES, RUNS, TWO, create, judge_all, key
 
@@ -16,7 +16,7 @@ InputError = gf.errors.InputError
 def state_in(study):
     with study._store.reading() as transaction:
         rows = transaction.all("SELECT item, owner, kind, grade, event, data FROM state")
-    return {(row[0], row[1]): acts.from_text(row[5]) for row in rows}
+    return {(row[0], row[1]): assessor_acts.from_text(row[5]) for row in rows}
 
 
 def pairs(tasks):
@@ -218,7 +218,7 @@ def test_the_states_are_what_the_record_comes_to():
                 study.later(name, task.item, key=key())
         study.undo(name, key=key())
     study.import_grades({"q1": {"a": 3, "new": 1}}, assessor="gpt", role="model")
-    assert acts.derive(study.record()) == state_in(study)
+    assert assessor_acts.derive(study.record()) == state_in(study)
     assert len(state_in(study)) > 10
 
 

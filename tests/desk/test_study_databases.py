@@ -16,7 +16,7 @@ import pytest
 
 import gainful as gf
 from desk_server import desk
-from gainful.desk import acts, sent_acts, store
+from gainful.desk import assessor_acts, sent_acts, store
 from gainful.desk import study as study_module
 from gainful.desk.study_settings import TAGS
 from study_cases import RUNS, create, judge_all, key
@@ -168,7 +168,7 @@ def test_the_share_is_drawn_by_the_seed():
 
     def drawn(seed):
         with study._store.writing() as transaction:
-            acts.spread_overlap(transaction, 2, 0.4, seed)
+            assessor_acts.spread_overlap(transaction, 2, 0.4, seed)
         return chosen(study)
 
     study = create(overlap=2, overlap_share=0.4, seed=1)
@@ -261,7 +261,7 @@ def test_no_confirmed_grade_is_lost_when_the_process_is_killed(address):
     assert (
         len(grades) - len(confirmed) <= 2
     )  # one more of each process may be recorded and not told
-    known = acts.derive(study.record())
+    known = assessor_acts.derive(study.record())
     assert all(known[item, "ann"].grade == grade for item, grade in confirmed.items())
     study.close()
     with gf.Study(address) as again:

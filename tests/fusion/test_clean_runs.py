@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gainful as gf
-from gainful.fusion import candidates, clean_runs, reading_runs
-from gainful.inputs import clean_text_files, id_words
+from gainful.fusion import candidate_documents, clean_runs, reading_runs
+from gainful.inputs import clean_text_files, packed_ids
 from gainful.inputs.clean_text_files import CleanIds
 from gainful.writing import trec_lines
 
@@ -100,9 +100,9 @@ def on_arrays(monkeypatch):
 
 def small_parts(monkeypatch, size):
     """Have everything done in small parts, on several threads."""
-    monkeypatch.setattr(candidates, "_PART", size)
+    monkeypatch.setattr(candidate_documents, "_PART", size)
     monkeypatch.setattr(trec_lines, "_PART", size)
-    monkeypatch.setattr(id_words, "_PART", size)
+    monkeypatch.setattr(packed_ids, "_PART", size)
 
 
 def assert_same(found, expected):
@@ -294,7 +294,7 @@ def test_many_ids_become_strings(monkeypatch):
     words = [each.encode().ljust(64, b"\0") for each in ids]
     table = np.frombuffer(b"".join(words), ">u8").reshape(len(ids), -1).T.astype(np.uint64)
     for size in (3, 1000):
-        monkeypatch.setattr(id_words, "_PART", size)
-        assert id_words.IdWords(table).texts().tolist() == ids
-        assert id_words.IdWords(table[:, :0]).texts().tolist() == []
-    assert not id_words.IdWords(table).have_blanks
+        monkeypatch.setattr(packed_ids, "_PART", size)
+        assert packed_ids.IdWords(table).texts().tolist() == ids
+        assert packed_ids.IdWords(table[:, :0]).texts().tolist() == []
+    assert not packed_ids.IdWords(table).have_blanks

@@ -18,14 +18,14 @@ import gainful as gf
 from fuzzing import numbers, reference
 from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
-from gainful.inputs.column_finding import read_columns
 from gainful.inputs.duckdb_engine import Engine, Session
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
-from gainful.inputs.row_by_row_reading import Fault, rows
+from gainful.inputs.faulty_rows import Fault, rows
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.inputs.spark_text import Parsing
 from gainful.matching.dict_table_conversion import columns_of
 from gainful.matching.input_kinds.dict_input import DictInput
-from gainful.matching.input_kinds.letor_input import LabelInput, PredictionInput
+from gainful.matching.input_kinds.label_and_prediction_input import LabelInput, PredictionInput
 from gainful.matching.input_kinds.table_input import TableInput
 from gainful.matching.open_input import open_input
 from gainful.matching.reader import Reader

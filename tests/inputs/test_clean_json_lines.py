@@ -11,10 +11,10 @@ import gainful as gf
 from every_case import assert_every_case
 from gainful.inputs import clean_text_files
 from gainful.inputs.clean_json_lines import _stands
+from gainful.inputs.faulty_rows import Row, rows
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import json_lines_layout
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
-from gainful.inputs.row_by_row_reading import Row, rows
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
 from gainful.matching import clean_text_matching, dict_matching
 from gainful.matching.clean_text_matching import LeftToEngine
 from gainful.matching.input_kinds.table_input import TableInput

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import gainful as gf
-from gainful.inputs.column_finding import ALIASES
+from gainful.inputs.run_and_judgment_columns import ALIASES
 
 JUDGMENTS, RUN = {"q": {"a": 1, "b": 2}}, {"q": {"a": 1.0, "b": 0.5}}
 VALUE = gf.evaluate(JUDGMENTS, RUN, "nDCG").means

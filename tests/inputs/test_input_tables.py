@@ -15,8 +15,8 @@ import pytest
 
 from gainful.errors import InputError
 from gainful.inputs import side_table_formats
-from gainful.inputs.column_roles import CHUNKS, DOC_TEXTS, QUERIES, SAMPLES, SUBTOPICS
-from gainful.inputs.read_table import InputTable, read_table
+from gainful.inputs.side_table_columns import CHUNKS, DOC_TEXTS, QUERIES, SAMPLES, SUBTOPICS
+from gainful.inputs.side_table_reader import InputTable, read_table
 
 if sys.version_info >= (3, 14):
     from compression import zstd

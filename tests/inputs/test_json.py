@@ -3,7 +3,7 @@
 import pytest
 
 import gainful as gf
-from gainful.inputs import text_for_duckdb
+from gainful.inputs import text_preparation_for_duckdb
 
 JUDGMENTS = {"q1": {"a": 1, "b": 2}}
 LAX = gf.Policy(duplicates="first")
@@ -140,6 +140,8 @@ def test_the_engine_reads_values_as_the_rows_are_read(tmp_path, monkeypatch, doc
 
     found = answer()
     monkeypatch.setattr(
-        text_for_duckdb, "see_json_lines", lambda _: text_for_duckdb.Seen(usual=False)
+        text_preparation_for_duckdb,
+        "see_json_lines",
+        lambda _: text_preparation_for_duckdb.Seen(usual=False),
     )
     assert found == answer()

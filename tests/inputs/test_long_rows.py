@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gainful as gf
-from gainful.inputs import table_source, text_for_duckdb
-from gainful.inputs.column_finding import read_columns
+from gainful.inputs import table_source, text_preparation_for_duckdb
 from gainful.inputs.duckdb_engine import Engine, Session
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.inputs.table_source import read_into
 from gainful.matching.open_input import open_input
 from input_forms import NUMBERS, as_dicts
@@ -110,8 +110,8 @@ def test_rows_longer_than_the_engine_reads(
 ):
     """They are seen before, or missed afterwards."""
     if told == "by their length":
-        monkeypatch.setattr(text_for_duckdb, "_GLANCE", 32)
-        monkeypatch.setattr(text_for_duckdb, "_LONG", LIMIT // 20)
+        monkeypatch.setattr(text_preparation_for_duckdb, "_GLANCE", 32)
+        monkeypatch.setattr(text_preparation_for_duckdb, "_LONG", LIMIT // 20)
     lengths = LENGTHS if told == "by their length" else (20 * LIMIT,)
     for path in long_files(tmp_path, kind, name, lengths):
         assert read(session, path, kind) == ROWS, path
@@ -119,8 +119,8 @@ def test_rows_longer_than_the_engine_reads(
 
 def test_the_engine_does_lose_rows(tmp_path, session, short_engine, monkeypatch):
     """Or the tests above would show nothing."""
-    seen = text_for_duckdb.Seen(usual=True, rows=8)
-    monkeypatch.setattr(text_for_duckdb, "see_lines", lambda *_: seen)
+    seen = text_preparation_for_duckdb.Seen(usual=True, rows=8)
+    monkeypatch.setattr(text_preparation_for_duckdb, "see_lines", lambda *_: seen)
     path = tmp_path / "run"
     path.write_text("\n".join(trec_lines("run", ["x"] * 8 + ["x" * 20 * LIMIT])))
     assert read(session, path, "run") == ROWS[:8]
@@ -141,8 +141,8 @@ def test_a_last_line_of_33_million_bytes(name, tmp_path, session):
 def test_the_zeros_that_a_crash_leaves_are_no_end(
     name, kind, length, end, tmp_path, session, short_engine, monkeypatch
 ):
-    monkeypatch.setattr(text_for_duckdb, "_GLANCE", 32)
-    monkeypatch.setattr(text_for_duckdb, "_LONG", LIMIT // 10)
+    monkeypatch.setattr(text_preparation_for_duckdb, "_GLANCE", 32)
+    monkeypatch.setattr(text_preparation_for_duckdb, "_LONG", LIMIT // 10)
     write, ending = FORMATS[name]
     path = tmp_path / f"it.{ending}"
     lines = write(kind, ["x"] * len(ROWS))
@@ -180,9 +180,9 @@ def test_rows_are_counted_as_they_are_read(rows, end, glance, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "counted.csv"
     path.write_bytes(text.getvalue().encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_for_duckdb, "_GLANCE", glance)
-        patch.setattr(text_for_duckdb, "_LONG", 40)
-        seen = text_for_duckdb.see_table(path, ",")
+        patch.setattr(text_preparation_for_duckdb, "_GLANCE", glance)
+        patch.setattr(text_preparation_for_duckdb, "_LONG", 40)
+        seen = text_preparation_for_duckdb.see_table(path, ",")
     if seen.usual:
         found = csv.reader(io.StringIO(text.getvalue(), newline=""))
         assert seen.rows == sum(1 for row in found if row)
@@ -211,5 +211,5 @@ def test_lines_are_counted_as_they_stand(lines, ends, glance, closed, tmp_path_f
     path = tmp_path_factory.getbasetemp() / "counted.jsonl"
     path.write_bytes((text if closed else text.rstrip()).encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_for_duckdb, "_GLANCE", glance)
-        assert text_for_duckdb.see_json_lines(path).rows == len(lines)
+        patch.setattr(text_preparation_for_duckdb, "_GLANCE", glance)
+        assert text_preparation_for_duckdb.see_json_lines(path).rows == len(lines)

@@ -19,11 +19,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import gainful as gf
-from gainful.inputs.column_finding import read_columns
-from gainful.inputs.column_roles import QUERIES, QUERY_TEXTS
 from gainful.inputs.duckdb_engine import Engine, Session
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
-from gainful.inputs.read_table import read_table
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.run_and_judgment_columns import read_columns
+from gainful.inputs.side_table_columns import QUERIES, QUERY_TEXTS
+from gainful.inputs.side_table_reader import read_table
 from gainful.judging.inferred_measures import read_samples
 from gainful.matching.dict_table_conversion import stored
 from gainful.matching.input_kinds.dict_input import DictInput

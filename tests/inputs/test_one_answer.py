@@ -4,10 +4,10 @@ import pyarrow as pa
 import pytest
 
 import gainful as gf
+from gainful.inputs.faulty_rows import Row, rows
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
 from gainful.inputs.format_detection import json_lines_layout, recognise_head
-from gainful.inputs.judgments_or_run import RUN
-from gainful.inputs.row_by_row_reading import Row, rows
+from gainful.inputs.judgment_and_run_kinds import RUN
 from gainful.inputs.spark_text import Parsing
 from gainful.matching.reader import reading
 from odd_files import FILES, LINES_JOINED, REFUSED

@@ -13,9 +13,9 @@ import pytest
 import gainful as gf
 from column_tables import NAMED, TEXTS, dicts, read_in, written
 from every_case import assert_every_case
-from gainful.inputs.column_finding import read_columns
 from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.judgments_or_run import RUN
+from gainful.inputs.judgment_and_run_kinds import RUN
+from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.matching.open_input import open_input
 
 # By hand: the one relevant document of each query stands at rank 2 and at rank 3.

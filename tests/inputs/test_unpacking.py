@@ -10,10 +10,10 @@ import pytest
 
 import gainful as gf
 from gainful.inputs import files as reading
-from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.duckdb_engine import Engine, Session, bytes_of
 from gainful.inputs.files import plain_file
-from gainful.inputs.read_table import read_table
+from gainful.inputs.side_table_columns import QUERIES
+from gainful.inputs.side_table_reader import read_table
 from input_forms import zstd
 
 PACKINGS = {"gz": gzip.compress, "zst": zstd.compress}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gainful as gf
-from gainful.inputs import text_for_duckdb
+from gainful.inputs import text_preparation_for_duckdb
 from gainful.matching import dict_matching
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
@@ -67,8 +67,8 @@ def test_parts_of_a_file_of_any_size(size, monkeypatch, tmp_path):
     """Lines, pairs of blanks and marks may lie across the end of a part."""
     run = large_rows(300)
     judgments = [(query, doc, number % 3) for query, doc, number in run[::5]]
-    monkeypatch.setattr(text_for_duckdb, "_CHUNK", size)
-    monkeypatch.setattr(text_for_duckdb, "_GLANCE", min(size, 16))
+    monkeypatch.setattr(text_preparation_for_duckdb, "_CHUNK", size)
+    monkeypatch.setattr(text_preparation_for_duckdb, "_GLANCE", min(size, 16))
     expected = dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties="doc"))
     for change in (
         lambda text: text,

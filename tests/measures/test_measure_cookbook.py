@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import gainful as gf
-from gainful.measures.names_in_use import KINDS
 from gainful.measures.notation import forget
 from gainful.measures.own_measures import OwnMeasure
+from gainful.measures.use_of_definitions import KINDS
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning"),

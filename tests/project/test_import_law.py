@@ -379,17 +379,21 @@ ELSEWHERE = {
     "gainful.inputs.nested_json",
     "gainful.inputs.spark_frames",
     "gainful.inputs.spark_text",
-    "gainful.inputs.typed_tables",
+    "gainful.inputs.parquet_and_frame_tables",
     "gainful.kernels.swapped_arguments",
     "gainful.matching.input_kinds.dict_input",
-    "gainful.matching.input_kinds.letor_input",
+    "gainful.matching.input_kinds.label_and_prediction_input",
     "gainful.matching.input_kinds.spark_input",
     "gainful.matching.label_and_score_matching",
     "gainful.measures.dialect_catalogue",
     "gainful.writing.table_files",
     "json",
 }
-OF_THE_ENGINE = {"duckdb", "gainful.matching.table_matching", "gainful.inputs.text_for_duckdb"}
+OF_THE_ENGINE = {
+    "duckdb",
+    "gainful.matching.table_matching",
+    "gainful.inputs.text_preparation_for_duckdb",
+}
 
 
 def test_an_evaluation_loads_only_what_it_uses(tmp_path):

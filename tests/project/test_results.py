@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import gainful as gf
-from gainful.writing.result import Record, Result
+from gainful.writing.result_base import Record, Result
 from misused_calls import JUDGMENTS, OTHER, RUN, RUNS, results
 from public_names import public_names
 

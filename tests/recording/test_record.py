@@ -921,7 +921,7 @@ def test_a_place_that_is_misspelt_is_told():
 
 
 def test_an_answer_that_is_too_large_is_told(monkeypatch):
-    monkeypatch.setattr("gainful.calling.http_server.LARGEST_ANSWER", 1000)
+    monkeypatch.setattr("gainful.calling.http_client.LARGEST_ANSWER", 1000)
     body = plain([(f"d{n}", 1) for n in range(200)])
     with (
         serving(lambda *_: body) as server,

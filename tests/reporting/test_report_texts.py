@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import gainful as gf
-from gainful.inputs.column_roles import DOC_TEXTS
+from gainful.inputs.side_table_columns import DOC_TEXTS
 from gainful.reporting.query_and_document_texts import Caption, read_captions
 
 JUDGMENTS = {"1": {"d1": 2, "d2": 0}, "2": {"d3": 1}}

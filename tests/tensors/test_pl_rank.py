@@ -14,7 +14,7 @@ jax = pytest.importorskip("jax")
 jnp = jax.numpy
 
 import gainful as gf  # noqa: E402
-from gainful.tensors.losses import value_with_gradient  # noqa: E402
+from gainful.tensors.losses import listwise_with_gradient  # noqa: E402
 
 LISTS = {
     "three": ([0.4, -1.1, 0.9], [1.0, 0.0, 2.0]),
@@ -159,6 +159,6 @@ def test_equal_keys_are_ranked_as_they_come():
     keys = torch.randn(4, 6, 50)
     keys[1] = keys[1].round(decimals=1)  # most rows of it have ties, none of the others
     keys[2, 3, 10:20] = math.nan
-    order = value_with_gradient._from_high_to_low(keys)
+    order = listwise_with_gradient._from_high_to_low(keys)
     expected = keys.argsort(dim=-1, descending=True, stable=True)
     assert order.tolist() == expected.tolist()

@@ -6,7 +6,7 @@ import math
 import pytest
 
 import gainful as gf
-from gainful.vectors.likely_conventions import likely_conventions
+from gainful.vectors.causes_of_wrong_values import likely_conventions
 from vector_maker import make, value_under
 
 CASES = {case.id: case for case in gf.vectors.cases()}

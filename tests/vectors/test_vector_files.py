@@ -13,8 +13,8 @@ import pytest
 import gainful as gf
 import literal
 from every_case import assert_every_case
+from gainful.vectors.case_as_inputs import judgments_of, measure_of, policy_of, run_of
 from gainful.vectors.case_files import TOPICS
-from gainful.vectors.case_in_gainful import judgments_of, measure_of, policy_of, run_of
 from vector_maker import VECTORS, make
 
 pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")

@@ -20,10 +20,10 @@ from gainful.assessors.agreement_result import (
 )
 from gainful.assessors.grade_table import GradeTable, read_grades
 from gainful.errors import InputError
-from gainful.inputs.column_finding import read_columns
 from gainful.inputs.identifiers import in_order
+from gainful.inputs.run_and_judgment_columns import read_columns
+from gainful.inputs.runs_by_name import Runs
 from gainful.inputs.several_assessors import RULES
-from gainful.inputs.several_runs import Runs
 from gainful.kernels import assessor_agreement as kernels
 from gainful.matching.keyword_options import MeasuringOptions, ReadingOptions, takes
 from gainful.measures.notation import Measures
@@ -142,7 +142,7 @@ def agreement(
     conclusions = None
     if runs is not None and settings is not None:
         # Imported here because agreement alone needs none of it.
-        from gainful.assessors.conclusions import conclude
+        from gainful.assessors.effect_of_disagreement import conclude
 
         conclusions = conclude(
             table, runs, measures, settings, draws, baseline=baseline, rule=rule, options=shared

@@ -11,10 +11,10 @@ from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import counted, shown
 from gainful.rendering.table_formats import Cell, Table, as_text
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 if TYPE_CHECKING:
-    from gainful.assessors.conclusions_result import Conclusions
+    from gainful.assessors.effect_of_disagreement_result import Conclusions
 
 LEAST_AGREEMENT = "the queries with the least agreement"
 """The title of their table."""

@@ -19,12 +19,12 @@ from gainful.assessors.calibrated_estimates import (
     side_by_side,
     stratum_of,
 )
-from gainful.assessors.calibration import Calibrated, Calibration
+from gainful.assessors.calibration_result import Calibrated, Calibration
+from gainful.assessors.dcg_from_sample import LINEAR, SampledValues, sampled_values
 from gainful.assessors.grade_table import grades_of
 from gainful.assessors.model_agreement import Grades, ModelAgreement, agreement_of_model
 from gainful.assessors.sample import read_strata
 from gainful.assessors.sample_design import ALL, DOCUMENTS, QUERIES, SampleDesign, read_design
-from gainful.assessors.sampled_documents import LINEAR, SampledValues, sampled_values
 from gainful.comparison.compare import refuse_geometric
 from gainful.comparison.paired_scores import refuse_unknown_system
 from gainful.errors import GainfulWarning, InputError, PolicyError, warn
@@ -32,15 +32,15 @@ from gainful.evaluation.evaluate import measure_runs, run_progress
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.saved_baseline import Baseline, is_baseline
 from gainful.evaluation.scores import Scores
-from gainful.inputs.column_roles import ASSESSED
 from gainful.inputs.files import are_one_file
 from gainful.inputs.identifiers import examples, in_order
-from gainful.inputs.read_table import read_table
-from gainful.inputs.several_runs import Runs, read_runs
+from gainful.inputs.runs_by_name import Runs, read_runs
+from gainful.inputs.side_table_columns import ASSESSED
+from gainful.inputs.side_table_reader import read_table
 from gainful.inputs.spark_engine import Spark
 from gainful.matching.keyword_options import MeasuringOptions, takes
+from gainful.measures.baseline_in_formulas import measures_inside
 from gainful.measures.measure_family import MEAN
-from gainful.measures.measure_of_baseline import measures_inside
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
 from gainful.message_texts import counted, shown

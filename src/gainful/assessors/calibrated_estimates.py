@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 
 from gainful.array_types import Bools, Floats
-from gainful.assessors.calibration import Calibrated
+from gainful.assessors.calibration_result import Calibrated
 from gainful.comparison.paired_scores import Paired
 from gainful.comparison.verdict import Verdict
 from gainful.evaluation.request import Request

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.message_texts import counted, printable, shortened
 from gainful.rendering.table_formats import Cell, Table
-from gainful.writing.documents_by_query import DocumentsByQuery
 from gainful.writing.file_formats import POOLS, read_naming
 from gainful.writing.packing import write_parts
+from gainful.writing.run_like_result import DocumentsByQuery
 from gainful.writing.runs_and_judgments import write_judgments
 
 _SHOWN = 10

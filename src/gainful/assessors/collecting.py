@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from gainful import arguments
-from gainful.assessors.answer_cache import answer_cache, record_of
 from gainful.assessors.answer_reading import Reading, read_answer, read_answers
 from gainful.assessors.collected_grades import CollectedGrades, CollectedItem
 from gainful.assessors.function_model import FunctionModel
+from gainful.assessors.kept_model_answers import answer_cache, record_of
 from gainful.assessors.model_endpoint import Endpoint, Reply, read_parameters
 from gainful.assessors.pairs_and_texts import Pairs, Texts, read_pairs, read_texts
 from gainful.assessors.prompts import Template, read_scale, read_template

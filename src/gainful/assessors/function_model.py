@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gainful.assessors.model_endpoint import Reply
-from gainful.calling.http_server import readable
+from gainful.calling.http_client import readable
 from gainful.calling.many_calls import UnansweredError
 from gainful.errors import GainfulError, InputError
 from gainful.message_texts import counted, shortened, shown

@@ -12,13 +12,13 @@ import numpy as np
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.request import read_unmeasured
-from gainful.inputs.column_finding import read_columns
 from gainful.inputs.files import are_one_file, is_parquet, path_of, pattern_matches
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.judgments_or_run import JUDGMENTS
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS
+from gainful.inputs.run_and_judgment_columns import read_columns
+from gainful.inputs.runs_by_name import names_of_files
 from gainful.inputs.several_assessors import Item, grades_by_item, read_assessed_rows
-from gainful.inputs.several_runs import names_of_files
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
 from gainful.matching.keyword_options import MeasuringOptions, ReadingOptions

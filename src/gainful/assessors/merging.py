@@ -31,8 +31,8 @@ from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import counted, did_you_mean, shown
 from gainful.rendering.table_formats import Cell, Table
-from gainful.writing.documents_by_query import DocumentsByQuery
 from gainful.writing.file_formats import MERGED, read_naming
+from gainful.writing.run_like_result import DocumentsByQuery
 from gainful.writing.runs_and_judgments import write_judgments
 
 _SHOWN = 10

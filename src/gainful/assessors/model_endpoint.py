@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gainful.calling.environment_keys import NAME_THE_KEY
-from gainful.calling.http_server import HttpServer, Request, read_address, readable
+from gainful.calling.http_client import HttpClient, Request, read_address, readable
 from gainful.calling.many_calls import UnansweredError
 from gainful.errors import InputError
 from gainful.message_texts import shown
@@ -66,7 +66,7 @@ class Endpoint:
         if key is not None:
             self._headers["Authorization"] = f"Bearer {key}"
         about_the_key = NAME_THE_KEY if key is None else "Check the key, and what it permits."
-        self._server = HttpServer(
+        self._server = HttpClient(
             parts,
             timeout=timeout,
             secrets=() if key is None else (key,),

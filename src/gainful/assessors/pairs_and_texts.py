@@ -7,22 +7,22 @@ from typing import Any, cast
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.evaluation.request import read_unmeasured
-from gainful.inputs.column_finding import ALIASES, asked_columns, plain_name, read_columns
-from gainful.inputs.column_roles import (
+from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
+from gainful.inputs.identifiers import examples, id_text
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.run_and_judgment_columns import ALIASES, asked_columns, plain_name, read_columns
+from gainful.inputs.side_table_columns import (
     PAIRS,
     WHOLE_DOC_TEXTS,
     WHOLE_QUERY_TEXTS,
     Roles,
 )
-from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
-from gainful.inputs.identifiers import examples, id_text
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
-from gainful.inputs.read_table import read_table
+from gainful.inputs.side_table_reader import read_table
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.matching.keyword_options import InputOptions, MeasuringOptions
 from gainful.matching.reader import opened_session
 from gainful.message_texts import counted, shown
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 _NAME = "pairs"
 _EXPECTED = (

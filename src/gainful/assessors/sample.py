@@ -18,16 +18,16 @@ from gainful.assessors.sample_design import (
     least_of_each,
 )
 from gainful.errors import InputError
-from gainful.evaluation.query_parts import parts_by_metadata
+from gainful.evaluation.query_slicing import parts_by_metadata
 from gainful.evaluation.request import read_unmeasured
-from gainful.inputs.column_finding import ALIASES, plain_name
-from gainful.inputs.column_roles import QUERIES as TABLE_OF_QUERIES
-from gainful.inputs.column_roles import QUERY_TEXTS
 from gainful.inputs.files import opened, path_of
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import examples, id_text, in_order
-from gainful.inputs.read_table import InputTable, read_table
-from gainful.inputs.several_runs import Runs
+from gainful.inputs.run_and_judgment_columns import ALIASES, plain_name
+from gainful.inputs.runs_by_name import Runs
+from gainful.inputs.side_table_columns import QUERIES as TABLE_OF_QUERIES
+from gainful.inputs.side_table_columns import QUERY_TEXTS
+from gainful.inputs.side_table_reader import InputTable, read_table
 from gainful.judging.pool import Pool, Pooled, pool
 from gainful.matching.dict_matching import queries_of
 from gainful.matching.keyword_options import MeasuringOptions, ReadingOptions, takes

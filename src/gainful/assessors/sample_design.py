@@ -17,7 +17,7 @@ from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import in_order
 from gainful.message_texts import counted, shown
 from gainful.rendering.table_formats import Cell, Table, as_text
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 Unit = tuple[str, ...]
 """A query, or a query and a document of it."""

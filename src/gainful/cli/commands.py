@@ -5,7 +5,7 @@ from importlib import import_module
 import click
 
 import gainful as gf
-from gainful.cli import quick_start
+from gainful.cli import startup_speed
 
 # In the order of a user's work. The lines of help stand here so that a list of all commands needs
 # none of them.
@@ -63,7 +63,7 @@ class _Commands(click.Group):
             return None
         name = "help_" if cmd_name == "help" else cmd_name  # as Python has a help of its own
         if cmd_name in _MEASURING:
-            quick_start.import_quickly()
+            startup_speed.import_quickly()
         command: click.Command = getattr(import_module(f"gainful.cli.{cmd_name}"), name)
         return command
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli import quick_start
+from gainful.cli import startup_speed
 from gainful.cli.command_with_project_defaults import ProjectCommand
 from gainful.cli.gate_rules import gate_rules, leave_out_gate
 from gainful.cli.option_origins import current_project, is_set, is_typed
@@ -185,7 +185,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     refuse_junit_alone(options, _rules(options))
     # This imports what measures, now that there is something to measure.
     evaluate_runs = gf.evaluate_runs
-    quick_start.keep_imports()
+    startup_speed.keep_imports()
     if options["bounds"]:
         if options["subtopics"]:
             raise click.UsageError("--bounds does not go with --subtopics.")

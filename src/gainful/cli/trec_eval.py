@@ -5,7 +5,7 @@ import sys
 import click
 
 import gainful as gf
-from gainful.cli import quick_start
+from gainful.cli import startup_speed
 from gainful.cli.standard_streams import print_data, print_error
 
 
@@ -19,7 +19,7 @@ from gainful.cli.standard_streams import print_data, print_error
 def trec_eval(arguments: tuple[str, ...]) -> None:
     """Do what trec_eval does: its options, its output."""
     answer = gf.compat.trec_eval
-    quick_start.keep_imports()
+    startup_speed.keep_imports()
     printed = answer(arguments)
     print_data(printed.output)
     print_error(printed.error)

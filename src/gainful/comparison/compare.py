@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 
 from gainful import arguments
-from gainful.comparison.comparison import Comparison
+from gainful.comparison.comparison_outputs import Comparison
 from gainful.comparison.comparison_result import Checks
 from gainful.comparison.differences import differences, pairs_of
 from gainful.comparison.paired_scores import Paired, pair, refuse_unknown_system
@@ -28,13 +28,13 @@ from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import Scores
-from gainful.inputs.column_roles import QUERIES
-from gainful.inputs.read_table import read_table
-from gainful.inputs.several_runs import Runs, read_runs, read_tables
+from gainful.inputs.runs_by_name import Runs, read_runs, read_tables
+from gainful.inputs.side_table_columns import QUERIES
+from gainful.inputs.side_table_reader import read_table
 from gainful.matching.keyword_options import MeasuringOptions, takes
+from gainful.measures.baseline_in_formulas import knowing_baseline, measures_inside, of_baseline
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC
-from gainful.measures.measure_of_baseline import knowing_baseline, measures_inside, of_baseline
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
 

@@ -18,7 +18,7 @@ from gainful.statistics.corrections import CORRECTIONS, adjusted
 from gainful.statistics.intervals import INTERVALS, Interval, side_of_misses
 from gainful.statistics.moments import Moments, moments_of_columns
 from gainful.statistics.paired_tests import TESTS, Outcome, Sides, lean_of_mean, sides
-from gainful.writing.result import Record
+from gainful.writing.result_base import Record
 
 Value = TypeVar("Value")
 

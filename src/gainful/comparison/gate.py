@@ -25,10 +25,10 @@ from gainful.comparison.score_columns import measure_of, name_among
 from gainful.errors import InputError
 from gainful.evaluation.request import asked_of, read_tool
 from gainful.evaluation.scores import Scores
+from gainful.measures.baseline_in_formulas import of_baseline
 from gainful.measures.dialect import Dialect
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
-from gainful.measures.measure_of_baseline import of_baseline
 from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures
 from gainful.message_texts import printable, shown
@@ -36,7 +36,7 @@ from gainful.rendering.table_formats import Table, as_html, as_markdown, as_text
 from gainful.statistics.argument_checks import read_share
 from gainful.statistics.intervals import INTERVALS, Interval, few_queries
 from gainful.statistics.moments import exact_mean
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 FACTS = {
     "coverage": "the share of the judged queries that the run has",

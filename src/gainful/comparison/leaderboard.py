@@ -47,13 +47,13 @@ from gainful.errors import InputError, warn
 from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.request import read_one
-from gainful.inputs.column_finding import plain_name
-from gainful.inputs.column_roles import BOARD, TASKS
 from gainful.inputs.id_types import UNTYPED
-from gainful.inputs.read_table import InputTable, read_table
-from gainful.inputs.several_runs import Runs, read_runs, read_tables
+from gainful.inputs.run_and_judgment_columns import plain_name
+from gainful.inputs.runs_by_name import Runs, read_runs, read_tables
+from gainful.inputs.side_table_columns import BOARD, TASKS
+from gainful.inputs.side_table_reader import InputTable, read_table
 from gainful.matching.keyword_options import MeasuringOptions, takes
-from gainful.measures.measure_of_baseline import measures_inside
+from gainful.measures.baseline_in_formulas import measures_inside
 from gainful.measures.notation import GivenMeasure
 from gainful.message_texts import counted
 from gainful.rendering.table_formats import Cell, Table
@@ -66,7 +66,7 @@ from gainful.statistics.moments import exact_mean
 from gainful.statistics.paired_tests import sign_flips
 from gainful.statistics.resampling import Draws
 from gainful.version import VERSION
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 Progress = Callable[[float, str], None]
 

@@ -16,7 +16,7 @@ from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.statistics.paired_tests import signs
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 _COUNTED = 12  # comparisons whose wins and losses are told under a table
 

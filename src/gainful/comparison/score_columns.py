@@ -16,15 +16,15 @@ from gainful.evaluation.measuring import formula_of
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import Scores
-from gainful.inputs.column_roles import QUERIES, Roles
 from gainful.inputs.id_types import UNTYPED
-from gainful.inputs.read_table import InputTable, read_table
+from gainful.inputs.side_table_columns import QUERIES, Roles
+from gainful.inputs.side_table_reader import InputTable, read_table
+from gainful.measures.baseline_in_formulas import BaselineMeasure, of_baseline
 from gainful.measures.combination import Combination
 from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import RUN
-from gainful.measures.measure_of_baseline import BaselineMeasure, of_baseline
 from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures, listed_measures, parse, parse_all
 from gainful.message_texts import shortened

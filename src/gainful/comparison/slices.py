@@ -10,14 +10,14 @@ from gainful.comparison.differences import Difference, Pair, differences
 from gainful.comparison.paired_scores import Paired
 from gainful.comparison.settings import Settings
 from gainful.errors import InputError
-from gainful.evaluation.query_parts import (
+from gainful.evaluation.query_slicing import (
     Part,
     columns_to_cut_by,
     parts_by_metadata,
     parts_by_number,
 )
-from gainful.inputs.read_table import InputTable
-from gainful.writing.result import Record
+from gainful.inputs.side_table_reader import InputTable
+from gainful.writing.result_base import Record
 
 AUTOMATIC = ("judged", "baseline")
 """Slices that need no metadata: how many documents are judged, and the baseline's score."""

@@ -12,7 +12,7 @@ from gainful.statistics.distributions import t_two_sided
 from gainful.statistics.intervals import Interval
 from gainful.statistics.moments import Moments
 from gainful.statistics.power import USUAL_POWER, queries_needed
-from gainful.writing.result import Record
+from gainful.writing.result_base import Record
 
 _SMALLEST = 1e-6  # of the standard deviation: smaller would take more queries than there are
 _TINY_P = 0.0001

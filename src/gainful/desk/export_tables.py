@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from gainful.desk.acts import ADJUDICATED, from_text
+from gainful.desk.assessor_acts import ADJUDICATED, from_text
 from gainful.desk.store import Transaction
 from gainful.desk.study_records import Event, State
 from gainful.rendering.table_formats import Cell, Table

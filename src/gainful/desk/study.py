@@ -16,10 +16,10 @@ import numpy as np
 
 import gainful as gf
 from gainful import arguments
-from gainful.desk import acts
-from gainful.desk.acts import ADJUDICATED, ROLES, Act
+from gainful.desk import assessor_acts
+from gainful.desk.assessor_acts import ADJUDICATED, ROLES, Act
 from gainful.desk.export_tables import grade_table, record_table
-from gainful.desk.standing import Dispute, Standing, disputes, grade_rows, stand
+from gainful.desk.standing_of_runs import Dispute, Standing, disputes, grade_rows, stand
 from gainful.desk.store import Store, Transaction, is_empty, open_store
 from gainful.desk.study_database_rows import (
     DrawnDocument,
@@ -245,7 +245,7 @@ class Study:
             if guideline is not None:
                 add_guideline(transaction, guideline, self._now())
             _spread_overlap(transaction, settings)
-            acts.count_grades(transaction)
+            assessor_acts.count_grades(transaction)
         if brought.earlier:
             self._import(brought.earlier, _EARLIER, "judgments")
         self.reorder(least=0)
@@ -418,7 +418,7 @@ class Study:
             for name, value in given.items():
                 keep_setting(transaction, name, value)
             _spread_overlap(transaction, settings)
-            acts.count_grades(transaction)
+            assessor_acts.count_grades(transaction)
         return {name: before[name] for name in given}
 
     def _together(self, functions: Sequence[Callable[[], Any]]) -> list[Any]:
@@ -472,7 +472,7 @@ class Study:
     def revoke(self, name: str) -> None:
         """Take an invitation back; the grades stay, and what was on lease is free."""
         with self._store.writing() as transaction:
-            person = acts.person(transaction, name)
+            person = assessor_acts.person(transaction, name)
             transaction.run(
                 "UPDATE assessor SET revoked = ?, token_hash = NULL WHERE name = ?",
                 self._now(), person.name,
@@ -498,7 +498,7 @@ class Study:
     def _lend(self, assessor: str, count: int, seconds: float) -> list[Task]:
         many = arguments.whole(count, "count", least=1, most=_MOST_TASKS)
         with self._store.writing() as transaction:
-            return acts.lease(transaction, assessor, many, self._now(), seconds)
+            return assessor_acts.lease(transaction, assessor, many, self._now(), seconds)
 
     def grade(
         self,
@@ -602,14 +602,14 @@ class Study:
             arguments.text(of, "of", "the key of an act")
         about = None if item is None else _read_item(item)
         with self._store.writing() as transaction:
-            return acts.undo(transaction, act, event, self._lease, of=of, about=about)
+            return assessor_acts.undo(transaction, act, event, self._lease, of=of, about=about)
 
     def _say(self, act: Act, item: int, said: State, *, grade: object = None) -> Confirmed:
         item = _read_item(item)
         if said.kind == "grade":
             said = replace(said, grade=on_scale(grade, self._grades))
         with self._store.writing() as transaction:
-            return acts.say(transaction, act, item, said)
+            return assessor_acts.say(transaction, act, item, said)
 
     @cached_property
     def _grades(self) -> Scale:
@@ -775,13 +775,13 @@ class Study:
         number = _read_item(item)
         said = _read_note(note)
         with self._store.writing() as transaction:
-            _refuse_no_lead(acts.person(transaction, lead))
-            if (known := acts.said_before(transaction, act, number)) is not None:
+            _refuse_no_lead(assessor_acts.person(transaction, lead))
+            if (known := assessor_acts.said_before(transaction, act, number)) is not None:
                 return known
             value = on_scale(grade, scale_in(settings_in(transaction)))
             state = State("grade", 0, value, note=said)
-            scene = acts.look(transaction, act, number, ADJUDICATED)
-            return acts.recorded(transaction, act, scene, ADJUDICATED, state)
+            scene = assessor_acts.look(transaction, act, number, ADJUDICATED)
+            return assessor_acts.recorded(transaction, act, scene, ADJUDICATED, state)
 
     def unsettle(
         self, lead: str, item: int, *, key: str, guideline: int | None = None
@@ -790,8 +790,8 @@ class Study:
         act = self._act(lead, key, "undo", guideline=guideline)
         number = _read_item(item)
         with self._store.writing() as transaction:
-            _refuse_no_lead(acts.person(transaction, lead))
-            return acts.unsettle(transaction, act, number)
+            _refuse_no_lead(assessor_acts.person(transaction, lead))
+            return assessor_acts.unsettle(transaction, act, number)
 
     def _settled(self) -> list[dict[str, Any]]:
         """Return the documents that are settled, the last one first, for the lead's page."""
@@ -828,17 +828,17 @@ class Study:
         """
         self._act(lead, key, "reset")
         with self._store.writing() as transaction:
-            _refuse_no_lead(acts.person(transaction, lead))
+            _refuse_no_lead(assessor_acts.person(transaction, lead))
             sql, values = _stale_rows(transaction, assessor, query, before_guideline)
             rows = transaction.all(
                 f"SELECT state.item, state.owner{sql} ORDER BY state.event", *values
             )
-            if acts.said_before(transaction, self._act(lead, f"{key} 1", "reset"), None):
+            if assessor_acts.said_before(transaction, self._act(lead, f"{key} 1", "reset"), None):
                 return 0  # sent twice
             for place, (item, owner) in enumerate(rows, start=1):
                 act = self._act(lead, f"{key} {place}", "reset")
-                acts.recorded(
-                    transaction, act, acts.look(transaction, act, item, owner), owner, None
+                assessor_acts.recorded(
+                    transaction, act, assessor_acts.look(transaction, act, item, owner), owner, None
                 )
         return len(rows)
 
@@ -968,7 +968,7 @@ class Study:
         last = 0
         while True:
             with self._store.reading() as transaction:
-                found = acts.events(transaction, last, _PAGE)
+                found = assessor_acts.events(transaction, last, _PAGE)
             yield from found
             if len(found) < _PAGE:
                 return
@@ -1062,9 +1062,9 @@ class Study:
             }
             by_item: dict[int, float | None] = {}
             if replace:
-                by_item |= dict.fromkeys(acts.graded_by(transaction, name))
+                by_item |= dict.fromkeys(assessor_acts.graded_by(transaction, name))
             by_item |= {numbers[pair]: grade for pair, grade in grades.items()}
-            return acts.imported(transaction, name, by_item, self._now(), uuid.uuid4().hex)
+            return assessor_acts.imported(transaction, name, by_item, self._now(), uuid.uuid4().hex)
 
     def reorder(self, *, least: int = 20) -> bool:
         """Put the documents into the order of the study anew, and return whether that was done.
@@ -1241,7 +1241,7 @@ _NO_EFFECT = (0, 0.0)
 
 def _spread_overlap(transaction: Transaction, settings: Mapping[str, str]) -> None:
     overlap, seed = int(settings["overlap"]), int(settings["seed"])
-    acts.spread_overlap(transaction, overlap, float(settings["overlap_share"]), seed)
+    assessor_acts.spread_overlap(transaction, overlap, float(settings["overlap_share"]), seed)
 
 
 # ── what is checked of what people write ─────────────────────────────────────────────────

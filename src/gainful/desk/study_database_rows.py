@@ -10,7 +10,7 @@ import gainful as gf
 from gainful.assessors.grade_table import GradeTable
 from gainful.assessors.merging import merged_table
 from gainful.assessors.sample_design import SampledStratum
-from gainful.desk.acts import ADJUDICATED, ROLES, UNCOUNTED, pace_of
+from gainful.desk.assessor_acts import ADJUDICATED, ROLES, UNCOUNTED, pace_of
 from gainful.desk.store import Transaction
 from gainful.desk.study_inputs import Ranked
 from gainful.desk.study_records import AssessorProgress, Progress, QueryProgress

@@ -10,9 +10,9 @@ import gainful as gf
 from gainful import arguments
 from gainful.desk.study_records import Grade
 from gainful.errors import InputError, warn
-from gainful.inputs.column_roles import PAIRS, WHOLE_DOC_TEXTS, WHOLE_QUERY_TEXTS, Role
 from gainful.inputs.identifiers import examples
-from gainful.inputs.read_table import InputTable, read_table
+from gainful.inputs.side_table_columns import PAIRS, WHOLE_DOC_TEXTS, WHOLE_QUERY_TEXTS, Role
+from gainful.inputs.side_table_reader import InputTable, read_table
 from gainful.inputs.temporary_files import temporary_folder
 from gainful.message_texts import counted, shown
 

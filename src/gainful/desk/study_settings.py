@@ -7,7 +7,7 @@ from typing import Any
 
 import gainful as gf
 from gainful import arguments
-from gainful.desk.acts import SHOWN
+from gainful.desk.assessor_acts import SHOWN
 from gainful.desk.store import Transaction
 from gainful.desk.study_database_rows import pairs_in
 from gainful.desk.study_inputs import Scale

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.evaluation.measured import Measured
+from gainful.evaluation.values_before_policy import Measured
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy, brief_policy
 from gainful.rendering.table_formats import Note
-from gainful.writing.result import Record
+from gainful.writing.result_base import Record
 
 _DIGITS = 9  # below, a sum has what it was rounded by
 

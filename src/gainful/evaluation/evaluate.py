@@ -23,25 +23,25 @@ from gainful.evaluation.request import (
     refuse_grades,
     speaking,
 )
-from gainful.evaluation.run_scores import RunScores
 from gainful.evaluation.scores import Scores, measure_matched, scores_of
+from gainful.evaluation.scores_by_run import RunScores
 from gainful.inputs.files import are_the_same
 from gainful.inputs.identifiers import examples
-from gainful.inputs.judgments_or_run import RUN
-from gainful.inputs.several_runs import Runs, read_runs
+from gainful.inputs.judgment_and_run_kinds import RUN
+from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.inputs.spark_engine import Spark
 from gainful.matching.keyword_options import MeasuringOptions, naming_keywords, takes
 from gainful.matching.matched import Matched
 from gainful.matching.minus_one_marks import marks_among, tell_marks
 from gainful.matching.reader import Reader, reading
-from gainful.measures.dialect import Dialect
-from gainful.measures.measure import Measure
-from gainful.measures.measure_of_baseline import (
+from gainful.measures.baseline_in_formulas import (
     knowing_baseline,
     measures_inside,
     of_baseline,
     refuse_without_baseline,
 )
+from gainful.measures.dialect import Dialect
+from gainful.measures.measure import Measure
 from gainful.measures.measure_of_documents import DocumentMeasure
 from gainful.measures.notation import Measures
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
@@ -309,7 +309,7 @@ def _telling(
         return nullcontext()
     # Imported here because few calls need it.
     from gainful.inputs.spark_frames import is_spark
-    from gainful.inputs.spark_stages import telling_stages
+    from gainful.inputs.spark_progress import telling_stages
 
     on_spark = is_spark(run) or is_spark(reader.given)
     return telling_stages(progress.tell_step) if on_spark else nullcontext()
@@ -339,7 +339,7 @@ def _measure_run(reader: Reader, run: object, request: Request, depth: int | Non
     measures, tool = request.measures, request.tool
     if any(isinstance(each, DocumentMeasure) for each in measures_inside(measures)):
         # Imported here because few measures are functions of the documents themselves.
-        from gainful.evaluation.document_measures import asked_of_documents
+        from gainful.evaluation.functions_of_documents import asked_of_documents
 
         measures = asked_of_documents(measures, reader, run)
     judgments, opened = reader.judgments.given, reader.run(run)  # both files are opened here

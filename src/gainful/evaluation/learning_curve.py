@@ -22,7 +22,7 @@ from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Table, as_text
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 if TYPE_CHECKING:
     from gainful.statistics.intervals import Interval

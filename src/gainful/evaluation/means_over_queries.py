@@ -7,12 +7,12 @@ import numpy as np
 
 from gainful.array_types import Bools
 from gainful.errors import InputError
-from gainful.evaluation.measured import Measured
+from gainful.evaluation.values_before_policy import Measured
 from gainful.inputs.identifiers import examples
+from gainful.measures.baseline_in_formulas import BaselineMeasure
 from gainful.measures.combination import Combination
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC, SUM
-from gainful.measures.measure_of_baseline import BaselineMeasure
 from gainful.measures.policy import Policy
 
 SKIPPED = ("skip", "skip_all")

@@ -12,23 +12,28 @@ from numpy.typing import NDArray
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing import (
-    average_precision_and_reciprocal_rank,
+    average_precision_and_kin,
     cumulated_gain,
     own_measures,
     precision_and_counts,
     user_models,
 )
+from gainful.evaluation.gains_ranks_and_ideals import (
+    Compute,
+    Worksheet,
+    expected_hits,
+    relevant_total,
+)
 from gainful.evaluation.means_over_queries import apply_policy
-from gainful.evaluation.measured import Measured
-from gainful.evaluation.worksheet import Compute, Worksheet, expected_hits, relevant_total
+from gainful.evaluation.values_before_policy import Measured
 from gainful.inputs.cores import cores, in_parallel
-from gainful.kernels.formula_operations import OPERATIONS
+from gainful.kernels.operations_on_measures import OPERATIONS
 from gainful.matching.matched import Matched
+from gainful.measures.baseline_in_formulas import BaselineMeasure, refuse_without_baseline
 from gainful.measures.combination import Combination
 from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import OPTIONAL
-from gainful.measures.measure_of_baseline import BaselineMeasure, refuse_without_baseline
 from gainful.measures.measure_of_documents import DocumentMeasure
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import Policy
@@ -36,7 +41,7 @@ from gainful.measures.policy import Policy
 COMPUTE: Mapping[str, Compute] = {
     **cumulated_gain.COMPUTE,
     **precision_and_counts.COMPUTE,
-    **average_precision_and_reciprocal_rank.COMPUTE,
+    **average_precision_and_kin.COMPUTE,
     **user_models.COMPUTE,
 }
 

@@ -13,7 +13,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, name_of, parse
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table_formats import Cell, Table, as_text
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 Held = tuple[tuple[str, ...], Floats, Bools]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from gainful.errors import GainfulError, InputError, MeasureError, PolicyError
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.reader import Reader, reading
+from gainful.measures.baseline_in_formulas import measures_inside, refuse_without_baseline
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
-from gainful.measures.measure_of_baseline import measures_inside, refuse_without_baseline
 from gainful.measures.notation import (
     GivenMeasure,
     Measures,

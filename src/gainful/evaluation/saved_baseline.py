@@ -26,8 +26,8 @@ from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, beginning, opened, path_of, plain_file
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.nested_json import RepeatedError, unique_keys
+from gainful.measures.baseline_in_formulas import measures_inside, of_baseline
 from gainful.measures.measure import Measure
-from gainful.measures.measure_of_baseline import measures_inside, of_baseline
 from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
 from gainful.message_texts import shown
@@ -35,7 +35,7 @@ from gainful.rendering.table_formats import Table
 from gainful.version import VERSION
 from gainful.writing.atomic_files import name_of, replacing
 from gainful.writing.packing import PACKINGS
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 _KIND, _FORMAT = "baseline", 1
 _NO_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

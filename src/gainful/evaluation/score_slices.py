@@ -19,14 +19,14 @@ from gainful.evaluation.mean_intervals import (
     names_of_ends,
 )
 from gainful.evaluation.means_over_queries import aggregate_of
-from gainful.evaluation.query_parts import (
+from gainful.evaluation.query_slicing import (
     Part,
     columns_to_cut_by,
     parts_by_metadata,
     parts_by_number,
 )
-from gainful.inputs.column_roles import QUERIES
-from gainful.inputs.read_table import InputTable, read_table
+from gainful.inputs.side_table_columns import QUERIES
+from gainful.inputs.side_table_reader import InputTable, read_table
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import SUM
 from gainful.rendering.table_formats import Cell, Table

@@ -27,10 +27,10 @@ from gainful.evaluation.means_over_queries import (
     refuse_missing,
     refuse_nothing_counted,
 )
-from gainful.evaluation.measured import Measured
 from gainful.evaluation.measuring import measure_batches
 from gainful.evaluation.per_query import PerQuery, Rows
 from gainful.evaluation.request import find_measure
+from gainful.evaluation.values_before_policy import Measured
 from gainful.inputs.id_types import UNTYPED
 from gainful.matching.matched import Matched
 from gainful.measures.measure import Measure
@@ -41,7 +41,7 @@ from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.version import VERSION
 from gainful.writing.experiment_trackers import Logged, flat_names
-from gainful.writing.result import Record
+from gainful.writing.result_base import Record
 
 if TYPE_CHECKING:
     from gainful.evaluation.score_slices import ScoreSlice

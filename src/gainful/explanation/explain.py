@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing.own_measures import steps_of_own
-from gainful.evaluation.measures_of_grades import Grades, match_grades
+from gainful.evaluation.measures_on_grade_lists import Grades, match_grades
 from gainful.evaluation.request import read_one
 from gainful.explanation.judged_ranking import look_at_grades, read_judged_ranking, sums_of
 from gainful.explanation.worked_families import IDEAL_SUM, SUM, Terms, said
@@ -37,10 +37,10 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
 from gainful.matching.ranked_documents import Placed
 from gainful.matching.reader import Reader
+from gainful.measures.baseline_in_formulas import measures_inside
 from gainful.measures.combination import Combination
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
-from gainful.measures.measure_of_baseline import measures_inside
 from gainful.measures.measure_of_documents import DocumentMeasure
 from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.own_measures import OwnMeasure

@@ -21,7 +21,7 @@ from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 _ROUNDING = 1e-12  # of our own sums
 _PERCENT = 100

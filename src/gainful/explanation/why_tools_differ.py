@@ -24,7 +24,7 @@ from gainful.measures.notation import GivenMeasure, name_of, read_measure
 from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 _MOVES = 5  # queries that are named for each cause
 _TWO = 2

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.evaluation.computing.average_precision_and_reciprocal_rank import ELEVEN, UP
+from gainful.evaluation.computing.average_precision_and_kin import ELEVEN, UP
 from gainful.evaluation.computing.user_models import chances_of
-from gainful.evaluation.worksheet import Worksheet, worth_on_scale
+from gainful.evaluation.gains_ranks_and_ideals import Worksheet, worth_on_scale
 from gainful.kernels import tied_orders
 from gainful.kernels.binary_relevance import EPSILON
 from gainful.kernels.cumulated_gain import mean_discount

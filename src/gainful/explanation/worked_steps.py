@@ -12,10 +12,10 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.evaluation.computing.cumulated_gain import floor_of, ideal_for
+from gainful.evaluation.gains_ranks_and_ideals import Ideal, Worksheet
 from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.measuring import empty_for
 from gainful.evaluation.scores import measure_matched
-from gainful.evaluation.worksheet import Ideal, Worksheet
 from gainful.explanation.worked_families import WAYS, Terms, WorkedList, work_out
 from gainful.explanation.worked_tables import Step
 from gainful.kernels.cumulated_gain import mean_discount

@@ -23,7 +23,7 @@ from gainful.rendering.table_formats import (
     as_text,
     folded,
 )
-from gainful.writing.result import Result, write_for_file
+from gainful.writing.result_base import Result, write_for_file
 
 _IDEALS = {
     ("ideal", "retrieved"): "ideal retrieved: of the documents of the list",

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.fusion.candidates import Candidates, parts_of
+from gainful.fusion.candidate_documents import Candidates, parts_of
 from gainful.inputs.clean_text_files import CleanIds
 from gainful.inputs.cores import in_parallel
 from gainful.inputs.decimal_parsing import Words
-from gainful.inputs.id_words import IdWords, joined_words
 from gainful.inputs.identifiers import in_order
+from gainful.inputs.packed_ids import IdWords, joined_words
 from gainful.matching.sorting import ranges, sort_in_lists
 
 _BITS = 64

@@ -11,15 +11,15 @@ import numpy as np
 from gainful import arguments
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, warn
-from gainful.fusion.candidates import Candidates
+from gainful.fusion.candidate_documents import Candidates
 from gainful.fusion.fused_run import Fused, summary_of
 from gainful.fusion.fused_scores import fused_scores
 from gainful.fusion.reading_runs import Gathered, gather
 from gainful.fusion.settings import Settings, read_settings
 from gainful.inputs.cores import in_parallel
 from gainful.inputs.identifiers import examples, in_order
-from gainful.inputs.judgments_or_run import RUN
-from gainful.inputs.several_runs import Runs, read_runs
+from gainful.inputs.judgment_and_run_kinds import RUN
+from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.reader import Reader, reading
 from gainful.measures.policy import Policy

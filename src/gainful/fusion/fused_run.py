@@ -13,8 +13,8 @@ from gainful.fusion.settings import Settings
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.message_texts import counted
 from gainful.rendering.table_formats import Cell, Table
-from gainful.writing.documents_by_query import DocumentsByQuery
 from gainful.writing.file_formats import FUSED, read_naming
+from gainful.writing.run_like_result import DocumentsByQuery
 from gainful.writing.runs_and_judgments import write_run
 
 _DIGITS = 6  # scores of rank fusion are close to each other

@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
-from gainful.fusion.candidates import Candidates
+from gainful.fusion.candidate_documents import Candidates
 from gainful.fusion.settings import Settings
 
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import naming_run
-from gainful.fusion.candidates import Candidates
+from gainful.fusion.candidate_documents import Candidates
 from gainful.fusion.clean_runs import gather_clean
 from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.id_words import IdWords
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.judgments_or_run import RUN
+from gainful.inputs.judgment_and_run_kinds import RUN
+from gainful.inputs.packed_ids import IdWords
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.matching.dict_matching import documents_of, queries_of, sorted_numbers
 from gainful.matching.dict_table_conversion import stored

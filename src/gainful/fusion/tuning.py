@@ -21,7 +21,7 @@ from gainful.fusion.method_table import METHODS, NORMALISATIONS
 from gainful.fusion.reading_runs import Gathered, gather
 from gainful.fusion.settings import Settings, read_settings
 from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.several_runs import Runs, read_runs
+from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.reader import Reader
 from gainful.measures.combination import Combination
@@ -31,7 +31,7 @@ from gainful.measures.notation import GivenMeasure
 from gainful.message_texts import counted
 from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.statistics.intervals import Interval
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 # Tried where nothing else is asked for, the usual first: of settings that are equally good, the first is chosen.
 _K = (60.0, 0.0, 5.0, 10.0, 20.0, 40.0, 80.0, 100.0, 150.0, 200.0)

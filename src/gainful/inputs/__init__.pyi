@@ -1,8 +1,8 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
-from gainful.inputs.column_finding import column_names
-from gainful.inputs.read_table import read_chunk_map
-from gainful.inputs.several_runs import find_runs
+from gainful.inputs.run_and_judgment_columns import column_names
+from gainful.inputs.runs_by_name import find_runs
+from gainful.inputs.side_table_reader import read_chunk_map
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.keyword_options import ReadingOptions
 

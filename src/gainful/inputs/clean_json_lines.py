@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.inputs.clean_fields import LINE_FEED, QUOTE, RETURN, SPACE, by_line, is_utf8
+from gainful.inputs.clean_field_positions import LINE_FEED, QUOTE, RETURN, SPACE, by_line, is_utf8
 from gainful.inputs.decimal_parsing import WORD, Bytes, Words, are_digits, read_decimals
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.values_as_numbers import is_exact

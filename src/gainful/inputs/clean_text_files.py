@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.inputs.clean_fields import LINE_FEED, Fields, table_fields, trec_fields
+from gainful.inputs.clean_field_positions import LINE_FEED, Fields, table_fields, trec_fields
 from gainful.inputs.cores import cores, in_parallel
 from gainful.inputs.decimal_parsing import WORD, Bytes, Words
 from gainful.inputs.files import BYTE_ORDER_MARK, read_at
 from gainful.inputs.format_detection import Layout
-from gainful.inputs.id_words import joined_words
+from gainful.inputs.packed_ids import joined_words
 from gainful.inputs.single_precision import in_single
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.column_finding import has_column
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_advice, id_text, refuse_halves
-from gainful.inputs.judgments_or_run import Kind
+from gainful.inputs.judgment_and_run_kinds import Kind
+from gainful.inputs.run_and_judgment_columns import has_column
 from gainful.inputs.values_as_numbers import INEXACT, is_held, number_of, written_integer
 from gainful.message_texts import shown
 

@@ -7,7 +7,17 @@ from itertools import accumulate
 from pathlib import PurePath
 
 from gainful.errors import InputError
-from gainful.inputs.column_finding import (
+from gainful.inputs.files import (
+    BYTE_ORDER_MARK,
+    LocalFile,
+    first_fields,
+    is_parquet,
+    no_text,
+    opened,
+)
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN, Kind, mistaken
+from gainful.inputs.lists_as_text import ROWS_OR_JSON, is_list_as_text
+from gainful.inputs.run_and_judgment_columns import (
     ALIASES,
     asked_columns,
     assessor_in,
@@ -20,16 +30,6 @@ from gainful.inputs.column_finding import (
     looks_like_header,
     plain_name,
 )
-from gainful.inputs.files import (
-    BYTE_ORDER_MARK,
-    LocalFile,
-    first_fields,
-    is_parquet,
-    no_text,
-    opened,
-)
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind, mistaken
-from gainful.inputs.lists_as_text import ROWS_OR_JSON, is_list_as_text
 from gainful.message_texts import did_you_mean, shortened, shown
 
 _HEAD = 1 << 16

@@ -21,19 +21,11 @@ from uuid import UUID
 import numpy as np
 
 from gainful.errors import InputError, warn
-from gainful.inputs.column_finding import (
-    ALIASES,
-    Columns,
-    asked_columns,
-    for_other_side,
-    is_name_of_distances,
-    plain_name,
-)
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_advice, id_text
-from gainful.inputs.judgments_or_run import JUDGMENTS, RANKS, RUN, Kind, mistaken
-from gainful.inputs.named_lists import items_of
-from gainful.inputs.parallel_number_lists import numbers_beside, ranks_beside
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RANKS, RUN, Kind, mistaken
+from gainful.inputs.list_field_names import items_of
+from gainful.inputs.numbers_beside_documents import numbers_beside, ranks_beside
 from gainful.inputs.records_of_lists import (
     documents_in,
     has_lists,
@@ -46,7 +38,7 @@ from gainful.inputs.records_of_lists import (
     refuse_no_list,
     refuse_other_list,
 )
-from gainful.inputs.rows_under_a_key import (
+from gainful.inputs.refused_rows_under_a_key import (
     IDS_OF_HITS,
     Row,
     RowField,
@@ -54,6 +46,14 @@ from gainful.inputs.rows_under_a_key import (
     refuse_rows,
     refuse_unnamed_rows,
     row_field,
+)
+from gainful.inputs.run_and_judgment_columns import (
+    ALIASES,
+    Columns,
+    asked_columns,
+    for_other_side,
+    is_name_of_distances,
+    plain_name,
 )
 from gainful.inputs.search_responses import (
     error_in,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gainful.errors import warn
-from gainful.inputs.column_finding import is_name_of_ranks
 from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.row_by_row_reading import Row, rows
+from gainful.inputs.faulty_rows import Row, rows
+from gainful.inputs.run_and_judgment_columns import is_name_of_ranks
 from gainful.inputs.table_source import Source, read_into, ready
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError
-from gainful.inputs.column_finding import asked_columns, find_columns, number_after_none
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
 from gainful.inputs.identifiers import id_text, refuse_halves
-from gainful.inputs.judgments_or_run import Kind
+from gainful.inputs.judgment_and_run_kinds import Kind
 from gainful.inputs.lists_and_records import is_dict_of_dicts, own_judgments
 from gainful.inputs.records_of_lists import lacks_list, refuse_list_as_doc, refuse_lists
 from gainful.inputs.refused_dicts_of_columns import refuse_columns
+from gainful.inputs.run_and_judgment_columns import asked_columns, find_columns, number_after_none
 from gainful.inputs.search_responses import is_answer
 from gainful.inputs.values_as_numbers import INEXACT, is_held, number_of, written_integer
 from gainful.message_texts import shown

@@ -7,10 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from gainful.errors import InputError
-from gainful.inputs.column_finding import ALIASES, asked_columns, plain_name
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
-from gainful.inputs.lists_as_text import is_list_as_text
-from gainful.inputs.named_lists import (
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN, Kind
+from gainful.inputs.list_field_names import (
     BESIDE,
     FOUND,
     JUDGED,
@@ -20,7 +18,9 @@ from gainful.inputs.named_lists import (
     has_numbers,
     items_of,
 )
-from gainful.inputs.parallel_number_lists import numbers_beside
+from gainful.inputs.lists_as_text import is_list_as_text
+from gainful.inputs.numbers_beside_documents import numbers_beside
+from gainful.inputs.run_and_judgment_columns import ALIASES, asked_columns, plain_name
 from gainful.inputs.search_responses import (
     NAMES,
     error_in,

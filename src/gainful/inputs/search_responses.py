@@ -11,9 +11,8 @@ what was retrieved: judgments take the one, a run takes the other.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from gainful.inputs.column_finding import ALIASES
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
-from gainful.inputs.named_lists import (
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN, Kind
+from gainful.inputs.list_field_names import (
     BESIDE,
     FOUND,
     JUDGED,
@@ -22,6 +21,7 @@ from gainful.inputs.named_lists import (
     is_list,
     is_scalar,
 )
+from gainful.inputs.run_and_judgment_columns import ALIASES
 
 # Where a list of hits stands in a response: within another object, or beside other values.
 _WITHIN = (

@@ -13,14 +13,14 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
-from gainful.inputs.column_finding import Columns, asked_columns
-from gainful.inputs.column_roles import ASSESSED
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.judgments_or_run import JUDGMENTS
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS
 from gainful.inputs.lists_and_records import Lists
-from gainful.inputs.read_table import read_table
+from gainful.inputs.run_and_judgment_columns import Columns, asked_columns
+from gainful.inputs.side_table_columns import ASSESSED
+from gainful.inputs.side_table_reader import read_table
 from gainful.kernels import merged_grades as kernels
 from gainful.kernels.dawid_skene import Estimate, dawid_skene
 from gainful.message_texts import did_you_mean, shown

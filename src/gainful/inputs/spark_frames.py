@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from gainful.errors import GainfulError, InputError, MissingDependencyError
-from gainful.inputs.column_finding import (
+from gainful.inputs.id_types import UNTYPED, IdType
+from gainful.inputs.judgment_and_run_kinds import Kind
+from gainful.inputs.run_and_judgment_columns import (
     find_columns,
     has_column,
     kind_by_columns,
@@ -21,8 +23,6 @@ from gainful.inputs.column_finding import (
     refuse_ids,
     refuse_numbers,
 )
-from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.single_precision import BEYOND_SINGLE, beyond_single
 from gainful.message_texts import shortened
 

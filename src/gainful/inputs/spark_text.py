@@ -17,11 +17,11 @@ import numpy as np
 
 from gainful.array_types import Floats
 from gainful.errors import InputError
-from gainful.inputs.column_finding import kind_by_columns
+from gainful.inputs.faulty_rows import Fault, Row, json_row, table_row, trec_row
 from gainful.inputs.files import BYTE_ORDER_MARK, csv_fields
 from gainful.inputs.format_detection import Layout, json_lines_layout, recognise_head
-from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
-from gainful.inputs.row_by_row_reading import Fault, Row, json_row, table_row, trec_row
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, Kind
+from gainful.inputs.run_and_judgment_columns import kind_by_columns
 from gainful.inputs.spark_frames import FAULT, Unread, functions, in_python, refuse_ranks
 from gainful.message_texts import printable, shortened
 

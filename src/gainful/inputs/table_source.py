@@ -16,7 +16,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.column_finding import kind_by_columns, no_rank, number_after_none, rank_again
 from gainful.inputs.duckdb_engine import (
     Columns,
     Session,
@@ -26,11 +25,17 @@ from gainful.inputs.duckdb_engine import (
     quoted,
     said,
 )
+from gainful.inputs.faulty_rows import Fault, Row, first_fault, line_of, rows
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
 from gainful.inputs.format_detection import Layout, json_lines_layout
 from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
-from gainful.inputs.row_by_row_reading import Fault, Row, first_fault, line_of, rows
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, Kind
+from gainful.inputs.run_and_judgment_columns import (
+    kind_by_columns,
+    no_rank,
+    number_after_none,
+    rank_again,
+)
 from gainful.inputs.single_precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.small_tables import PlainRows
 from gainful.inputs.values_as_numbers import INEXACT
@@ -118,7 +123,7 @@ def ready(source: Source, session: Session) -> Source:
     """Return a source that the engine can read: with its white space in order, if it is a TREC file."""
     if source.state is not TextState.UNSEEN or source.file is None:
         return source
-    from gainful.inputs.text_for_duckdb import see_json_lines, see_lines, see_table
+    from gainful.inputs.text_preparation_for_duckdb import see_json_lines, see_lines, see_table
 
     layout, path = source.layout, source.file.path
     if layout.format == "jsonl":
@@ -166,7 +171,7 @@ def _has_other_fields(source: Source, session: Session) -> bool:
 
 def cleaned(source: Source, session: Session) -> Source:
     """Return a TREC file with its white space in order."""
-    from gainful.inputs.text_for_duckdb import clean, see_cleaned
+    from gainful.inputs.text_preparation_for_duckdb import clean, see_cleaned
 
     assert source.file is not None  # noqa: S101 - only text is cleaned
     with session.written_aside("cleaned") as (target, file):

@@ -5,9 +5,9 @@ from typing import Any
 
 from gainful import arguments
 from gainful.errors import warn
-from gainful.integrations.recorded_runs import document_ids, expected_of
+from gainful.integrations.documents_as_runs import document_ids, expected_of
 from gainful.integrations.required_hosts import requiring
-from gainful.integrations.retrieved_ids import DEFAULT, RetrievalMeasures
+from gainful.integrations.retrieval_measures import DEFAULT, RetrievalMeasures
 
 with requiring("deepeval"):
     from deepeval.metrics import BaseMetric

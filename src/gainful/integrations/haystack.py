@@ -11,7 +11,7 @@ import gainful as gf
 from gainful import arguments
 from gainful.errors import InputError, MeasureError, without_warnings
 from gainful.integrations.required_hosts import requiring
-from gainful.integrations.retrieved_ids import (
+from gainful.integrations.retrieval_measures import (
     ASKED,
     DEFAULT,
     NOTHING,

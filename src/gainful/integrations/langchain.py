@@ -6,7 +6,7 @@ from typing import Any
 
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.integrations.recorded_runs import (
+from gainful.integrations.documents_as_runs import (
     Run,
     document_ids,
     expected_of,
@@ -16,7 +16,7 @@ from gainful.integrations.recorded_runs import (
     ranked_run,
 )
 from gainful.integrations.required_hosts import requiring
-from gainful.integrations.retrieved_ids import DEFAULT, RetrievalMeasures
+from gainful.integrations.retrieval_measures import DEFAULT, RetrievalMeasures
 from gainful.message_texts import shown
 
 with requiring("langchain"):

@@ -7,10 +7,10 @@ from typing import Any
 import gainful as gf
 from gainful import arguments
 from gainful.errors import InputError, MeasureError
+from gainful.integrations.documents_as_runs import Run, named_queries, ranked_run
 from gainful.integrations.ranking_measures import metric_names
-from gainful.integrations.recorded_runs import Run, named_queries, ranked_run
 from gainful.integrations.required_hosts import requiring
-from gainful.integrations.retrieved_ids import DEFAULT, RetrievalMeasures, by_id, listed
+from gainful.integrations.retrieval_measures import DEFAULT, RetrievalMeasures, by_id, listed
 from gainful.message_texts import shown
 
 with requiring("llama_index"):

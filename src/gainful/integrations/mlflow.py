@@ -8,9 +8,9 @@ from typing import Any
 
 import gainful as gf
 from gainful import arguments
-from gainful.integrations.recorded_runs import document_ids, expected_of, part_if_any, part_of
+from gainful.integrations.documents_as_runs import document_ids, expected_of, part_if_any, part_of
 from gainful.integrations.required_hosts import requiring
-from gainful.integrations.retrieved_ids import DEFAULT, RetrievalMeasures
+from gainful.integrations.retrieval_measures import DEFAULT, RetrievalMeasures
 
 with requiring("mlflow"):
     from mlflow.entities import AssessmentSource, Feedback

@@ -4,7 +4,7 @@ from typing import Any
 
 from gainful.errors import warn
 from gainful.integrations.required_hosts import requiring
-from gainful.integrations.retrieved_ids import DEFAULT, QuestionScore, RetrievalMeasures
+from gainful.integrations.retrieval_measures import DEFAULT, QuestionScore, RetrievalMeasures
 from gainful.message_texts import shown
 
 with requiring("ragas"):

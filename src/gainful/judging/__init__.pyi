@@ -3,10 +3,10 @@
 from gainful.assessors.sample import sample_documents
 from gainful.judging.bias_of_pools import pool_bias
 from gainful.judging.bounds import bounds_of_runs
-from gainful.judging.chance import random_order
 from gainful.judging.inferred_measures import inferred_ap
 from gainful.judging.inferred_measures import inferred_ndcg
 from gainful.judging.pool import next_to_judge
+from gainful.judging.random_orders import random_order
 
 __all__ = [
     "bounds_of_runs",

@@ -8,7 +8,7 @@ from typing import Any, Unpack, overload
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import evaluate, evaluate_runs
 from gainful.evaluation.request import speaking
-from gainful.inputs.several_runs import Runs, read_runs
+from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.judging.gathered_inputs import (
     Gathered,
     GradesByQuery,
@@ -24,7 +24,7 @@ from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.statistics.ranking_agreement import kendall_tau
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 from gainful.writing.table_files import write_table
 
 _FEWEST = 2  # runs: with one, no other run could have contributed anything

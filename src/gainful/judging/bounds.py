@@ -15,10 +15,10 @@ from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.coverage import Coverage, policy_note
 from gainful.evaluation.evaluate import run_progress
+from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.scores import measure_matched
-from gainful.evaluation.worksheet import Worksheet
-from gainful.inputs.several_runs import Runs, read_runs
+from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.judging.difference_bounds import (
     COMPARED,
     GradesByQuery,
@@ -26,9 +26,9 @@ from gainful.judging.difference_bounds import (
     difference_of,
     judged_by,
 )
-from gainful.judging.grade_scale import Scale, read_scale
 from gainful.judging.measure_bounds import SIMPLE
 from gainful.judging.ndcg_bounds import bounds_of, single_list
+from gainful.judging.possible_grades import Scale, read_scale
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
@@ -37,7 +37,7 @@ from gainful.measures.notation import GivenMeasure, Measures, read_measure
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Note, Table, as_html, as_text
-from gainful.writing.result import Record, Result
+from gainful.writing.result_base import Record, Result
 
 _ROUNDING = 1e-9
 _MOST_UNSEEN = 10**15  # documents that a float64 counts one by one

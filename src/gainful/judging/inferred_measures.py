@@ -10,17 +10,17 @@ import numpy as np
 
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
+from gainful.evaluation.gains_ranks_and_ideals import discounts_of, gains_of
 from gainful.evaluation.request import Request, read_one
-from gainful.evaluation.worksheet import discounts_of, gains_of
-from gainful.inputs.column_roles import SAMPLES
-from gainful.inputs.read_table import read_table
+from gainful.inputs.side_table_columns import SAMPLES
+from gainful.inputs.side_table_reader import read_table
 from gainful.kernels.binary_relevance import ratio
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.rendering.table_formats import Table, as_html, as_text
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 _EPSILON = 1e-5  # of xinfAP, which keeps its shares from 0/0
 _PARTS = 3  # of epsilon that the judged have more

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
-from gainful.evaluation.worksheet import Worksheet, relevant_total
-from gainful.judging.grade_scale import Scale, possible_gains
+from gainful.evaluation.gains_ranks_and_ideals import Worksheet, relevant_total
 from gainful.judging.ndcg_bounds import PartlyJudgedLists, single_list
+from gainful.judging.possible_grades import Scale, possible_gains
 from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.row_sums import sums
 from gainful.measures.measure import Measure

@@ -10,7 +10,7 @@ from gainful.errors import InputError
 from gainful.evaluation.request import Request, read_unmeasured, speaking
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.several_runs import Runs, read_runs
+from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.judging.gathered_inputs import (
     Gathered,
     gather,
@@ -23,7 +23,7 @@ from gainful.measures.notation import GivenMeasure
 from gainful.message_texts import counted, shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.writing.file_formats import POOLS, read_naming
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 from gainful.writing.runs_and_judgments import write_pool
 from gainful.writing.table_files import write_table
 

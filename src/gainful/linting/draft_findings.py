@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from gainful.inputs.row_by_row_reading import Row, rows
+from gainful.inputs.faulty_rows import Row, rows
 from gainful.linting.findings import Finding, ids_text
 from gainful.linting.readable_rows import UNREADABLE, CheckedTable, UnreadRows
 from gainful.linting.rules import RULES

@@ -9,7 +9,7 @@ from gainful.linting.rules import RULES, SEVERITIES, Rule
 from gainful.message_texts import printable
 from gainful.rendering.table_formats import WRITERS, Table, as_html
 from gainful.version import VERSION
-from gainful.writing.result import Record, Result
+from gainful.writing.result_base import Record, Result
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -6,10 +6,10 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.inputs.duckdb_engine import Session
+from gainful.inputs.faulty_rows import Row
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import Layout
-from gainful.inputs.judgments_or_run import RUN, Kind
-from gainful.inputs.row_by_row_reading import Row
+from gainful.inputs.judgment_and_run_kinds import RUN, Kind
 from gainful.inputs.table_source import Source, TextState, guarded, is_whole, read_into, ready
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import BadRow, Input

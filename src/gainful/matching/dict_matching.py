@@ -23,7 +23,7 @@ from gainful.inputs.identifiers import (
     refuse_disjoint_queries,
     refuse_halves,
 )
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.single_precision import beyond_single, in_single
 from gainful.inputs.values_as_numbers import INEXACT, is_array, is_held, plain_number
 from gainful.matching.chunks_to_documents import Chunks, fold, without_self

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from gainful.errors import InputError
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.judgments_or_run import Kind
+from gainful.inputs.judgment_and_run_kinds import Kind
 from gainful.inputs.table_source import Source
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.matched import Matched
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from gainful.inputs.clean_text_files import CleanIds
+    from gainful.inputs.faulty_rows import Row
     from gainful.inputs.letor import Labels
-    from gainful.inputs.row_by_row_reading import Row
     from gainful.matching.clean_text_matching import CleanJudgments
     from gainful.matching.dict_table_conversion import Documents
     from gainful.matching.reader import Judgments

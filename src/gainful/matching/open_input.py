@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gainful.errors import InputError, warn
-from gainful.inputs.column_finding import Columns, assessor_in, find_columns, kind_by_columns
 from gainful.inputs.data_frames import is_lasting
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.event_kinds import with_events_in_records, with_events_in_text
@@ -25,7 +24,13 @@ from gainful.inputs.files import (
 )
 from gainful.inputs.format_detection import Layout, recognise
 from gainful.inputs.id_types import UNTYPED, type_of_ids
-from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, Kind
+from gainful.inputs.run_and_judgment_columns import (
+    Columns,
+    assessor_in,
+    find_columns,
+    kind_by_columns,
+)
 from gainful.inputs.small_tables import plain_arrays
 from gainful.inputs.table_source import Source, TextState, json_lines
 from gainful.matching.input import Input
@@ -98,8 +103,8 @@ def _open_object(
 
         return SparkInput(given, kind, columns, session)
     from gainful.inputs.data_frames import refuse_series, rows_in
+    from gainful.inputs.parquet_and_frame_tables import open_frame
     from gainful.inputs.records_of_lists import holds_documents
-    from gainful.inputs.typed_tables import open_frame
 
     refuse_series(given, kind, columns)
     if any(holds_documents(row, kind, columns) for row in rows_in(given, 1)):
@@ -114,7 +119,7 @@ def _open_object(
 def _open_parquet(
     parts: Sequence[Path], kind: Kind, name: str, columns: Columns, session: Session
 ) -> Input:
-    from gainful.inputs.typed_tables import parquet
+    from gainful.inputs.parquet_and_frame_tables import parquet
 
     found = parquet(parts, kind, columns, session, name)
     if isinstance(found, Source):
@@ -196,12 +201,12 @@ def _open_file(
     match layout.format:
         case "letor":
             from gainful.inputs.letor import read_labels
-            from gainful.matching.input_kinds.letor_input import LabelInput
+            from gainful.matching.input_kinds.label_and_prediction_input import LabelInput
 
             return LabelInput(read_labels(file), kind, session)
         case "predictions":
             from gainful.inputs.letor import read_predictions
-            from gainful.matching.input_kinds.letor_input import PredictionInput
+            from gainful.matching.input_kinds.label_and_prediction_input import PredictionInput
 
             return PredictionInput(read_predictions(file), kind, session)
         case "json":

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.measures.combination import is_formula, read_combination
-from gainful.measures.family_catalogue import family
-from gainful.measures.foreign_spellings import ForeignMeasure, without_call, written_out
-from gainful.measures.measure import Measure
-from gainful.measures.measure_of_baseline import (
+from gainful.measures.baseline_in_formulas import (
     BaselineMeasure,
     changed_inside,
     measure_inside,
     measures_inside,
 )
+from gainful.measures.combination import is_formula, read_combination
+from gainful.measures.family_catalogue import family
+from gainful.measures.foreign_spellings import ForeignMeasure, without_call, written_out
+from gainful.measures.measure import Measure
 from gainful.measures.measure_of_documents import is_document_measure
 from gainful.measures.notation import (
     GivenMeasure,

@@ -6,7 +6,7 @@ citations: the notation, the command line, the help and the documentation read i
 
 from gainful.errors import MeasureError
 from gainful.measures.catalogue import (
-    average_precision_and_reciprocal_rank,
+    average_precision_and_kin,
     cumulated_gain,
     precision_and_counts,
     user_models,
@@ -18,7 +18,7 @@ from gainful.message_texts import shown
 CATALOGUE: tuple[Family, ...] = (
     *cumulated_gain.FAMILIES,
     *precision_and_counts.FAMILIES,
-    *average_precision_and_reciprocal_rank.FAMILIES,
+    *average_precision_and_kin.FAMILIES,
     *user_models.FAMILIES,
 )
 

@@ -280,7 +280,7 @@ def _height(height: int) -> int:
 def _drawn(spec: Spec, theme: str | None) -> "Chart":
     config = theme_of(theme)
     try:
-        from gainful.plotting.chart_files import chart_of
+        from gainful.plotting.altair_charts import chart_of
     except ImportError:
         raise MissingDependencyError(
             "a chart",

@@ -9,12 +9,12 @@ from gainful import arguments
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import naming_run
-from gainful.evaluation.run_scores import RunScores
-from gainful.inputs.column_finding import Columns, read_columns
+from gainful.evaluation.scores_by_run import RunScores
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import decided_type
-from gainful.inputs.judgments_or_run import HISTORY, JUDGMENTS, RUN, Kind
-from gainful.inputs.several_runs import Runs, read_runs
+from gainful.inputs.judgment_and_run_kinds import HISTORY, JUDGMENTS, RUN, Kind
+from gainful.inputs.run_and_judgment_columns import Columns, read_columns
+from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.open_input import open_input
@@ -24,7 +24,7 @@ from gainful.recommending.coded_rows import CodedRows, Codes, RankedLists, rank_
 from gainful.recommending.item_tables import read_items, read_vectors
 from gainful.recommending.measure_values import expanded, value_of_run, values_of_users
 from gainful.recommending.notation import RecommendationMeasure, read_measures
-from gainful.recommending.scores import RecommendationScores, scores_of
+from gainful.recommending.recommendation_scores import RecommendationScores, scores_of
 from gainful.recommending.sources import Sources, interactions_of
 
 _USUAL_CUTOFF = 10

@@ -9,11 +9,11 @@ import numpy as np
 from gainful import arguments
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
-from gainful.inputs.column_finding import Columns
-from gainful.inputs.column_roles import ITEMS, VECTORS, Roles
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.identifiers import id_text
-from gainful.inputs.read_table import InputTable, read_table
+from gainful.inputs.run_and_judgment_columns import Columns
+from gainful.inputs.side_table_columns import ITEMS, VECTORS, Roles
+from gainful.inputs.side_table_reader import InputTable, read_table
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.message_texts import did_you_mean, shown
 from gainful.recommending.coded_rows import Codes

@@ -26,15 +26,15 @@ from gainful.calling.environment_keys import (
     secrets_of_environment,
     server_end,
 )
-from gainful.calling.http_server import HttpServer, read_address
+from gainful.calling.http_client import HttpClient, read_address
 from gainful.calling.kept_answers import KeptAnswers, key_of
 from gainful.calling.many_calls import Asking, Manner, Service, UnansweredError, duration
 from gainful.errors import GainfulError, InputError, warn
-from gainful.inputs.column_finding import plain_name
-from gainful.inputs.column_roles import SENT_QUERY_TEXTS
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import examples
-from gainful.inputs.read_table import read_table
+from gainful.inputs.run_and_judgment_columns import plain_name
+from gainful.inputs.side_table_columns import SENT_QUERY_TEXTS
+from gainful.inputs.side_table_reader import read_table
 from gainful.measures.user_given_names import at_place
 from gainful.message_texts import counted, shown
 from gainful.recording.answer_paths import read_list_path, steps_of
@@ -426,7 +426,7 @@ def _http(
     score_path = None if reader.scores is None else reader.scores.text
     name = f"{parts.scheme}://{parts.netloc}{path}"
     about_the_key = "Check the key, and what it permits." if secrets else NAME_THE_KEY
-    server = HttpServer(
+    server = HttpClient(
         parts,
         timeout=timeout,
         secrets=(*secrets, *_passwords(key), *secrets_of_environment()),

@@ -12,9 +12,9 @@ from gainful import arguments
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.message_texts import counted, printable, shortened, shown
 from gainful.rendering.table_formats import Cell, Table
-from gainful.writing.documents_by_query import DocumentsByQuery
 from gainful.writing.file_formats import FUSED, read_naming
 from gainful.writing.packing import write_parts
+from gainful.writing.run_like_result import DocumentsByQuery
 from gainful.writing.runs_and_judgments import refuse_queries, write_run
 
 _SHOWN = 10

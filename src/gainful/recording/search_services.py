@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 
 from gainful.arguments import as_float
 from gainful.calling.environment_keys import without_secrets
-from gainful.calling.http_server import LARGEST_ANSWER, HttpServer, Request
+from gainful.calling.http_client import LARGEST_ANSWER, HttpClient, Request
 from gainful.calling.many_calls import UnansweredError
 from gainful.errors import GainfulError, InputError
 from gainful.inputs.identifiers import id_text
@@ -121,7 +121,7 @@ class HttpService:
 
     def __init__(
         self,
-        server: HttpServer,
+        server: HttpClient,
         *,
         name: str,
         identity: list[object],

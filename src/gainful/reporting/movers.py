@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from gainful import arguments
 from gainful.comparison.compare import split_runs
-from gainful.comparison.comparison import Comparison
+from gainful.comparison.comparison_outputs import Comparison
 from gainful.errors import InputError
 from gainful.evaluation.request import policy_for, read_unmeasured
 from gainful.explanation.attribution import Attribution, attribution_of, has_parts, side_of
@@ -16,7 +16,7 @@ from gainful.explanation.judged_ranking import (
     sums_of,
     with_lowest,
 )
-from gainful.inputs.several_runs import Runs, read_runs
+from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.reader import Reader
 from gainful.measures.dialect import Dialect
@@ -25,7 +25,7 @@ from gainful.measures.notation import read_measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Table, signed
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 _TITLE = "Queries and documents that moved most"
 

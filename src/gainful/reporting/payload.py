@@ -8,7 +8,7 @@ from typing import Any
 
 from gainful.array_types import Floats
 from gainful.assessors.agreement import Agreement
-from gainful.comparison.comparison import Comparison
+from gainful.comparison.comparison_outputs import Comparison
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.curve_cutoffs import at_cutoffs
 from gainful.evaluation.saved_baseline import Baseline
@@ -49,7 +49,7 @@ from gainful.reporting.query_selection import (
     size_of,
     that_fit,
 )
-from gainful.reporting.ranked_lists import RankedLists
+from gainful.reporting.worked_query_lists import RankedLists
 
 _USUAL_DEPTH = 20
 _DEEPEST = 100  # of a list or a curve that nobody asked for

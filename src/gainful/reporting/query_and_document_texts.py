@@ -5,8 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from gainful.errors import warn
-from gainful.inputs.column_roles import DOC_TEXTS, QUERY_TEXTS, Roles
-from gainful.inputs.read_table import read_table
+from gainful.inputs.side_table_columns import DOC_TEXTS, QUERY_TEXTS, Roles
+from gainful.inputs.side_table_reader import read_table
 
 _QUERY, _SNIPPET = 300, 200  # characters
 _WHITE = re.compile(r"\s+")

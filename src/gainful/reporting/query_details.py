@@ -11,7 +11,7 @@ from gainful.explanation.worked_tables import Step, conventions_of
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.reporting.query_and_document_texts import Caption
-from gainful.reporting.ranked_lists import QueryLists, Ranked
+from gainful.reporting.worked_query_lists import QueryLists, Ranked
 
 Number = float | int | None
 

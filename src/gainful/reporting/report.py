@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 from gainful import arguments
 from gainful.assessors.agreement import Agreement
 from gainful.comparison.compare import compare_evaluated, refuse_geometric, split_runs
-from gainful.comparison.comparison import Comparison
+from gainful.comparison.comparison_outputs import Comparison
 from gainful.comparison.settings import Settings
 from gainful.errors import InputError, MissingDependencyError
 from gainful.evaluation.evaluate import (
@@ -19,14 +19,14 @@ from gainful.evaluation.evaluate import (
     measure_runs,
 )
 from gainful.evaluation.request import read_request
-from gainful.evaluation.run_scores import means_table
 from gainful.evaluation.scores import Scores
-from gainful.inputs.column_roles import QUERIES
-from gainful.inputs.read_table import read_table
-from gainful.inputs.several_runs import Runs, read_runs
+from gainful.evaluation.scores_by_run import means_table
+from gainful.inputs.runs_by_name import Runs, read_runs
+from gainful.inputs.side_table_columns import QUERIES
+from gainful.inputs.side_table_reader import read_table
 from gainful.inputs.spark_engine import Spark
 from gainful.matching.keyword_options import MeasuringOptions, PageOptions, takes
-from gainful.measures.measure_of_baseline import refuse_without_baseline
+from gainful.measures.baseline_in_formulas import refuse_without_baseline
 from gainful.measures.notation import Measures
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Table
@@ -36,7 +36,7 @@ from gainful.reporting.payload import ReportInputs, of_comparison, of_evaluated
 from gainful.writing.atomic_files import name_of, write_text
 from gainful.writing.file_formats import DOCUMENTS, OTHERS, TABLES
 from gainful.writing.packing import PACKINGS
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 if TYPE_CHECKING:
     from gainful.evaluation.saved_baseline import Baseline

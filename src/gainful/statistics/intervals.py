@@ -16,7 +16,7 @@ from gainful.statistics.distributions import normal_quantile, normal_share, t_qu
 from gainful.statistics.exact_sums import Grid, on_grid
 from gainful.statistics.moments import Moments, moments, moments_of_columns
 from gainful.statistics.resampling import Draws, resampled_sums
-from gainful.writing.result import Record
+from gainful.writing.result_base import Record
 
 _ONE = "one query leaves no spread to measure by, so there is no interval"
 _SAME = "all queries have the same value: the interval is that value, however few they are"

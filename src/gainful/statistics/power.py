@@ -20,7 +20,7 @@ from gainful.statistics.distributions import (
     t_power_near,
     t_power_reaches,
 )
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 USUAL_POWER = 0.8
 """The default power: four of five true differences are found."""

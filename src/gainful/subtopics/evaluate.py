@@ -12,10 +12,10 @@ from gainful.errors import InputError, PolicyError
 from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.request import refuse_dialect
 from gainful.evaluation.scores import measure_matched
-from gainful.inputs.column_finding import read_columns
 from gainful.inputs.id_types import decided_type
 from gainful.inputs.identifiers import examples
-from gainful.inputs.judgments_or_run import RUN
+from gainful.inputs.judgment_and_run_kinds import RUN
+from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.matching import dict_matching
 from gainful.matching.dict_table_conversion import Documents
 from gainful.matching.keyword_options import MeasuringOptions, takes
@@ -30,8 +30,8 @@ from gainful.message_texts import shown
 from gainful.subtopics.measure_values import values_of
 from gainful.subtopics.notation import SubtopicMeasure, read_measures
 from gainful.subtopics.query_arrays import Topic
-from gainful.subtopics.scores import SubtopicScores
 from gainful.subtopics.subtopic_judgments import Judged, read_judged, read_weights
+from gainful.subtopics.subtopic_scores import SubtopicScores
 
 # What has a meaning where documents belong to several subtopics.
 _ANSWERS = {

@@ -8,7 +8,7 @@ import numpy as np
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.evaluate import evaluate
-from gainful.evaluation.worksheet import gains_of
+from gainful.evaluation.gains_ranks_and_ideals import gains_of
 from gainful.kernels import subtopics
 from gainful.kernels.gains_and_discounts import log_discounts, reciprocal_discounts
 from gainful.measures.measure import Measure

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Unpack
 
 from gainful.errors import InputError
-from gainful.inputs.column_finding import Columns, asked_columns, read_columns
-from gainful.inputs.column_roles import SUBTOPICS
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import id_text
-from gainful.inputs.judgments_or_run import JUDGMENTS
-from gainful.inputs.read_table import read_table
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS
+from gainful.inputs.run_and_judgment_columns import Columns, asked_columns, read_columns
+from gainful.inputs.side_table_columns import SUBTOPICS
+from gainful.inputs.side_table_reader import read_table
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.matching.chunks_to_documents import without_self
 from gainful.matching.keyword_options import ReadingOptions, takes

@@ -7,6 +7,7 @@ from gainful import arguments
 from gainful.errors import InputError
 from gainful.message_texts import shown
 from gainful.vectors.case_files import Case, cases
+from gainful.vectors.causes_of_wrong_values import is_near, likely_conventions
 from gainful.vectors.conformance_result import FAILED, PASSED, SKIPPED, Checked, Conformance
 from gainful.vectors.implementation_answers import (
     Answer,
@@ -14,7 +15,6 @@ from gainful.vectors.implementation_answers import (
     answer_of_function,
     answers_of_command,
 )
-from gainful.vectors.likely_conventions import is_near, likely_conventions
 
 _LONGEST = 86400.0  # seconds
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.vectors.case_files import Case
+from gainful.vectors.causes_of_wrong_values import Convention
 from gainful.vectors.implementation_answers import Answer
-from gainful.vectors.likely_conventions import Convention
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 _SHOWN = 3  # choices of a failure, and tools

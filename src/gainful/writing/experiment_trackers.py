@@ -15,7 +15,7 @@ from gainful import arguments
 from gainful.errors import InputError
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Table
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 _LONGEST = 80  # letters of a part of a name: MLflow takes 250 in all
 _LAST_STEP = 2**63 - 1  # what databases hold

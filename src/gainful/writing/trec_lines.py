@@ -8,7 +8,7 @@ import numpy as np
 from gainful.array_types import Floats, Ints
 from gainful.inputs.cores import in_turn
 from gainful.inputs.decimal_parsing import WORD, Bytes, Words
-from gainful.inputs.id_words import IdWords
+from gainful.inputs.packed_ids import IdWords
 from gainful.writing.shortest_decimals import shortest_decimals
 
 _PART = 1 << 16  # lines that are written at a time

@@ -9,9 +9,9 @@ from gainful.compat.trec_eval.c_numbers_and_sorting import ZERO_BY_ZERO
 from gainful.compat.trec_eval.measure_names import AskedMeasure, Settings
 from gainful.compat.trec_eval.measures_of_named_gains import measured, persistence, weights
 from gainful.compat.trec_eval.ranked_lists import NOT_JUDGED, NOT_POOLED, grades_in_order
-from gainful.evaluation.computing.average_precision_and_reciprocal_rank import interpolated
+from gainful.evaluation.computing.average_precision_and_kin import interpolated
+from gainful.evaluation.gains_ranks_and_ideals import Worksheet, relevant_total
 from gainful.evaluation.measuring import compute
-from gainful.evaluation.worksheet import Worksheet, relevant_total
 from gainful.matching.matched import Matched
 from gainful.measures.gain import gain
 from gainful.measures.measure import Measure

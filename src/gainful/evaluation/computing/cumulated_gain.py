@@ -7,7 +7,7 @@ import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, PolicyError
-from gainful.evaluation.worksheet import (
+from gainful.evaluation.gains_ranks_and_ideals import (
     Compute,
     Cutoffs,
     Ideal,

@@ -7,8 +7,8 @@ import numpy as np
 
 from gainful.array_types import Floats
 from gainful.errors import GainfulError, InputError
-from gainful.evaluation.judged_lists import JudgedLists, judged_lists
-from gainful.evaluation.worksheet import Cutoffs, Worksheet
+from gainful.evaluation.gains_ranks_and_ideals import Cutoffs, Worksheet
+from gainful.evaluation.lists_for_own_measures import JudgedLists, judged_lists
 from gainful.measures.measure import Measure
 from gainful.measures.own_measures import OwnFamily
 from gainful.measures.written_numbers import write_number

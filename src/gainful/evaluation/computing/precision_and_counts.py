@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.evaluation.worksheet import (
+from gainful.evaluation.gains_ranks_and_ideals import (
     Compute,
     Cutoffs,
     Parameters,

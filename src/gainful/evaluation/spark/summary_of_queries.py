@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.evaluation.input_hashes import total
 from gainful.evaluation.means_over_queries import summands
-from gainful.evaluation.spark.measuring import COUNTS, FLAGS
+from gainful.evaluation.spark.partition_measuring import COUNTS, FLAGS
 from gainful.measures.measure import Measure
 
 _TERMS = 3  # numbers that hold a sum of float64 with no error that a mean could show

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
-from gainful.inputs.column_finding import may_be_of_a_run
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.id_types import IdType
-from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, Kind
+from gainful.inputs.run_and_judgment_columns import may_be_of_a_run
 from gainful.inputs.spark_frames import (
     Unread,
     as_they_are,

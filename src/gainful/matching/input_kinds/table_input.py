@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.clean_text_files import CleanIds, read_clean_ids
-from gainful.inputs.column_finding import find_rank, may_be_of_a_run
 from gainful.inputs.duckdb_engine import Session
+from gainful.inputs.faulty_rows import Fault, Row, rows
 from gainful.inputs.id_types import IdType
-from gainful.inputs.judgments_or_run import JUDGMENTS
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS
 from gainful.inputs.mistaken_ranks import Head, first_rows, warn_of_ranks_in_table
-from gainful.inputs.row_by_row_reading import Fault, Row, rows
+from gainful.inputs.run_and_judgment_columns import find_rank, may_be_of_a_run
 from gainful.inputs.small_tables import plain_text
 from gainful.inputs.table_source import Source, TextState, ready
 from gainful.matching import clean_text_matching

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 from gainful.errors import InputError
 from gainful.inputs.disjoint_documents import sides_on_spark, warn_of_disjoint_documents
 from gainful.inputs.identifiers import examples
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
 from gainful.inputs.spark_frames import (
     as_texts,
     functions,

@@ -22,15 +22,15 @@ from gainful.tensors.fused.prepared_call_key import CallForm
 from gainful.tensors.fused.whole_loss_steps import GAINS, WIDEST
 from gainful.tensors.fused.whole_losses import Whole, WholeLoss, approx, pairs
 from gainful.tensors.losses.gains_and_discounts import discounts_of
-from gainful.tensors.losses.options import Common
-from gainful.tensors.losses.torch_operations import TORCH
-from gainful.tensors.losses.training_lists import Arranged
-from gainful.tensors.losses.value_with_gradient import (
+from gainful.tensors.losses.listwise_with_gradient import (
     DIFFERENTIABLE_ONCE,
     Computed,
     Formula,
     with_its_gradient,
 )
+from gainful.tensors.losses.options import Common
+from gainful.tensors.losses.torch_operations import TORCH
+from gainful.tensors.losses.training_lists import Arranged
 
 Tensor = torch.Tensor
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.tensors.losses.array_operations import Array, running_highest, running_sums
-from gainful.tensors.losses.loss_function import loss_function
+from gainful.tensors.losses.loss_decorator import loss_function
 from gainful.tensors.losses.options import Common, refuse_wrong_number, without_gain
 from gainful.tensors.losses.training_lists import (
     Arranged,

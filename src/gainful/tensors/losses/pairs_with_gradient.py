@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from gainful.tensors.losses.gains_and_discounts import discounts_of
+from gainful.tensors.losses.listwise_with_gradient import Found, Lists
 from gainful.tensors.losses.torch_operations import BLOCK, TORCH
 from gainful.tensors.losses.training_lists import around_middle
-from gainful.tensors.losses.value_with_gradient import Found, Lists
 
 # Quotients and products of e^x are normal numbers for x within this distance of 0.
 _NEAR = {torch.float32: 40.0, torch.float64: 340.0}

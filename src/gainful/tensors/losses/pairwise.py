@@ -8,7 +8,7 @@ from gainful.errors import InputError
 from gainful.measures.discount import discount as read_discount
 from gainful.tensors.gpu_support import fusible
 from gainful.tensors.losses.array_operations import Array
-from gainful.tensors.losses.loss_function import loss_function
+from gainful.tensors.losses.loss_decorator import loss_function
 from gainful.tensors.losses.options import Common, without_gain
 from gainful.tensors.losses.training_lists import TrainingLists, rows_of_pairs
 from gainful.tensors.losses.ways_to_compute import pairwise

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from gainful.tensors.losses.array_operations import Array, Operations
-from gainful.tensors.losses.loss_function import loss_function
+from gainful.tensors.losses.loss_decorator import loss_function
 from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.training_lists import TrainingLists, reduced
 

@@ -5,7 +5,7 @@ from typing import Any, Unpack
 
 from gainful.errors import InputError
 from gainful.tensors.losses.array_operations import Array, running_highest, running_sums
-from gainful.tensors.losses.loss_function import loss_function
+from gainful.tensors.losses.loss_decorator import loss_function
 from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.training_lists import (
     Arranged,

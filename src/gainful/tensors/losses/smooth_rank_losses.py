@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from gainful.tensors.gpu_support import fusible
 from gainful.tensors.losses.array_operations import Array, Operations
-from gainful.tensors.losses.loss_function import loss_function
+from gainful.tensors.losses.loss_decorator import loss_function
 from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.rank_distributions import expected_worth
 from gainful.tensors.losses.sampled_rankings import gumbel_noise

@@ -99,9 +99,9 @@ def pairwise(
 @functools.cache
 def _rules() -> ModuleType:
     """Import the rules once, with PyTorch: an import of its own takes a part of a small loss's time."""
-    from gainful.tensors.losses import value_with_gradient
+    from gainful.tensors.losses import listwise_with_gradient
 
-    return value_with_gradient
+    return listwise_with_gradient
 
 
 def _traced(

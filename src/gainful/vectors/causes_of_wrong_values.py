@@ -20,8 +20,8 @@ from gainful.measures.dialect import TRANSLATED
 from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.measure import Measure
 from gainful.measures.policy import CHOICES, Policy
+from gainful.vectors.case_as_inputs import judgments_of, measure_of, policy_of, run_of
 from gainful.vectors.case_files import Case
-from gainful.vectors.case_in_gainful import judgments_of, measure_of, policy_of, run_of
 
 _BASES: tuple[tuple[str, object], ...] = (("2", 2), ("e", "e"), ("10", 10))
 _TWICE = ("first", "best")

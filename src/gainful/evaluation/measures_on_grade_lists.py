@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
+from gainful.evaluation.gains_ranks_and_ideals import gains_of
 from gainful.evaluation.scores import measure_matched
-from gainful.evaluation.worksheet import gains_of
 from gainful.inputs.arrays import as_array, as_numbers
 from gainful.matching.keyword_options import naming_keywords
 from gainful.matching.label_and_score_matching import match_ranked

@@ -8,7 +8,7 @@ from typing import Any
 from gainful.errors import InputError, warn
 from gainful.inputs.files import BYTE_ORDER_MARK, opened, path_of
 from gainful.inputs.identifiers import id_text
-from gainful.inputs.judgments_or_run import (
+from gainful.inputs.judgment_and_run_kinds import (
     DISTANCES,
     FOUND_RANKS,
     HISTORY,

@@ -8,7 +8,7 @@ from gainful.errors import InputError
 from gainful.inputs.identifiers import examples
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Table, as_text
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 _SHOWN = 10
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gainful as gf
-from gainful.integrations.recorded_runs import document_ids, named_queries, part_of, ranked_run
-from gainful.integrations.retrieved_ids import RetrievalMeasures
+from gainful.integrations.documents_as_runs import document_ids, named_queries, part_of, ranked_run
+from gainful.integrations.retrieval_measures import RetrievalMeasures
 from questions import BINARY, BINARY_NDCG, COUNTS, GRADES, NDCG, RETRIEVED
 
 ASKED = ["nDCG(gain=exp2)@3", "AP(rel=2)", "RR", "Judged@5", "P@2,4"]

@@ -18,8 +18,8 @@ from gainful.assessors.model_agreement import Grades
 from gainful.assessors.sample_design import SampleDesign, Unit
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.evaluate import naming_run, run_progress
+from gainful.evaluation.gains_ranks_and_ideals import discounts_of, gains_of
 from gainful.evaluation.request import Request
-from gainful.evaluation.worksheet import discounts_of, gains_of
 from gainful.inputs.identifiers import in_order
 from gainful.judging.inferred_measures import refuse_other_policies
 from gainful.matching.keyword_options import MeasuringOptions

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gainful.errors import InputError
-from gainful.inputs.column_finding import ALIASES, plain_name, refuse_repeated
-from gainful.inputs.judgments_or_run import RUN
+from gainful.inputs.judgment_and_run_kinds import RUN
+from gainful.inputs.run_and_judgment_columns import ALIASES, plain_name, refuse_repeated
 from gainful.message_texts import did_you_mean, shortened
 
 _SURE = "id"  # what the surest names of a column of ids have in them

@@ -30,7 +30,7 @@ from gainful.message_texts import counted, did_you_mean, shown
 from gainful.rendering.table_formats import Cell, PValue, Table, as_text
 from gainful.statistics.intervals import Interval
 from gainful.statistics.prediction_powered import Estimate, half_width
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 _DIGITS = 3
 _PAIR = 2  # a run and a measure

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.assessors.conclusions_result import (
+from gainful.assessors.effect_of_disagreement_result import (
     AssessorShare,
     AssessorVerdict,
     Conclusions,
@@ -27,7 +27,7 @@ from gainful.assessors.conclusions_result import (
 from gainful.assessors.grade_table import GradeTable
 from gainful.assessors.merging import MergedJudgments, merged_table
 from gainful.comparison.compare import compare_evaluated, refuse_geometric, split_runs
-from gainful.comparison.comparison import Comparison
+from gainful.comparison.comparison_outputs import Comparison
 from gainful.comparison.differences import Pair, differences, pairs_of
 from gainful.comparison.paired_scores import Paired, pair
 from gainful.comparison.score_columns import column_of_scores
@@ -37,11 +37,11 @@ from gainful.errors import GainfulWarning, InputError
 from gainful.evaluation.evaluate import depth_for, evaluate_request, naming_run
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.scores import Scores
-from gainful.inputs.several_runs import Runs, read_runs
+from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.kernels.ranking_agreement import kendall_tau_of_rows, tau_ap_of_rows
 from gainful.matching.keyword_options import MeasuringOptions
-from gainful.measures.measure_of_baseline import measures_inside
+from gainful.measures.baseline_in_formulas import measures_inside
 from gainful.measures.notation import Measures
 from gainful.statistics.corrections import CORRECTIONS, adjusted
 from gainful.statistics.exact_sums import on_grid

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from gainful.cli import quick_start
+from gainful.cli import startup_speed
 
 
 @pytest.fixture
@@ -69,10 +69,10 @@ def test_garbage_is_looked_for_after_the_imports(monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     frozen = gc.get_freeze_count()
     try:
-        quick_start.import_quickly()
+        startup_speed.import_quickly()
         assert not gc.isenabled()
         assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
-        quick_start.keep_imports()
+        startup_speed.keep_imports()
         assert gc.isenabled()
         assert gc.get_freeze_count() > frozen
     finally:

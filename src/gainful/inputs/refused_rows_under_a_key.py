@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.column_finding import ALIASES, plain_name
+from gainful.inputs.run_and_judgment_columns import ALIASES, plain_name
 from gainful.message_texts import shortened, shown
 
 IDS_OF_HITS = ("_id", "objectID", "id", "id_", "node_id", "ref_doc_id")

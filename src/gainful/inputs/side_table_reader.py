@@ -17,8 +17,6 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
-from gainful.inputs.column_finding import refuse_ids, refuse_repeated
-from gainful.inputs.column_roles import CHUNKS, Header, Role, Roles, find_header
 from gainful.inputs.data_frames import (
     id_type_in,
     is_lasting,
@@ -28,20 +26,22 @@ from gainful.inputs.data_frames import (
     written_names,
 )
 from gainful.inputs.duckdb_engine import Session, file_quoted, name_quoted, said
+from gainful.inputs.faulty_rows import NO_HEADER
 from gainful.inputs.files import LocalFile, is_parquet, parts_of, path_of, plain_file
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_text, refuse_halves
-from gainful.inputs.judgments_or_run import JUDGMENTS
-from gainful.inputs.row_by_row_reading import NO_HEADER
-from gainful.inputs.side_table_formats import format_of, number_in, read_head
-from gainful.inputs.table_rows import Reading, TableRow, mapping_rows, record_rows
-from gainful.inputs.typed_tables import (
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS
+from gainful.inputs.parquet_and_frame_tables import (
     FRACTIONS,
     id_text_in_sql,
     is_whole_in_sql,
     refuse_mixed,
     written_columns,
 )
+from gainful.inputs.rows_of_dicts_and_records import Reading, TableRow, mapping_rows, record_rows
+from gainful.inputs.run_and_judgment_columns import refuse_ids, refuse_repeated
+from gainful.inputs.side_table_columns import CHUNKS, Header, Role, Roles, find_header
+from gainful.inputs.side_table_formats import format_of, number_in, read_head
 from gainful.inputs.values_as_numbers import INEXACT, is_exact, written_integer
 from gainful.message_texts import did_you_mean, shown
 
@@ -77,7 +77,7 @@ class InputTable:
         types: what ids were, before they were text, by role, where they had types.
         called: the name that the column of a role has in the table, by role, where it has one.
 
-    >>> from gainful.inputs.column_roles import QUERIES
+    >>> from gainful.inputs.side_table_columns import QUERIES
     >>> given = {"q1": {"length": 3, "locale": "de"}, "q2": {"length": 5}}
     >>> table = read_table(given, QUERIES, "slices")
     >>> table["query"], table.numbers("length"), table.texts("locale")
@@ -133,7 +133,7 @@ class InputTable:
     def is_numeric(self, column: str) -> bool:
         """Return whether a column has numbers, or text that reads as such, and nothing else.
 
-        >>> from gainful.inputs.column_roles import QUERIES
+        >>> from gainful.inputs.side_table_columns import QUERIES
         >>> table = read_table([{"qid": "1", "n": "2.5", "long": True}], QUERIES, "slices")
         >>> table.is_numeric("n"), table.is_numeric("long")
         (True, False)
@@ -182,7 +182,7 @@ def read_table(
         wanted: the ids of the first key whose rows are kept; None for all.
         session: what reads Parquet and frames, and where files are unpacked.
 
-    >>> from gainful.inputs.column_roles import CHUNKS
+    >>> from gainful.inputs.side_table_columns import CHUNKS
     >>> read_table([{"chunk": "c1", "doc": "d7"}], CHUNKS, "chunks").roles
     {'chunk': ('c1',), 'document': ('d7',)}
     """

@@ -1,4 +1,4 @@
-"""`HttpServer`: a server that is sent requests, by many threads at the same time.
+"""`HttpClient`: a server that is sent requests, by many threads at the same time.
 
 Nothing but the standard library is needed.
 """
@@ -86,7 +86,7 @@ def read_address(
     return parts
 
 
-class HttpServer:
+class HttpClient:
     """A server; threads may send to it at the same time.
 
     Connections are kept and used again. Redirects are not followed, and no proxy is asked: a key goes to the

@@ -8,7 +8,7 @@ import numpy as np
 from gainful import arguments
 from gainful.array_types import Floats
 from gainful.errors import InputError, MeasureError
-from gainful.evaluation.worksheet import RISING, Worksheet
+from gainful.evaluation.gains_ranks_and_ideals import RISING, Worksheet
 from gainful.measures.gain import Gain
 from gainful.measures.written_numbers import read_number
 from gainful.message_texts import shown

@@ -7,7 +7,7 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.inputs.arrays import read_lists
 from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
+from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, Kind
 from gainful.inputs.letor import Labels, Predictions, refuse_other_length
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.table_source import Source

@@ -11,7 +11,7 @@ from gainful import arguments
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.inputs.identifiers import examples
-from gainful.inputs.read_table import InputTable
+from gainful.inputs.side_table_reader import InputTable
 from gainful.message_texts import shown
 
 _MOST_VALUES = 12  # of a column of numbers that are taken as they are

@@ -5,15 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from gainful.errors import InputError
-from gainful.inputs.column_finding import (
-    assessor_in,
-    find_columns,
-    find_rank,
-    kind_by_columns,
-    number_after_none,
-    refuse_ids,
-    refuse_numbers,
-)
 from gainful.inputs.data_frames import (
     id_type_in,
     is_lasting,
@@ -34,8 +25,17 @@ from gainful.inputs.duckdb_engine import (
 from gainful.inputs.event_kinds import with_events_in_table
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.id_types import type_of_column
-from gainful.inputs.judgments_or_run import Kind
+from gainful.inputs.judgment_and_run_kinds import Kind
 from gainful.inputs.lists_in_cells import Records, records_with_lists
+from gainful.inputs.run_and_judgment_columns import (
+    assessor_in,
+    find_columns,
+    find_rank,
+    kind_by_columns,
+    number_after_none,
+    refuse_ids,
+    refuse_numbers,
+)
 from gainful.inputs.small_tables import small_frame
 from gainful.inputs.table_source import NO_ID, NOT_HELD, Source
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from gainful.errors import InputError
-from gainful.inputs.column_roles import Header, Roles, find_header
 from gainful.inputs.identifiers import id_text, refuse_halves
+from gainful.inputs.side_table_columns import Header, Roles, find_header
 from gainful.message_texts import shown, shown_with_type
 
 

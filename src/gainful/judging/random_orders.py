@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.coverage import Coverage, notes_of
+from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.evaluation.measuring import compute
 from gainful.evaluation.request import read_one
 from gainful.evaluation.scores import measure_matched
-from gainful.evaluation.worksheet import Worksheet
 from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.cumulated_gain import mean_and_variance
 from gainful.matching.keyword_options import MeasuringOptions, takes
@@ -22,7 +22,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 SUMS = ("CG", "DCG", "nDCG")
 """The families whose expectation over all orders is known in closed form."""

@@ -16,7 +16,7 @@ from gainful.measures.policy import Policy
 from gainful.plotting import charts
 from gainful.plotting.charts import SizedLook
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
-from gainful.writing.result import Result
+from gainful.writing.result_base import Result
 
 if TYPE_CHECKING:
     from gainful.plotting.charts import Chart

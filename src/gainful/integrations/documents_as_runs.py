@@ -6,7 +6,7 @@ from typing import Any
 
 from gainful.errors import InputError, warn
 from gainful.inputs.identifiers import id_text
-from gainful.integrations.retrieved_ids import RetrievedIds, by_id, listed
+from gainful.integrations.retrieval_measures import RetrievedIds, by_id, listed
 from gainful.message_texts import counted, shown
 
 Run = dict[str, dict[str, float]]
