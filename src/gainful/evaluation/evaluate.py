@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Unpack, cast
 
 from gainful import arguments
 from gainful.errors import DisjointError, GainfulError, GainfulWarning, InputError, about, warn
-from gainful.evaluation.measuring import batches_for, match_and_measure
+from gainful.evaluation.measuring import batches_for, match_and_measure, measure_batches
 from gainful.evaluation.request import (
     Request,
     asked_of,
@@ -23,7 +23,7 @@ from gainful.evaluation.request import (
     refuse_grades,
     speaking,
 )
-from gainful.evaluation.scores import Scores, measure_matched, scores_of
+from gainful.evaluation.scores import Scores, scores_of
 from gainful.evaluation.scores_by_run import RunScores
 from gainful.inputs.files import are_the_same
 from gainful.inputs.identifiers import examples
@@ -355,7 +355,8 @@ def _measure_run(reader: Reader, run: object, request: Request, depth: int | Non
     else:
         matched, decided = reader.match(run, depth)
         request.refuse_grades(matched.grade, matched.pool_grades)
-        scores = measure_matched([matched], measures, decided, depth)
+        measured = measure_batches([matched], measures, decided, depth)
+        scores = scores_of([matched], measured, measures, decided, depth)
         if depth is not None:  # what ties can do is not known of lists that were cut
             scores.match_whole = partial(_match_in, reader, run)
     scores.dialect = None if tool is None else tool.name

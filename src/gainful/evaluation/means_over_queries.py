@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from gainful.array_types import Bools
+from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.values_before_policy import Measured
 from gainful.inputs.identifiers import examples
@@ -86,6 +86,18 @@ def refuse_nothing_counted(measure: Measure, count: int, policy: Policy) -> None
             f"none left by the policy {choice}",
             choice=choice,
         )
+
+
+def means_of(measures: Sequence[Measure], values: Floats, counted: Bools) -> dict[str, float]:
+    """Return the mean of every measure by its name, over the queries that count for it.
+
+    Args:
+        measures: (m,).
+        values: [query, measure].
+        counted: [query, measure].
+    """
+    columns = zip(measures, values.T, counted.T, strict=True)
+    return {str(each): aggregate_of(each, column[at].tolist()) for each, column, at in columns}
 
 
 def aggregate_of(measure: Measure, values: list[float]) -> float:

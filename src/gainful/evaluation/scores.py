@@ -20,8 +20,8 @@ from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, warn
 from gainful.evaluation.coverage import Coverage, QueryCounts, count_queries, counts_of, notes_of
 from gainful.evaluation.means_over_queries import (
-    aggregate_of,
     apply_policy,
+    means_of,
     refuse_empty,
     refuse_extra,
     refuse_missing,
@@ -58,6 +58,8 @@ class Scores(Rows, Logged):
         measures: the measures, in the order asked.
         policy: the policy they were computed under, ties decided.
         coverage: what was counted and what was missing.
+        means: the mean over queries of every measure, by its name; counts are summed. Sums are
+            exact before the one rounding at the end, so the order of queries does not matter.
         slices: the same of parts of the queries, worst first, where `by` or `slices` asks for them.
     """
 
@@ -67,6 +69,7 @@ class Scores(Rows, Logged):
         measures: tuple[Measure, ...],
         policy: Policy,
         coverage: Coverage,
+        means: dict[str, float],
         queries: tuple[str, ...],
         values: NDArray[np.float64],
         counted: NDArray[np.bool_],
@@ -80,6 +83,7 @@ class Scores(Rows, Logged):
         self.measures = measures
         self.policy = policy
         self.coverage = coverage
+        self.means = means
         self._empty = empty  # how many queries have no positive gain, for each measure
         self._batches = batches
         self._counts = counts
@@ -114,19 +118,6 @@ class Scores(Rows, Logged):
     def __iter__(self) -> Iterator[str]:
         """Yield the names of the measures."""
         return iter(self.means)
-
-    @cached_property
-    def means(self) -> dict[str, float]:
-        """The mean over queries of every measure, by its name; counts are summed.
-
-        Sums are exact before the one rounding at the end, so the order of the queries does
-        not matter.
-        """
-        means = {}
-        for column, measure in enumerate(self.measures):
-            values = self.values[self.counted[:, column], column].tolist()
-            means[str(measure)] = aggregate_of(measure, values)
-        return means
 
     def counted_values(self, measure: GivenMeasure) -> Floats:
         """Return the values (n,) of a measure, of the queries that count for its mean."""
@@ -604,10 +595,7 @@ def scores_of(
     policy: Policy,
     depth: int | None = None,
 ) -> Scores:
-    """Return the scores of measured batches: the policy says what each value means and counts.
-
-    Their means are taken when they are asked for.
-    """
+    """Return the scores of measured batches: the policy says what each value means and counts."""
     lost = (query for batch in batches for query in compress(batch.queries, batch.missing))
     refuse_missing(int(measured.missing.sum()), lost, policy)
     extra = (query for batch in batches for query in batch.extra)
@@ -617,7 +605,6 @@ def scores_of(
         empty = compress(measured.queries, measured.empty[:, column])
         refuse_empty(measure, lacking[column], empty, policy)
     counted = apply_policy(measured, measures, policy)  # which changes the values, too
-    values = measured.values
     for measure, count in zip(measures, counted.sum(axis=0).tolist(), strict=True):
         refuse_nothing_counted(measure, count, policy)
     kept: Bools = np.logical_or.reduce(counted, axis=1)
@@ -626,8 +613,9 @@ def scores_of(
         measures=measures,
         policy=policy,
         coverage=counts.coverage(policy, depth),
+        means=means_of(measures, measured.values, counted),
         queries=tuple(compress(measured.queries, kept)),
-        values=values[kept],
+        values=measured.values[kept],
         counted=counted[kept],
         empty=tuple(lacking),
         batches=tuple(batches),

@@ -162,8 +162,9 @@ class Input(ABC):
     def release(self) -> None:  # noqa: B027
         """Drop what was kept: no more questions follow."""
 
+    @property
     def clean_judgments(self) -> "CleanJudgments | None":
-        """Return the judgments of a clean text of fields; None where it is none."""
+        """The judgments of a clean text of fields, read once; None where it is none."""
         return None
 
     def clean_ids(self) -> "CleanIds | None":

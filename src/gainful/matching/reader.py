@@ -26,7 +26,6 @@ from gainful.measures.policy import Policy
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from gainful.matching.clean_text_matching import CleanJudgments
     from gainful.matching.dict_table_conversion import Documents
     from gainful.matching.judgment_table import JudgmentTable
     from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
@@ -62,11 +61,6 @@ class Judgments:
         from gainful.matching.judgment_table import prepare
 
         return prepare(self.given.session, self.given.table(self.policy), self.policy)
-
-    @cached_property
-    def of_clean_text(self) -> "CleanJudgments | None":
-        """The judgments as arrays, where they are a clean text."""
-        return self.given.clean_judgments()
 
     @cached_property
     def has_bare_queries(self) -> bool:

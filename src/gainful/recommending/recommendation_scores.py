@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage
-from gainful.evaluation.means_over_queries import aggregate_of
+from gainful.evaluation.means_over_queries import means_of
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores, TieRange, evaluated_measure
 from gainful.measures.measure import Measure
@@ -87,6 +86,7 @@ class RecommendationScores(Scores):
         *,
         measures: tuple[RecommendationMeasure, ...],
         coverage: ListCoverage,
+        means: dict[str, float],
         users: tuple[str, ...],
         values: Floats,
         counted: Bools,
@@ -98,6 +98,7 @@ class RecommendationScores(Scores):
             measures=measures,
             policy=Policy().resolved(ids=True),
             coverage=coverage,
+            means=means,
             queries=users,
             values=values,
             counted=counted,
@@ -107,19 +108,6 @@ class RecommendationScores(Scores):
         self.run_values = dict(run_values)
         self._lists: RankedLists | None = lists
         self._sources: Sources | None = sources
-
-    @cached_property
-    def means(self) -> dict[str, float]:
-        """The mean over users of every measure, by its name, or the value that the run has."""
-        found = {}
-        for column, measure in enumerate(self.measures):
-            name = str(measure)
-            if name in self.run_values:
-                found[name] = self.run_values[name]
-            else:
-                values = self.values[self.counted[:, column], column].tolist()
-                found[name] = aggregate_of(measure, values)
-        return found
 
     @property
     def ties(self) -> dict[str, TieRange]:
@@ -224,6 +212,8 @@ def scores_of(
         if of_users
         else np.ones(lists.count, np.bool_)
     )
+    each_user = [measures[place] for place in of_users]
+    means = means_of(each_user, values[:, of_users], counted[:, of_users]) | run_values
     names = sources.users.names
     ids = np.array([names[code] for code in lists.users.tolist()], object)
     cutoffs = [measure.cutoff for measure in measures]
@@ -233,6 +223,7 @@ def scores_of(
     return RecommendationScores(
         measures=tuple(measures),
         coverage=coverage,
+        means={str(each): means[str(each)] for each in measures},
         users=tuple(ids[kept].tolist()),
         values=values[kept],
         counted=counted[kept],

@@ -9,7 +9,7 @@ import numpy as np
 
 from gainful.array_types import Bools
 from gainful.errors import InputError, PolicyError
-from gainful.evaluation.means_over_queries import SKIPPED
+from gainful.evaluation.means_over_queries import SKIPPED, means_of
 from gainful.evaluation.request import refuse_dialect
 from gainful.evaluation.scores import measure_matched
 from gainful.inputs.id_types import decided_type
@@ -188,6 +188,7 @@ def _scores(
         measures=measures,
         policy=policy,
         coverage=replace(coverage, empty=tuple(compress(queries, lacking))),
+        means=means_of(measures, values, counted),
         queries=tuple(compress(queries, kept)),
         values=values[kept],
         counted=counted[kept],

@@ -93,6 +93,7 @@ class SparkScores(Scores):
             measures=measures,
             policy=policy,
             coverage=coverage,
+            means={},
             queries=nothing[0],
             values=nothing[1],
             counted=nothing[2],
@@ -106,6 +107,7 @@ class SparkScores(Scores):
         hashes = [short_hash(number) for number in summary.digests]
         pairs = zip(hashes[::2], hashes[1::2], strict=True)
         self._hashed = dict(zip(reaches, pairs, strict=True))
+        self.means = {str(each): self._mean(at, each) for at, each in enumerate(measures)}
 
     @cached_property
     def _collected(self) -> tuple[Held, Ints]:
@@ -165,18 +167,13 @@ class SparkScores(Scores):
     def _count(self, column: int) -> int:
         return self._summary.counted[column]
 
-    @cached_property
-    def means(self) -> dict[str, float]:
-        """The mean over queries of every measure, by its name; counts are summed."""
-        found = {}
-        for column, measure in enumerate(self.measures):
-            terms, count = self._summary.sums[column], self._summary.counted[column]
-            if terms is None:  # a sum that is too large, of numbers whose mean may still be one
-                values = self.values[self.counted[:, column], column].tolist()
-                found[str(measure)] = aggregate_of(measure, values)
-            else:
-                found[str(measure)] = aggregate_of_sum(measure, math.fsum(terms), count)
-        return found
+    def _mean(self, column: int, measure: Measure) -> float:
+        """Return the mean of a measure from what was summed on Spark."""
+        terms, count = self._summary.sums[column], self._summary.counted[column]
+        if terms is None:  # a sum that is too large, of numbers whose mean may still be one
+            values = self.values[self.counted[:, column], column].tolist()
+            return aggregate_of(measure, values)
+        return aggregate_of_sum(measure, math.fsum(terms), count)
 
     @cached_property
     def ties(self) -> dict[str, TieRange]:

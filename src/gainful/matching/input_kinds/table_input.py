@@ -139,7 +139,7 @@ class TableInput(Input):
         usual = (policy.unjudged, policy.duplicates, policy.drop_self) == ("zero", "error", "no")
         if not usual or policy.negative == "unjudged" or not self._may_be_clean or self._held:
             return None
-        file, judged = self._source.file, judgments.of_clean_text
+        file, judged = self._source.file, judgments.given.clean_judgments
         if file is None or judged is None:
             return None
         layout = self._source.layout
@@ -155,8 +155,9 @@ class TableInput(Input):
         plain = not kind.ascending and not layout.assessor
         return plain and layout.skip == 0 and min(layout.places[:2]) >= 0
 
+    @cached_property
     def clean_judgments(self) -> "clean_text_matching.CleanJudgments | None":
-        """Read the judgments of a clean text; None where it is none."""
+        """The judgments of a clean text, read once; None where it is none."""
         file, layout = self._source.file, self._source.layout
         if file is None or not self._may_be_clean:
             return None
