@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy

@@ -1,7 +1,7 @@
 """What a file holds, as `evaluate` reads it."""
 
 from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.matching.input_kinds.table_input import TableInput
 from gainful.matching.open_input import open_input

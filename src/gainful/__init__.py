@@ -107,7 +107,7 @@ _NAMES = {
         "assessors.calibration_result": "Calibration",
         "assessors.sample_design": "SampleDesign",
         "assessors.merging": "MergedJudgments",
-        "comparison.comparison_outputs": "Comparison",
+        "comparison.comparison_gate_and_charts": "Comparison",
         "comparison.differences": "Difference",
         "comparison.gate": "Gate",
         "comparison.leaderboard": "Leaderboard",

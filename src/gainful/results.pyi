@@ -5,7 +5,7 @@ from gainful.assessors.calibration_result import Calibration
 from gainful.assessors.collected_grades import CollectedGrades
 from gainful.assessors.merging import MergedJudgments
 from gainful.assessors.sample_design import SampleDesign
-from gainful.comparison.comparison_outputs import Comparison
+from gainful.comparison.comparison_gate_and_charts import Comparison
 from gainful.comparison.differences import Difference
 from gainful.comparison.gate import Gate
 from gainful.comparison.leaderboard import Leaderboard

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gainful.comparison.comparison_outputs import Comparison
+from gainful.comparison.comparison_gate_and_charts import Comparison
 from gainful.comparison.gate import check_gate
 from gainful.comparison.paired_scores import Paired
 from gainful.comparison.settings import Settings

@@ -20,7 +20,7 @@ from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
 from gainful.inputs.duckdb_engine import Engine, Session
 from gainful.inputs.faulty_rows import Fault, rows
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.inputs.spark_text import Parsing
 from gainful.matching.dict_table_conversion import columns_of

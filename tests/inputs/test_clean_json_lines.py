@@ -14,7 +14,7 @@ from gainful.inputs.clean_json_lines import _stands
 from gainful.inputs.faulty_rows import Row, rows
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import json_lines_layout
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.matching import clean_text_matching, dict_matching
 from gainful.matching.clean_text_matching import LeftToEngine
 from gainful.matching.input_kinds.table_input import TableInput

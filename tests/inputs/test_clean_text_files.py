@@ -8,7 +8,7 @@ import pytest
 from every_case import assert_every_case
 from gainful.inputs import clean_text_files
 from gainful.inputs.format_detection import Layout
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.matching import clean_text_matching, dict_matching
 from gainful.matching.clean_text_matching import LeftToEngine
 from gainful.matching.reader import reading as opened

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gainful as gf
 from gainful.inputs import table_source, text_preparation_for_duckdb
 from gainful.inputs.duckdb_engine import Engine, Session
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.inputs.table_source import read_into
 from gainful.matching.open_input import open_input

@@ -20,7 +20,7 @@ import pytest
 
 import gainful as gf
 from gainful.inputs.duckdb_engine import Engine, Session
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.inputs.side_table_columns import QUERIES, QUERY_TEXTS
 from gainful.inputs.side_table_reader import read_table

@@ -7,7 +7,7 @@ import gainful as gf
 from gainful.inputs.faulty_rows import Row, rows
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
 from gainful.inputs.format_detection import json_lines_layout, recognise_head
-from gainful.inputs.judgment_and_run_kinds import RUN
+from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.spark_text import Parsing
 from gainful.matching.reader import reading
 from odd_files import FILES, LINES_JOINED, REFUSED

@@ -14,7 +14,7 @@ import gainful as gf
 from column_tables import NAMED, TEXTS, dicts, read_in, written
 from every_case import assert_every_case
 from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.judgment_and_run_kinds import RUN
+from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.matching.open_input import open_input
 

@@ -15,7 +15,7 @@ import pytest
 import gainful as gf
 from gainful.inputs import clean_text_files
 from gainful.inputs.arrays import read_lists
-from gainful.matching import clean_text_matching, dict_matching, label_and_score_matching
+from gainful.matching import array_matching, clean_text_matching, dict_matching
 from gainful.matching.chunks_to_documents import read_chunks
 from gainful.matching.matched import Matched
 from gainful.matching.reader import reading
@@ -172,23 +172,21 @@ def test_arrays(ties, levels):
     mask = np.arange(25) < rng.integers(1, 26, 30)[:, None]
     single, double = Policy(ties=ties, precision="single"), Policy(ties=ties)
     known = scores.astype(np.float32).astype(np.float64)
-    expected = label_and_score_matching.match(read_lists(labels, known, mask=mask), double)
-    assert differs(
-        label_and_score_matching.match(read_lists(labels, scores, mask=mask), double), expected
-    )
+    expected = array_matching.match(read_lists(labels, known, mask=mask), double)
+    assert differs(array_matching.match(read_lists(labels, scores, mask=mask), double), expected)
     lists = read_lists(labels, scores, mask=mask)
-    assert_same(label_and_score_matching.match(lists, single), expected)
+    assert_same(array_matching.match(lists, single), expected)
     for part in lists.split(4):  # each a part of the same arrays
         whole = dataclasses.replace(part, scores=lists.scores.astype(np.float32).astype(float))
         assert_same(
-            label_and_score_matching.match(part, single),
-            label_and_score_matching.match(whole, double),
+            array_matching.match(part, single),
+            array_matching.match(whole, double),
         )
     # Lists that do not stand in the order of their ids.
     ids = rng.permutation(30).astype(str)
     assert_same(
-        label_and_score_matching.match(read_lists(labels, scores, query=ids), single),
-        label_and_score_matching.match(read_lists(labels, known, query=ids), double),
+        array_matching.match(read_lists(labels, scores, query=ids), single),
+        array_matching.match(read_lists(labels, known, query=ids), double),
     )
     found, right = (
         gf.evaluate_arrays(labels=labels, scores=given, mask=mask, measures="nDCG", policy=policy)
@@ -203,7 +201,7 @@ def test_numbers_of_every_type_in_arrays():
     for kind in (np.int64, np.uint32, np.float32, np.float64, np.longdouble):
         # A float32 has every integer up to 2^24, and of those above every other.
         scores = np.array([[2**24 + 1, 2**24, 2**24 - 1]]).astype(kind)
-        found = label_and_score_matching.match(read_lists([[0, 1, 2]], scores), policy)
+        found = array_matching.match(read_lists([[0, 1, 2]], scores), policy)
         assert found.rank_last.tolist() == [2, 2, 3], kind
 
 

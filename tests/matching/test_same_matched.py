@@ -8,7 +8,7 @@ import pytest
 
 from gainful.errors import InputError
 from gainful.inputs.arrays import read_lists
-from gainful.matching import dict_matching, label_and_score_matching
+from gainful.matching import array_matching, dict_matching
 from gainful.measures.policy import Policy
 from same_matched import assert_same
 
@@ -60,9 +60,9 @@ def test_flat_arrays_with_query_ids(ties, levels, grades):
     for seed in range(30):
         together, apart, dicts = in_every_way(seed, levels, grades)
         expected = dict_matching.match(*dicts, policy)
-        assert_same(label_and_score_matching.match(together, policy), expected)
+        assert_same(array_matching.match(together, policy), expected)
         if ties != "order":
-            assert_same(label_and_score_matching.match(apart, policy), expected)
+            assert_same(array_matching.match(apart, policy), expected)
 
 
 @pytest.mark.parametrize("unjudged", ["zero", "condense", 1.0, -1.0])
@@ -76,16 +76,14 @@ def test_negative_labels_that_are_no_judgments(ties, unjudged):
         query, labels, scores = zip(
             *((query, *pair) for query, docs in lists.items() for pair in docs), strict=True
         )
-        found = label_and_score_matching.match(read_lists(labels, scores, query=query), policy)
+        found = array_matching.match(read_lists(labels, scores, query=query), policy)
         assert_same(found, expected)
 
 
 def test_negative_labels_that_are_no_judgments_may_be_refused():
     policy = Policy(ties="average", unjudged="error", negative="unjudged")
     with pytest.raises(InputError, match=r"query '1': .*unjudged=error.* found 2 unjudged"):
-        label_and_score_matching.match(
-            read_lists([[1, 0, 2], [-1, 3, -2]], [[1, 2, 3]] * 2), policy
-        )
+        array_matching.match(read_lists([[1, 0, 2], [-1, 3, -2]], [[1, 2, 3]] * 2), policy)
 
 
 @pytest.mark.parametrize("ties", ["average", "order"])
@@ -100,16 +98,12 @@ def test_a_batch_with_a_mask_a_flat_array_with_sizes_and_a_batch_with_ids(ties):
         )
         mask = np.arange(30) < sizes[:, None]
         padded = np.where(mask, labels, np.nan)  # what is masked is not looked at
-        batch = label_and_score_matching.match(read_lists(padded, scores, mask=mask), policy)
-        flat = label_and_score_matching.match(
-            read_lists(labels[mask], scores[mask], group=sizes), policy
-        )
+        batch = array_matching.match(read_lists(padded, scores, mask=mask), policy)
+        flat = array_matching.match(read_lists(labels[mask], scores[mask], group=sizes), policy)
         assert_same(batch, flat)
         names = [str(number) for number in range(10)]
         assert_same(
-            label_and_score_matching.match(
-                read_lists(padded, scores, mask=mask, query=names), policy
-            ),
+            array_matching.match(read_lists(padded, scores, mask=mask, query=names), policy),
             batch,
         )
         lists = {
@@ -135,9 +129,7 @@ def test_scores_that_differ_in_their_last_bits_only():
             query = ["q"] * 60 + ["r"]
             labels, flat = zip(*(lists["q"] + lists["r"]), strict=True)
             assert_same(
-                label_and_score_matching.match(
-                    read_lists(labels, flat, query=query), Policy(ties=ties)
-                ),
+                array_matching.match(read_lists(labels, flat, query=query), Policy(ties=ties)),
                 dict_matching.match(*as_dicts(lists), Policy(ties=ties)),
             )
 
@@ -167,9 +159,7 @@ def test_tied_scores_of_every_scale(scale, highest):
     query = [name for name, rows in lists.items() for _ in rows]
     for ties in ("average", "order"):
         assert_same(
-            label_and_score_matching.match(
-                read_lists(labels, scores, query=query), Policy(ties=ties)
-            ),
+            array_matching.match(read_lists(labels, scores, query=query), Policy(ties=ties)),
             dict_matching.match(*as_dicts(lists), Policy(ties=ties)),
         )
 
@@ -177,7 +167,7 @@ def test_tied_scores_of_every_scale(scale, highest):
 def test_fractional_grades_a_whole_step_apart_keep_their_bits():
     """1.1 − 1 is not 0.1."""
     labels, scores = [[0.1, 1.1] * 8] * 9, [[1.0] * 16] * 9
-    matched = label_and_score_matching.match(read_lists(labels, scores), Policy(ties="average"))
+    matched = array_matching.match(read_lists(labels, scores), Policy(ties="average"))
     assert set(matched.grade.tolist()) == set(matched.pool_grades.tolist()) == {0.1, 1.1}
 
 
@@ -191,10 +181,8 @@ def test_numbers_of_every_type(kind, levels):
         sizes = None if len(shape) == 2 else [1, 79, 0, 100, 300]
         for ties in ("average", "order"):
             assert_same(
-                label_and_score_matching.match(
-                    read_lists(labels, scores, group=sizes), Policy(ties=ties)
-                ),
-                label_and_score_matching.match(
+                array_matching.match(read_lists(labels, scores, group=sizes), Policy(ties=ties)),
+                array_matching.match(
                     read_lists(labels.astype(float), scores.astype(float), group=sizes),
                     Policy(ties=ties),
                 ),
@@ -203,16 +191,12 @@ def test_numbers_of_every_type(kind, levels):
 
 def test_half_precision_grades_far_apart():
     labels = np.array([[4094, 1, 2, 3] * 8], np.float16)
-    matched = label_and_score_matching.match(
-        read_lists(labels, np.ones((1, 32))), Policy(ties="average")
-    )
+    matched = array_matching.match(read_lists(labels, np.ones((1, 32))), Policy(ties="average"))
     assert set(matched.grade.tolist()) == {float(labels[0, 0]), 1.0, 2.0, 3.0}
 
 
 def test_zero_and_minus_zero_tie():
-    matched = label_and_score_matching.match(
-        read_lists([1, 2, 3], [0.0, -0.0, 0.0]), Policy(ties="order")
-    )
+    matched = array_matching.match(read_lists([1, 2, 3], [0.0, -0.0, 0.0]), Policy(ties="order"))
     assert matched.grade.tolist() == [1, 2, 3]
     assert matched.rank_last.tolist() == [3, 3, 3]
 
@@ -222,9 +206,7 @@ def test_very_unequal_lists_are_sorted_in_buckets():
     sizes = np.array([1, 1, 5000, 2, 40, 0, 900, 1])
     labels, scores = rng.integers(0, 3, sizes.sum()), rng.integers(0, 50, sizes.sum())
     query = np.repeat(np.arange(sizes.size), sizes)
-    by_size = label_and_score_matching.match(
-        read_lists(labels, scores, group=sizes), Policy(ties="average")
-    )
+    by_size = array_matching.match(read_lists(labels, scores, group=sizes), Policy(ties="average"))
     lists = {
         str(number): list(zip(labels[query == number], scores[query == number], strict=True))
         for number in range(sizes.size)

@@ -384,7 +384,7 @@ ELSEWHERE = {
     "gainful.matching.input_kinds.dict_input",
     "gainful.matching.input_kinds.label_and_prediction_input",
     "gainful.matching.input_kinds.spark_input",
-    "gainful.matching.label_and_score_matching",
+    "gainful.matching.array_matching",
     "gainful.measures.dialect_catalogue",
     "gainful.writing.table_files",
     "json",

@@ -776,7 +776,7 @@ def test_a_command_that_fails_is_told(command, why):
 
 @pytest.mark.parametrize("stream", ["", " >&2"])
 def test_a_command_that_prints_without_end_is_ended(stream, monkeypatch):
-    monkeypatch.setattr("gainful.recording.search_services.LARGEST_ANSWER", 100_000)
+    monkeypatch.setattr("gainful.recording.service_transports.LARGEST_ANSWER", 100_000)
     begin = time.monotonic()
     why = "no answer within 0.3 s" if stream else "an answer of more than 100,000 bytes"
     with pytest.raises(GainfulError, match=why):

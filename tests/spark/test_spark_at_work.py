@@ -15,7 +15,7 @@ import gainful as gf
 from gainful.cli.commands import commands
 from gainful.evaluation.spark.evaluate import measured_rows
 from gainful.evaluation.spark.partition_measuring import Measuring
-from gainful.inputs.judgment_and_run_kinds import RUN
+from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.inputs.spark_frames import as_they_are
 from gainful.matching.chunks_to_documents import Chunks

@@ -6,7 +6,7 @@ import pytest
 
 import gainful as gf
 from gainful.inputs.files import BYTE_ORDER_MARK
-from gainful.inputs.judgment_and_run_kinds import RUN
+from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.spark_text import text_on_spark
 from odd_files import FILES, LINES_JOINED, REFUSED
 

@@ -27,7 +27,7 @@ from gainful.assessors.effect_of_disagreement_result import (
 from gainful.assessors.grade_table import GradeTable
 from gainful.assessors.merging import MergedJudgments, merged_table
 from gainful.comparison.compare import compare_evaluated, refuse_geometric, split_runs
-from gainful.comparison.comparison_outputs import Comparison
+from gainful.comparison.comparison_gate_and_charts import Comparison
 from gainful.comparison.differences import Pair, differences, pairs_of
 from gainful.comparison.paired_scores import Paired, pair
 from gainful.comparison.score_columns import column_of_scores

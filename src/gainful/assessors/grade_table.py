@@ -13,9 +13,9 @@ from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.request import read_unmeasured
 from gainful.inputs.files import are_one_file, is_parquet, path_of, pattern_matches
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS
 from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.inputs.runs_by_name import names_of_files
 from gainful.inputs.several_assessors import Item, grades_by_item, read_assessed_rows

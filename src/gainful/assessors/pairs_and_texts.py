@@ -7,9 +7,9 @@ from typing import Any, cast
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.evaluation.request import read_unmeasured
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import examples, id_text
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
 from gainful.inputs.run_and_judgment_columns import ALIASES, asked_columns, plain_name, read_columns
 from gainful.inputs.side_table_columns import (
     PAIRS,

@@ -4,7 +4,7 @@ from typing import Any
 
 from gainful import arguments
 from gainful.comparison.compare import compare
-from gainful.comparison.comparison_outputs import Comparison
+from gainful.comparison.comparison_gate_and_charts import Comparison
 from gainful.errors import warn
 from gainful.measures.notation import Measures
 from gainful.message_texts import counted

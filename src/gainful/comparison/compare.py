@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 
 from gainful import arguments
-from gainful.comparison.comparison_outputs import Comparison
+from gainful.comparison.comparison_gate_and_charts import Comparison
 from gainful.comparison.comparison_result import Checks
 from gainful.comparison.differences import differences, pairs_of
 from gainful.comparison.paired_scores import Paired, pair, refuse_unknown_system

@@ -26,8 +26,8 @@ from gainful.evaluation.request import (
 from gainful.evaluation.scores import Scores, scores_of
 from gainful.evaluation.scores_by_run import RunScores
 from gainful.inputs.files import are_the_same
+from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.identifiers import examples
-from gainful.inputs.judgment_and_run_kinds import RUN
 from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.inputs.spark_engine import Spark
 from gainful.matching.keyword_options import MeasuringOptions, naming_keywords, takes
@@ -443,7 +443,7 @@ def evaluate_arrays(
     from gainful.inputs.arrays import read_lists
     from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
     from gainful.kernels.swapped_arguments import swapped_arguments
-    from gainful.matching import label_and_score_matching
+    from gainful.matching import array_matching
 
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)
@@ -459,7 +459,7 @@ def evaluate_arrays(
     with speaking(tool):
         batches, measured = match_and_measure(
             lists.split(batches_for(lists.labels.size)),
-            lambda part: label_and_score_matching.match(part, resolved),
+            lambda part: array_matching.match(part, resolved),
             asked,
             resolved,
         )

@@ -10,8 +10,8 @@ from gainful.errors import InputError
 from gainful.evaluation.gains_ranks_and_ideals import gains_of
 from gainful.evaluation.scores import measure_matched
 from gainful.inputs.arrays import as_array, as_numbers
+from gainful.matching.array_matching import match_ranked
 from gainful.matching.keyword_options import naming_keywords
-from gainful.matching.label_and_score_matching import match_ranked
 from gainful.matching.matched import Matched, offsets_of
 from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure

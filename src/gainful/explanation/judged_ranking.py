@@ -9,7 +9,7 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.evaluation.request import refuse_grades
 from gainful.explanation.worked_steps import Entry, Sums, Worth
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.dict_matching import (
     floats_of,

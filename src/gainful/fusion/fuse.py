@@ -17,8 +17,8 @@ from gainful.fusion.fused_scores import fused_scores
 from gainful.fusion.reading_runs import Gathered, gather
 from gainful.fusion.settings import Settings, read_settings
 from gainful.inputs.cores import in_parallel
+from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.identifiers import examples, in_order
-from gainful.inputs.judgment_and_run_kinds import RUN
 from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.reader import Reader, reading

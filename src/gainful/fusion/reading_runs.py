@@ -16,8 +16,8 @@ from gainful.evaluation.evaluate import naming_run
 from gainful.fusion.candidate_documents import Candidates
 from gainful.fusion.clean_runs import gather_clean
 from gainful.inputs.duckdb_engine import Session
+from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.judgment_and_run_kinds import RUN
 from gainful.inputs.packed_ids import IdWords
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.matching.dict_matching import documents_of, queries_of, sorted_numbers

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError
+from gainful.inputs.grades_scores_or_ranks import Kind
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_advice, id_text, refuse_halves
-from gainful.inputs.judgment_and_run_kinds import Kind
 from gainful.inputs.run_and_judgment_columns import has_column
 from gainful.inputs.values_as_numbers import INEXACT, is_held, number_of, written_integer
 from gainful.message_texts import shown

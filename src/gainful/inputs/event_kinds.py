@@ -7,7 +7,7 @@ from typing import Any
 from gainful.inputs.duckdb_engine import Session, file_quoted, name_quoted, quoted
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import Layout
-from gainful.inputs.judgment_and_run_kinds import Kind
+from gainful.inputs.grades_scores_or_ranks import Kind
 
 
 def with_events_in_table(kind: Kind, relation: str, session: Session) -> Kind:

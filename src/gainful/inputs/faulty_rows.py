@@ -15,8 +15,8 @@ from gainful.arguments import HALF, is_writable
 from gainful.errors import InputError
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, csv_fields, opened
 from gainful.inputs.format_detection import Layout, other_kind
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.inputs.identifiers import id_advice
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.run_and_judgment_columns import number_after_none
 from gainful.inputs.values_as_numbers import INEXACT, is_exact
 from gainful.message_texts import shortened, shown

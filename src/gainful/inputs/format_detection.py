@@ -15,7 +15,7 @@ from gainful.inputs.files import (
     no_text,
     opened,
 )
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN, Kind, mistaken
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, mistaken
 from gainful.inputs.lists_as_text import ROWS_OR_JSON, is_list_as_text
 from gainful.inputs.run_and_judgment_columns import (
     ALIASES,

@@ -13,7 +13,7 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
-from gainful.inputs.judgment_and_run_kinds import RUN
+from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.message_texts import shown
 
 _FIELDS = 3  # the label, the query, and the rest of the line

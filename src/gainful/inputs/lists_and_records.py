@@ -21,9 +21,9 @@ from uuid import UUID
 import numpy as np
 
 from gainful.errors import InputError, warn
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RANKS, RUN, Kind, mistaken
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_advice, id_text
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RANKS, RUN, Kind, mistaken
 from gainful.inputs.list_field_names import items_of
 from gainful.inputs.numbers_beside_documents import numbers_beside, ranks_beside
 from gainful.inputs.records_of_lists import (
@@ -38,7 +38,7 @@ from gainful.inputs.records_of_lists import (
     refuse_no_list,
     refuse_other_list,
 )
-from gainful.inputs.refused_rows_under_a_key import (
+from gainful.inputs.rows_mistaken_for_documents import (
     IDS_OF_HITS,
     Row,
     RowField,

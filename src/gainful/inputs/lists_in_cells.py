@@ -9,7 +9,7 @@ from typing import Any
 
 from gainful.errors import InputError
 from gainful.inputs.duckdb_engine import Session, said
-from gainful.inputs.judgment_and_run_kinds import Kind
+from gainful.inputs.grades_scores_or_ranks import Kind
 from gainful.inputs.records_of_lists import has_name_of_list, holds_documents
 
 Records = list[dict[str, Any]]

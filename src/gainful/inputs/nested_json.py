@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
+from gainful.inputs.grades_scores_or_ranks import Kind
 from gainful.inputs.identifiers import id_text, refuse_halves
-from gainful.inputs.judgment_and_run_kinds import Kind
 from gainful.inputs.lists_and_records import is_dict_of_dicts, own_judgments
 from gainful.inputs.records_of_lists import lacks_list, refuse_list_as_doc, refuse_lists
 from gainful.inputs.refused_dicts_of_columns import refuse_columns

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RANKS, RUN, Kind
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RANKS, RUN, Kind
 from gainful.inputs.list_field_names import BESIDE, RELEVANT, first_list, is_scalar, items_of
 from gainful.inputs.run_and_judgment_columns import ALIASES, is_name_of_distances, plain_name
 from gainful.inputs.search_responses import has_hits_within

@@ -24,8 +24,8 @@ from gainful.inputs.duckdb_engine import (
 )
 from gainful.inputs.event_kinds import with_events_in_table
 from gainful.inputs.format_detection import Layout
+from gainful.inputs.grades_scores_or_ranks import Kind
 from gainful.inputs.id_types import type_of_column
-from gainful.inputs.judgment_and_run_kinds import Kind
 from gainful.inputs.lists_in_cells import Records, records_with_lists
 from gainful.inputs.run_and_judgment_columns import (
     assessor_in,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from gainful.errors import InputError
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN, Kind
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.inputs.list_field_names import (
     BESIDE,
     FOUND,

@@ -5,7 +5,7 @@ from typing import Any
 
 from gainful.arguments import is_truth
 from gainful.errors import InputError
-from gainful.inputs.judgment_and_run_kinds import HISTORY, JUDGMENTS, RANKS, RUN, Kind
+from gainful.inputs.grades_scores_or_ranks import HISTORY, JUDGMENTS, RANKS, RUN, Kind
 from gainful.inputs.list_field_names import items_of
 from gainful.inputs.run_and_judgment_columns import ALIASES, plain_name
 from gainful.inputs.values_as_numbers import number_of

@@ -7,8 +7,7 @@ from typing import Any
 
 from gainful.errors import InputError, warn
 from gainful.inputs.files import BYTE_ORDER_MARK, opened, path_of
-from gainful.inputs.identifiers import id_text
-from gainful.inputs.judgment_and_run_kinds import (
+from gainful.inputs.grades_scores_or_ranks import (
     DISTANCES,
     FOUND_RANKS,
     HISTORY,
@@ -20,6 +19,7 @@ from gainful.inputs.judgment_and_run_kinds import (
     Kind,
     mistaken,
 )
+from gainful.inputs.identifiers import id_text
 from gainful.message_texts import did_you_mean, shown
 
 # The names in use, the surest first: a table may have the text of a query beside its id.

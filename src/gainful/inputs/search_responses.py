@@ -11,7 +11,7 @@ what was retrieved: judgments take the one, a run takes the other.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN, Kind
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.inputs.list_field_names import (
     BESIDE,
     FOUND,

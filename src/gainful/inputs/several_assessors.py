@@ -14,9 +14,9 @@ from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.duckdb_engine import Session
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS
 from gainful.inputs.lists_and_records import Lists
 from gainful.inputs.run_and_judgment_columns import Columns, asked_columns
 from gainful.inputs.side_table_columns import ASSESSED

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gainful.errors import InputError
-from gainful.inputs.judgment_and_run_kinds import RUN
+from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.run_and_judgment_columns import ALIASES, plain_name, refuse_repeated
 from gainful.message_texts import did_you_mean, shortened
 

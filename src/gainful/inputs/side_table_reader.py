@@ -28,9 +28,9 @@ from gainful.inputs.data_frames import (
 from gainful.inputs.duckdb_engine import Session, file_quoted, name_quoted, said
 from gainful.inputs.faulty_rows import NO_HEADER
 from gainful.inputs.files import LocalFile, is_parquet, parts_of, path_of, plain_file
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_text, refuse_halves
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS
 from gainful.inputs.parquet_and_frame_tables import (
     FRACTIONS,
     id_text_in_sql,

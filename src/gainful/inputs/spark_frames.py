@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from gainful.errors import GainfulError, InputError, MissingDependencyError
+from gainful.inputs.grades_scores_or_ranks import Kind
 from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.judgment_and_run_kinds import Kind
 from gainful.inputs.run_and_judgment_columns import (
     find_columns,
     has_column,

@@ -20,7 +20,7 @@ from gainful.errors import InputError
 from gainful.inputs.faulty_rows import Fault, Row, json_row, table_row, trec_row
 from gainful.inputs.files import BYTE_ORDER_MARK, csv_fields
 from gainful.inputs.format_detection import Layout, json_lines_layout, recognise_head
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, Kind
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.inputs.run_and_judgment_columns import kind_by_columns
 from gainful.inputs.spark_frames import FAULT, Unread, functions, in_python, refuse_ranks
 from gainful.message_texts import printable, shortened

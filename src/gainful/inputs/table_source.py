@@ -28,8 +28,8 @@ from gainful.inputs.duckdb_engine import (
 from gainful.inputs.faulty_rows import Fault, Row, first_fault, line_of, rows
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
 from gainful.inputs.format_detection import Layout, json_lines_layout
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, Kind
 from gainful.inputs.run_and_judgment_columns import (
     kind_by_columns,
     no_rank,

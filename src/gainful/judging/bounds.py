@@ -26,9 +26,9 @@ from gainful.judging.difference_bounds import (
     difference_of,
     judged_by,
 )
+from gainful.judging.grades_for_unjudged import Scale, read_scale
 from gainful.judging.measure_bounds import SIMPLE
 from gainful.judging.ndcg_bounds import bounds_of, single_list
-from gainful.judging.possible_grades import Scale, read_scale
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader

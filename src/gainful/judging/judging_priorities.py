@@ -13,7 +13,7 @@ from gainful.judging.gathered_inputs import (
     warn_of_unmet,
     without_warnings,
 )
-from gainful.judging.possible_grades import read_scale
+from gainful.judging.grades_for_unjudged import read_scale
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import SUM
 from gainful.measures.policy import Policy

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet, relevant_total
+from gainful.judging.grades_for_unjudged import Scale, possible_gains
 from gainful.judging.ndcg_bounds import PartlyJudgedLists, single_list
-from gainful.judging.possible_grades import Scale, possible_gains
 from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.row_sums import sums
 from gainful.measures.measure import Measure

@@ -8,7 +8,7 @@ from gainful.arguments import MOST_RANKS
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet
-from gainful.judging.possible_grades import Scale, possible_gains
+from gainful.judging.grades_for_unjudged import Scale, possible_gains
 from gainful.kernels.cumulated_gain import owners
 from gainful.kernels.ratio_bounds import Unknown, highest
 from gainful.kernels.row_sums import sums

@@ -8,8 +8,8 @@ from gainful import arguments
 from gainful.errors import InputError, taken_warnings
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.files import are_the_same
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.inputs.id_types import UNTYPED, decided_type
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
 from gainful.inputs.run_and_judgment_columns import asked_columns, read_columns
 from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.linting.draft_findings import Draft, doubts, settled, unread_rows

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS
 from gainful.inputs.mistaken_ranks import ARE_RANKS
 from gainful.inputs.table_source import SEVERAL_ASSESSORS
 from gainful.linting.draft_findings import Draft

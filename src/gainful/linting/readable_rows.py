@@ -9,7 +9,7 @@ from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.faulty_rows import Row
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import Layout
-from gainful.inputs.judgment_and_run_kinds import RUN, Kind
+from gainful.inputs.grades_scores_or_ranks import RUN, Kind
 from gainful.inputs.table_source import Source, TextState, guarded, is_whole, read_into, ready
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import BadRow, Input

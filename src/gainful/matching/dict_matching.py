@@ -16,6 +16,7 @@ from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, warn
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.disjoint_documents import warn_of_disjoint_documents
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.inputs.identifiers import (
     examples,
     id_text,
@@ -23,7 +24,6 @@ from gainful.inputs.identifiers import (
     refuse_disjoint_queries,
     refuse_halves,
 )
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.single_precision import beyond_single, in_single
 from gainful.inputs.values_as_numbers import INEXACT, is_array, is_held, plain_number
 from gainful.matching.chunks_to_documents import Chunks, fold, without_self

@@ -8,7 +8,7 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.duckdb_engine import Columns, Session
-from gainful.inputs.judgment_and_run_kinds import Kind
+from gainful.inputs.grades_scores_or_ranks import Kind
 from gainful.inputs.table_source import (
     Source,
     read_into,

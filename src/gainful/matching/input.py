@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.duckdb_engine import Session
+from gainful.inputs.grades_scores_or_ranks import Kind
 from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.judgment_and_run_kinds import Kind
 from gainful.inputs.table_source import Source
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.matched import Matched

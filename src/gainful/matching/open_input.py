@@ -23,8 +23,8 @@ from gainful.inputs.files import (
     unpacked,
 )
 from gainful.inputs.format_detection import Layout, recognise
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.inputs.id_types import UNTYPED, type_of_ids
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, Kind
 from gainful.inputs.run_and_judgment_columns import (
     Columns,
     assessor_in,

@@ -11,9 +11,9 @@ from gainful import arguments
 from gainful.errors import warn
 from gainful.inputs.cores import at_most
 from gainful.inputs.duckdb_engine import Session
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.inputs.id_types import IdType, decided_type
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.run_and_judgment_columns import Columns, asked_columns, read_columns
 from gainful.matching.chunks_to_documents import Chunks, read_chunks
 from gainful.matching.input import Fetch, Input

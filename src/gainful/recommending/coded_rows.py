@@ -10,9 +10,9 @@ import numpy as np
 
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
+from gainful.inputs.grades_scores_or_ranks import HISTORY
 from gainful.inputs.id_types import IdType
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.judgment_and_run_kinds import HISTORY
 from gainful.matching.dict_matching import documents_of, floats_of, queries_of, sorted_numbers
 from gainful.matching.dict_table_conversion import stored
 from gainful.matching.input import Input

@@ -11,8 +11,8 @@ from gainful.errors import InputError
 from gainful.evaluation.evaluate import naming_run
 from gainful.evaluation.scores_by_run import RunScores
 from gainful.inputs.duckdb_engine import Session
+from gainful.inputs.grades_scores_or_ranks import HISTORY, JUDGMENTS, RUN, Kind
 from gainful.inputs.id_types import decided_type
-from gainful.inputs.judgment_and_run_kinds import HISTORY, JUDGMENTS, RUN, Kind
 from gainful.inputs.run_and_judgment_columns import Columns, read_columns
 from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.inputs.spark_frames import refuse_spark

@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
-from gainful.inputs.judgment_and_run_kinds import HISTORY
+from gainful.inputs.grades_scores_or_ranks import HISTORY
 from gainful.recommending.coded_rows import CodedRows, Codes, RankedLists
 from gainful.recommending.item_tables import Categories, ItemTable, ItemVectors
 

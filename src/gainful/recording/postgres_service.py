@@ -10,7 +10,7 @@ from gainful.calling.environment_keys import without_secrets
 from gainful.calling.many_calls import UnansweredError
 from gainful.errors import MissingDependencyError
 from gainful.message_texts import shortened
-from gainful.recording.search_services import Query, Ranked, ranked
+from gainful.recording.service_transports import Query, Ranked, ranked
 
 _LONGEST_REASON = 300
 EXAMPLE = (

@@ -42,7 +42,7 @@ from gainful.recording.engine_table import ENGINES, NEEDED, POSTGRESQL, SearchEn
 from gainful.recording.postgres_service import EXAMPLE, PostgresService
 from gainful.recording.recorded_run import RecordedQuery, RecordedRun
 from gainful.recording.request_template import misspelt_places, places_in, read_template, read_text
-from gainful.recording.search_services import (
+from gainful.recording.service_transports import (
     AnswerReader,
     CommandService,
     Embed,

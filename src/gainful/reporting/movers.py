@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from gainful import arguments
 from gainful.comparison.compare import split_runs
-from gainful.comparison.comparison_outputs import Comparison
+from gainful.comparison.comparison_gate_and_charts import Comparison
 from gainful.errors import InputError
 from gainful.evaluation.request import policy_for, read_unmeasured
 from gainful.explanation.attribution import Attribution, attribution_of, has_parts, side_of

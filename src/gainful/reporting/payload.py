@@ -8,7 +8,7 @@ from typing import Any
 
 from gainful.array_types import Floats
 from gainful.assessors.agreement import Agreement
-from gainful.comparison.comparison_outputs import Comparison
+from gainful.comparison.comparison_gate_and_charts import Comparison
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.curve_cutoffs import at_cutoffs
 from gainful.evaluation.saved_baseline import Baseline

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.comparison.comparison_outputs import Comparison
+from gainful.comparison.comparison_gate_and_charts import Comparison
 from gainful.comparison.differences import Difference
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores

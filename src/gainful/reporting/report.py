@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 from gainful import arguments
 from gainful.assessors.agreement import Agreement
 from gainful.comparison.compare import compare_evaluated, refuse_geometric, split_runs
-from gainful.comparison.comparison_outputs import Comparison
+from gainful.comparison.comparison_gate_and_charts import Comparison
 from gainful.comparison.settings import Settings
 from gainful.errors import InputError, MissingDependencyError
 from gainful.evaluation.evaluate import (

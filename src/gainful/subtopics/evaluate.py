@@ -12,9 +12,9 @@ from gainful.errors import InputError, PolicyError
 from gainful.evaluation.means_over_queries import SKIPPED, means_of
 from gainful.evaluation.request import refuse_dialect
 from gainful.evaluation.scores import measure_matched
+from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.id_types import decided_type
 from gainful.inputs.identifiers import examples
-from gainful.inputs.judgment_and_run_kinds import RUN
 from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.matching import dict_matching
 from gainful.matching.dict_table_conversion import Documents

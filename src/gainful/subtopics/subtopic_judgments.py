@@ -6,9 +6,9 @@ from typing import Any, Unpack
 
 from gainful.errors import InputError
 from gainful.inputs.duckdb_engine import Session
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import id_text
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS
 from gainful.inputs.run_and_judgment_columns import Columns, asked_columns, read_columns
 from gainful.inputs.side_table_columns import SUBTOPICS
 from gainful.inputs.side_table_reader import read_table

@@ -13,8 +13,8 @@ from gainful.errors import InputError, warn
 from gainful.inputs.duckdb_engine import Session, quoted
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import recognise
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, UNGRADED, Kind
 from gainful.inputs.identifiers import examples, in_order
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN, UNGRADED, Kind
 from gainful.inputs.run_and_judgment_columns import Columns, read_columns
 from gainful.matching.dict_table_conversion import stored
 from gainful.matching.judgment_table import unique

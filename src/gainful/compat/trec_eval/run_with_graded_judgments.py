@@ -36,7 +36,7 @@ from gainful.errors import GainfulError, GainfulWarning
 from gainful.inputs.clean_text_files import LARGEST
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.format_detection import Layout
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN, Kind
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.matching import clean_text_matching
 from gainful.matching.clean_text_matching import CleanJudgments, LeftToEngine
 from gainful.matching.matched import Matched

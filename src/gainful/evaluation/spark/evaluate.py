@@ -15,8 +15,8 @@ from gainful.evaluation.means_over_queries import (
 from gainful.evaluation.spark.partition_measuring import SCHEMA, Measuring, problem_of
 from gainful.evaluation.spark.scores import Names, SparkScores, is_measured
 from gainful.evaluation.spark.summary_of_queries import Summary, Summing, added, read_summary
+from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.identifiers import refuse_disjoint_queries
-from gainful.inputs.judgment_and_run_kinds import RUN
 from gainful.inputs.mistaken_ranks import warn_of_ranks_on_spark
 from gainful.inputs.spark_frames import errors_of_spark, functions, in_python, keeping, kept
 from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments

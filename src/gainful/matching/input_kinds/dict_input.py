@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from gainful.errors import InputError
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.faulty_rows import Row
+from gainful.inputs.grades_scores_or_ranks import Kind
 from gainful.inputs.id_types import IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
-from gainful.inputs.judgment_and_run_kinds import Kind
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
 from gainful.inputs.table_source import Source
 from gainful.inputs.values_as_numbers import is_array, plain_number

@@ -7,11 +7,11 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.inputs.arrays import read_lists
 from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, Kind
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.inputs.letor import Labels, Predictions, refuse_other_length
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.table_source import Source
-from gainful.matching import label_and_score_matching
+from gainful.matching import array_matching
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import Input
 from gainful.matching.matched import Matched
@@ -91,7 +91,7 @@ class PredictionInput(ListInput):
             raise InputError("chunks", "documents with ids", "labels with qid:")
         lists = read_lists(labels.labels, self.predictions.scores, query=labels.queries)
         warn_of_ranks_in_arrays(lists)
-        return label_and_score_matching.match_down_to(lists, policy, depth)
+        return array_matching.match_down_to(lists, policy, depth)
 
     def table_to_check(self) -> Source:
         """Refuse predictions in the place of judgments."""

@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
 from gainful.inputs.duckdb_engine import Session
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.inputs.id_types import IdType
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, Kind
 from gainful.inputs.run_and_judgment_columns import may_be_of_a_run
 from gainful.inputs.spark_frames import (
     Unread,

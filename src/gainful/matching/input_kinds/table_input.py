@@ -10,8 +10,8 @@ from gainful.errors import InputError
 from gainful.inputs.clean_text_files import CleanIds, read_clean_ids
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.faulty_rows import Fault, Row, rows
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS
 from gainful.inputs.id_types import IdType
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS
 from gainful.inputs.mistaken_ranks import Head, first_rows, warn_of_ranks_in_table
 from gainful.inputs.run_and_judgment_columns import find_rank, may_be_of_a_run
 from gainful.inputs.small_tables import plain_text

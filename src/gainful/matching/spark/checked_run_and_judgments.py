@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.disjoint_documents import sides_on_spark, warn_of_disjoint_documents
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.inputs.identifiers import examples
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, RUN
 from gainful.inputs.spark_frames import (
     as_texts,
     functions,

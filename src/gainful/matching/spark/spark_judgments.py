@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.judgment_and_run_kinds import JUDGMENTS, Kind
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.inputs.spark_frames import (
     Unread,
     errors_of_spark,

@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 from gainful.tensors.fused.kernel_launching import Launcher
-from gainful.tensors.fused.whole_loss_steps import GAINS, gains_of, keys_of
+from gainful.tensors.fused.list_preparation_and_sums import GAINS, gains_of, keys_of
 
 __all__ = ["DEEPEST", "GAINS", "WIDEST", "Cumulated"]
 

@@ -11,9 +11,9 @@ import triton
 import triton.language as tl
 
 from gainful.tensors.fused.kernel_launching import Launcher
+from gainful.tensors.fused.list_preparation_and_sums import WIDEST, gains_of, keys_of, sum_of
 from gainful.tensors.fused.prepared_call_key import CallForm
 from gainful.tensors.fused.tickets_of_programs import is_last
-from gainful.tensors.fused.whole_loss_steps import WIDEST, gains_of, keys_of, sum_of
 
 # Warps of a program for lists of so many items.
 _WARPS = {128: 1, 512: 2, 1024: 4, 2048: 8, WIDEST: 16}

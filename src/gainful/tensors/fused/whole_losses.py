@@ -15,9 +15,7 @@ import triton.language as tl
 from gainful.tensors.fused.approx_ndcg import LOG2_E, gradient_of, ranks_of, terms_of
 from gainful.tensors.fused.kernel_launching import Launcher
 from gainful.tensors.fused.lambda_loss import LambdaOptions, pairs_of
-from gainful.tensors.fused.prepared_call_key import CallForm
-from gainful.tensors.fused.tickets_of_programs import next_ticket
-from gainful.tensors.fused.whole_loss_steps import (
+from gainful.tensors.fused.list_preparation_and_sums import (
     WIDEST,
     counters_in,
     documents_in,
@@ -31,6 +29,8 @@ from gainful.tensors.fused.whole_loss_steps import (
     wait_for_documents,
     wait_for_list,
 )
+from gainful.tensors.fused.prepared_call_key import CallForm
+from gainful.tensors.fused.tickets_of_programs import next_ticket
 from gainful.tensors.no_second_derivative import without_second_derivative
 
 # Documents of a block, those they are paired with at once, and warps, for lists of so many

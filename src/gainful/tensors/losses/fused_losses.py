@@ -17,9 +17,9 @@ from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.measure import read_cutoff
 from gainful.tensors.fused.lambda_loss import LambdaOptions, steps_of
+from gainful.tensors.fused.list_preparation_and_sums import GAINS, WIDEST
 from gainful.tensors.fused.listwise_losses import Listwise
 from gainful.tensors.fused.prepared_call_key import CallForm
-from gainful.tensors.fused.whole_loss_steps import GAINS, WIDEST
 from gainful.tensors.fused.whole_losses import Whole, WholeLoss, approx, pairs
 from gainful.tensors.losses.gains_and_discounts import discounts_of
 from gainful.tensors.losses.listwise_with_gradient import (
