@@ -1,4 +1,4 @@
-"""What the losses of JAX do in their own way: powers of two, sorting, sums from rank to rank."""
+"""What the losses of JAX do in their own way: powers of two, sorting, falls from rank to rank."""
 
 import functools
 import math
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gainful as gf
-from gainful.tensors.losses.jax_operations import JAX
+from gainful.tensors.losses.jax_operations import JAX, falls_in_whole_numbers
 from gainful.tensors.losses.relaxed_sorting import _Relaxation
 
 TYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -71,7 +71,8 @@ def test_the_middle_of_what_is_known():
 
 @pytest.mark.parametrize("deep", [1, 4, 9])
 @pytest.mark.parametrize("tau", [1.0, 0.01])
-def test_relaxed_orders_from_rank_to_rank(deep, tau):
+@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+def test_relaxed_orders_from_rank_to_rank(deep, tau, backend, monkeypatch):
     rng = np.random.default_rng(0)
     scores = -np.sort(-rng.normal(size=(6, 9)), -1)
     scores[1] *= 1e8
@@ -85,9 +86,82 @@ def test_relaxed_orders_from_rank_to_rank(deep, tau):
         return _Relaxation(JAX, s, counts, tau, deep).whole
 
     # Each step in the type of the scores, by the sums over a row, is what is not compiled.
+    monkeypatch.setattr(jax, "default_backend", lambda: backend)
     found, expected = (np.asarray(form(*given)) for form in (jax.jit(powers), powers))
     assert found == pytest.approx(expected, rel=2e-5, abs=1e-7)
     assert (found[:4, 0].sum(-1) >= 1).all()
+
+
+def literal_falls(s, tau, deep):
+    """Return what each item falls from each rank, step by step, in the widest type."""
+    s = s.astype(np.longdouble)
+    width = s.shape[-1]
+    found = np.zeros((len(s), deep, width), np.longdouble)
+    for rank in range(deep):
+        for item in range(rank, width - 1):
+            step = (2 * (item - rank) + 1) * (s[:, item] - s[:, item + 1])
+            found[:, rank, item + 1 :] += step[:, None]
+        for item in range(rank - 1, -1, -1):
+            step = (2 * (rank - item) - 1) * (s[:, item] - s[:, item + 1])
+            found[:, rank, : item + 1] += step[:, None]
+    return found / np.longdouble(tau)
+
+
+def odd_scores(width, dtype):
+    """Return lists of scores from high to low: equal ones, clusters, far ones, large and tiny."""
+    rng = np.random.default_rng(width)
+    scores = rng.normal(size=(9, width))
+    scores[1] = 3
+    scores[2] = scores[2].round()
+    scores[3, :1] = 1e30
+    scores[3, width // 2 :][-1:] = -1e30
+    scores[4] = scores[4] / 1000 + np.where(np.arange(width) < width // 2, 1e6, 0)
+    scores[5] *= 1e-30
+    scores[6] /= width**2
+    scores[7] += 1e4
+    scores[8] *= 1e8
+    return -np.sort(-scores.astype(dtype), -1)
+
+
+@TYPES
+@pytest.mark.parametrize("tau", [0.01, 1.0, 30.0, 1e-30])
+@pytest.mark.parametrize(
+    ("width", "deep"), [(1, 1), (2, 2), (3, 1), (100, 100), (200, 7), (257, 40), (1000, 9)]
+)
+def test_falls_in_whole_numbers(width, deep, tau, dtype):
+    scores = odd_scores(width, dtype)
+    with jax.enable_x64(True):
+        form = jax.jit(falls_in_whole_numbers, static_argnums=(1, 2))
+        found = np.asarray(form(jnp.asarray(scores), tau, deep))
+    assert found.dtype == dtype
+    assert found.shape == (len(scores), deep, width)
+    expected = literal_falls(scores, tau, deep)
+    # Powers of what is not seen are 0.
+    seen = expected < math.log(2) - math.log(np.finfo(dtype).smallest_subnormal)
+    off = abs(found - expected)[seen] / np.maximum(expected, 1)[seen]
+    assert off.max() < 2 * np.finfo(dtype).eps + width * np.finfo(np.longdouble).eps
+    assert (np.exp(-found[~seen]) == 0).all()
+    assert (found[:, range(deep), range(deep)] == 0).all()
+
+
+def test_falls_in_the_widest_list():
+    rng = np.random.default_rng(0)
+    scores = -np.sort(-rng.normal(size=(1, 2**11)) / 1000, -1).astype(np.float32)
+    found = np.asarray(jax.jit(falls_in_whole_numbers, static_argnums=(1, 2))(scores, 1.0, 12))
+    expected = literal_falls(scores, 1.0, 12)
+    assert 5 < expected.max() < 50
+    assert (abs(found - expected) / np.maximum(expected, 1)).max() < 2 * np.finfo(np.float32).eps
+
+
+def test_falls_do_not_see_padding():
+    scores = odd_scores(40, np.float32)
+    form = jax.jit(falls_in_whole_numbers, static_argnums=(1, 2))
+    padded = np.concatenate([scores, np.zeros((len(scores), 24), np.float32)], -1)
+    expected = literal_falls(scores, 0.5, 40)
+    found = np.asarray(form(padded, 0.5, 64))[:, :40, :40]
+    seen = expected < 100
+    assert (np.exp(-found[~seen]) < 1e-43).all()
+    assert found[seen] == pytest.approx(expected[seen].astype(float), rel=3e-7, abs=3e-7)
 
 
 @pytest.mark.parametrize("name", ["soft_ndcg", "neural_ndcg", "pirank_ndcg"])
@@ -105,3 +179,49 @@ def test_losses_as_on_a_gpu(name, monkeypatch):
     value, slope = found()
     assert float(value) == pytest.approx(float(expected[0]), rel=1e-5)
     assert np.asarray(slope) == pytest.approx(np.asarray(expected[1]), rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("k", [None, 5])
+@pytest.mark.parametrize("tau", [0.01, 1.0, 30.0])
+def test_pirank_on_a_gpu_keeps_the_digits(tau, k, monkeypatch):
+    rng = np.random.default_rng(2)
+    scores = rng.permuted(odd_scores(30, np.float32), axis=-1)
+    labels, mask = rng.integers(0, 5, scores.shape), rng.random(scores.shape) < 0.8
+
+    def found(dtype):
+        def loss(s):
+            return gf.losses.pirank_ndcg(s, labels, mask, tau=tau, k=k, reduction="none")
+
+        given = jnp.asarray(scores.astype(dtype))
+        values, pull = jax.jit(lambda s: jax.vjp(loss, s))(given)
+        return np.asarray(values), np.asarray(pull(jnp.ones_like(values))[0])
+
+    with jax.enable_x64(True):
+        expected = found(np.float64)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    made = []
+
+    def watched(*given):
+        made.append(falls_in_whole_numbers(*given))
+        return made[-1]
+
+    monkeypatch.setattr(f"{falls_in_whole_numbers.__module__}.falls_in_whole_numbers", watched)
+    values, slopes = found(np.float32)
+    assert made
+    assert values == pytest.approx(expected[0], rel=1e-6, abs=1e-6)
+    for slope, literal in zip(slopes, expected[1], strict=True):
+        # A last digit of the sum over ranks, which is less than 1, is divided by τ.
+        assert abs(slope - literal).max() < 1e-5 * abs(literal).max() + 3e-7 / tau
+
+
+def test_lists_too_wide_for_whole_numbers(monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    shapes = []
+
+    def falls(s):
+        shapes.append(None if (found := JAX.falls_by_rank(s, 1.0, 2)) is None else found.shape)
+        return s
+
+    for width in (2**11, 2**11 + 1):
+        jax.jit(falls)(jnp.zeros((1, width)))
+    assert shapes == [(1, 2, 2**11), None]

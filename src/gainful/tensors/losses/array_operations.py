@@ -184,11 +184,12 @@ class Operations(Protocol):
     ) -> Array | None:
         """Return relaxed sorted gains by fused kernels; None where there are none for these."""
 
-    def falls_by_rank(self, s: Array, deep: int) -> Array | None:
-        """Return how far items j are from the first ranks i, [list, rank, item].
+    def falls_by_rank(self, s: Array, tau: float, deep: int) -> Array | None:
+        """Return how far items j are from the first ranks i, in units of τ, [list, rank, item].
 
         That is Σ |s_t − s_j| + |s_u − s_j| over neighbours t and u from i to j, of scores [list, item]
-        from high to low. None where sums over the items of a row take less time.
+        from high to low. Where e to minus it is 0, it may be less, but not so much less that this
+        changes. None where sums over the items of a row take less time.
         """
 
     def with_gradient(

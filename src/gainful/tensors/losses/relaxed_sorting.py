@@ -153,7 +153,7 @@ class _Relaxation:
         self._size = max(1, deep if small else ops.block // max(1, lists * width))
         self.whole = whole
         if whole is None and deep * width <= _HELD:
-            falls = ops.falls_by_rank(s, deep) if small else None
+            falls = ops.falls_by_rank(s, tau, deep) if small else None
             self.whole = (
                 ops.by_rows(self._rows, self._size, self.ranks)
                 if falls is None
@@ -162,14 +162,14 @@ class _Relaxation:
 
     def _rows(self, ranks: Array) -> Array:
         """Return K, [list, rank, item]."""
-        return self._powers(ranks, self._fall(ranks[:, :, None]))
+        return self._powers(ranks, self._fall(ranks[:, :, None]) / self.tau)
 
     def _powers(self, ranks: Array, falls: Array) -> Array:
-        """Return K from −τ·L, both [list, rank, item]."""
+        """Return K from −L, both [list, rank, item]."""
         ops = self.ops
         valid = self.there[:, None, :] & (ranks <= self._counts)[:, :, None]
         falls = ops.where(valid, falls, 0.0)
-        return ops.where(valid, ops.exp(-falls / self.tau), 0.0)
+        return ops.where(valid, ops.exp(-falls), 0.0)
 
     def _fall(self, ranks: Array) -> Array:
         """Return −τ·L, [list, rank i, item j].
