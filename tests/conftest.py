@@ -18,6 +18,7 @@ from hypothesis import settings
 
 from slow_tests import (
     ALIKE,
+    APART,
     ONLY_DEEP,
     REPRESENTED,
     SLOW,
@@ -29,6 +30,7 @@ from slow_tests import (
     values_of,
 )
 
+_APART = "gw0"  # the process of xdist that has what is apart
 _NOTED = 0.5  # seconds of a fixture that may be among the slowest
 
 logging.getLogger().addHandler(logging.NullHandler())  # else warnings go to standard error
@@ -84,10 +86,16 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Have each process of xdist collect another folder first: what one compiles the others find."""
+    """Have each process of xdist collect another folder first: what one compiles the others find.
+
+    Of three, the first collects what is apart, and nothing else.
+    """
     process = getattr(config, "workerinput", None)
+    config.asked = config.args
     config.by_path = bool(process) and config.args == config.getini("testpaths")
-    if config.by_path:
+    if config.by_path and process["workercount"] > 2 and process["workerid"] == _APART:
+        config.args = [f"{ROOT}/{each}" for each in APART]
+    elif config.by_path:
         left_out = config.getini("norecursedirs")
         folders = [
             each
@@ -133,8 +141,8 @@ def _place(item):
 
 def _only_deep(config, items):
     """Return the ids of what `make deep` alone tries, but for what is asked for by its name."""
-    asked = [each for each in config.args if "[" in each]
-    named = {each.partition("::")[2].partition("[")[0] for each in config.args if "::" in each}
+    asked = [each for each in config.asked if "[" in each]
+    named = {each.partition("::")[2].partition("[")[0] for each in config.asked if "::" in each}
     alike, matrices, represented, left = {}, {}, {}, set()
     for item in items:
         name = item.nodeid.partition("[")[0]
@@ -191,8 +199,10 @@ gc.disable()  # until all is collected: what is imported stays, and to look thro
 
 
 def pytest_collection_finish():
-    """Spare the garbage collector the modules and tests, which stay until the end."""
-    gc.collect()
+    """Spare the garbage collector the modules and tests, which stay until the end.
+
+    What is garbage by now stays with them: to find it would take a second.
+    """
     gc.freeze()
     gc.enable()
 
@@ -234,10 +244,52 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
+        """Units of work in the order of the table; what is apart goes to the process that has only that."""
+
+        def schedule(self):
+            by_size = sorted(self.registered_collections.items(), key=lambda each: -len(each[1]))
+            self.registered_collections = dict(by_size)  # the first is taken for the whole
+            super().schedule()
+
+        def _check_nodes_have_same_collection(self):
+            """Compare what was collected, but for the process that has a part."""
+            every = self.registered_collections
+            (_, whole), *_ = every.items()
+            self.registered_collections = {
+                node: found
+                for node, found in every.items()
+                if not (node.gateway.id == _APART and set(found) < set(whole))
+            }
+            same = super()._check_nodes_have_same_collection()
+            self.registered_collections = every
+            return same
+
         def _split_scope(self, nodeid):
             if nodeid.startswith("tests/site/"):
                 return nodeid
             return shared_resource(nodeid) or nodeid.partition("::")[0]
+
+        def _fits(self, node, unit):
+            """Return whether a process has collected a unit, and no other waits for it."""
+            parts = [
+                each
+                for each in self.nodes
+                if len(self.registered_collections.get(each, self.collection))
+                < len(self.collection)
+            ]
+            return not parts or (node in parts) == next(iter(unit)).startswith(APART)
+
+        def _assign_work_unit(self, node):
+            scope = next(
+                (name for name, unit in self.workqueue.items() if self._fits(node, unit)), None
+            )
+            if scope is None:
+                node.shutdown()
+                return
+            unit = self.workqueue.pop(scope)
+            self.assigned_work[node][scope] = unit
+            places = {each: at for at, each in enumerate(self.registered_collections[node])}
+            node.send_runtest_some([places[each] for each, done in unit.items() if not done])
 
     config.option.loadscopereorder = False  # the order is that of the table, not of counts
     return Scheduling(config, log)

@@ -6,6 +6,7 @@ import pytest
 
 from slow_tests import (
     ALIKE,
+    APART,
     ONLY_DEEP,
     REPRESENTED,
     RESOURCES,
@@ -27,6 +28,16 @@ def test_entries_name_what_is_there(start):
     assert (ROOT / path).exists()
     assert start in SLOW
     assert test.partition("[")[0] in (ROOT / path).read_text() if test else True
+
+
+@pytest.mark.parametrize("start", APART)
+def test_what_is_apart_is_there_and_has_no_part_of_a_matrix(start):
+    """The process that has it does not see the other cases, by which some would be chosen."""
+    path, _, test = start.partition("::")
+    assert (ROOT / path).exists()
+    name, case, _ = start.partition("[")
+    assert not test or f"def {name.partition('::')[2]}(" in (ROOT / path).read_text()
+    assert not case or name not in {*ALIKE, *THINNED, *REPRESENTED}
 
 
 @pytest.mark.parametrize("name", sorted(ONLY_DEEP))
