@@ -395,8 +395,8 @@ def _free_port():
 
 
 @pytest.fixture(scope="session")
-def spark():
-    """Start Spark once, on two cores; a task may fail three times.
+def spark(request):
+    """Start Spark once, on two cores; a task may fail three times. A server of Connect, if it is asked for.
 
     It does not compile its plans, check each step of making them, or change them on the way, which
     takes longer than to run them on few rows. The command line in test_spark_at_work.py has it as it is.
@@ -408,6 +408,12 @@ def spark():
 
     remember_names_of_java()
 
+    server = {}
+    if any("connect_port" in each.fixturenames for each in request.session.items):
+        server = {
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "spark.connect.grpc.binding.port": str(_free_port()),
+        }
     # For what Java starts: the workers of Connect do not ask executorEnv.
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("PYTHONPATH", str(ROOT / "tests"), prepend=os.pathsep)
@@ -424,14 +430,19 @@ def spark():
             .config("spark.sql.lightweightPlanChangeValidation", "false")
             .config("spark.python.sql.dataFrameDebugging.enabled", "false")
             .config("spark.driver.extraJavaOptions", f"{QUICK_JAVA} -Xms1g -Xmn600m")
-            .config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
-            .config("spark.connect.grpc.binding.port", str(_free_port()))
+            .config(map=server)
             .config("spark.python.daemon.module", "spark_daemon")
             .config("spark.executorEnv.PYTHONPATH", str(ROOT / "tests"))
             .getOrCreate()
         )
     yield session
     session.stop()
+
+
+@pytest.fixture
+def connect_port(spark):
+    """Return the port at which the session answers Spark Connect."""
+    return spark.conf.get("spark.connect.grpc.binding.port")
 
 
 @pytest.fixture

@@ -250,15 +250,14 @@ def test_an_engine_is_checked():
         gf.check({"q": {"a": 1}}, engine=gf.Spark())
 
 
-def test_connect_gives_the_same(spark, tmp_path):
+def test_connect_gives_the_same(connect_port, tmp_path):
     """A process of its own: Connect and a classic session do not live in one.
 
     The server is in the Java machine of the tests, which saves the start of another.
     """
     script = Path(__file__).with_name("connect_session.py")
-    port = spark.conf.get("spark.connect.grpc.binding.port")
     done = subprocess.run(
-        [sys.executable, str(script), f"sc://localhost:{port}"],
+        [sys.executable, str(script), f"sc://localhost:{connect_port}"],
         capture_output=True,
         text=True,
         check=False,
