@@ -61,6 +61,8 @@ def test_a_chart_is_one_of_altair(name):
     titled = chart.properties(title="My title")
     assert titled.to_dict()["title"] == "My title"
     assert "My title" in texts(titled)
+    moved = chart.interactive().to_dict()
+    assert "scales" in [each.get("bind") for each in moved["params"]]
 
 
 @EACH

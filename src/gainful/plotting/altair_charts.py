@@ -129,12 +129,47 @@ class FacetChart(_Saved, alt.FacetChart):
 
 def chart_of(spec: dict[str, Any]) -> LayerChart | FacetChart:
     """Return the chart of a specification."""
-    kind = FacetChart if "facet" in spec else LayerChart
+    data: dict[str, list[Any]] = {"values": []}
     # The whole is checked against the schema when it is drawn; to check each part here takes longer
     # than to draw it. The switch is one for all threads, and must be found as it was left.
     with _UNCHECKED, debug_mode(arg=False):
-        chart: LayerChart | FacetChart = kind.from_dict(
-            {**spec, "data": {"values": []}}, validate=False
-        )
+        rest = _without(_with_objects(spec), "layer", "spec", "facet", "data")
+        chart: LayerChart | FacetChart
+        if "facet" in spec:
+            part = _part(spec["spec"])
+            chart = FacetChart(data=data, spec=part, facet=spec["facet"], **rest)
+        else:
+            chart = LayerChart(data=data, layer=[_part(each) for each in spec["layer"]], **rest)
     chart.data = spec["data"]
     return chart
+
+
+def _part(spec: dict[str, Any]) -> alt.Chart | alt.LayerChart:
+    """Return a chart within another."""
+    given = _with_objects(spec)
+    if "layer" not in given:
+        return alt.Chart(**given)
+    return alt.LayerChart(layer=[_part(each) for each in given.pop("layer")], **given)
+
+
+def _with_objects(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a specification with objects of altair where its charts ask for them, and dicts elsewhere.
+
+    Altair would try every class that fits for each part, which takes sixty times as long.
+    """
+    found = dict(spec)
+    if "encoding" in found:
+        found["encoding"] = alt.FacetedEncoding(**found["encoding"])
+    if "params" in found:
+        found["params"] = [
+            (alt.TopLevelSelectionParameter if "select" in each else alt.VariableParameter)(**each)
+            for each in found["params"]
+        ]
+    if "data" in found:
+        data: Any = alt.Data  # which altair leaves where it stands
+        found["data"] = data(**found["data"])
+    return found
+
+
+def _without(spec: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: each for name, each in spec.items() if name not in names}
