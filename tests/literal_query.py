@@ -23,6 +23,7 @@ class Query:
 
     def __init__(self, listed, unseen, k, negative):
         self.listed = list(listed)
+        self._relevant = {}
         self.judged = [grade for grade in listed if grade is not None] + list(unseen)
         self.unseen = list(unseen)
         self.k = k
@@ -31,8 +32,9 @@ class Query:
 
     def hits(self, rel, depth=None):
         """How many of the first documents are relevant."""
-        seen = self.top if depth is None else self.listed[:depth]
-        return sum(relevant(grade, rel) for grade in seen)
+        if rel not in self._relevant:  # looked at once: measures ask at every rank
+            self._relevant[rel] = [relevant(grade, rel) for grade in self.listed]
+        return sum(self._relevant[rel][: self.k if depth is None else depth])
 
     def relevant(self, rel):
         """R: how many documents are relevant, retrieved or not."""
