@@ -179,9 +179,10 @@ def find_measure(
     >>> find_measure("ndcg@10", asked, "lightgbm")
     Measure('nDCG(gain=exp2, ideal=retrieved)@10')
     """
-    named = {str(known): known for known in measures}
-    if isinstance(measure, str) and measure in named:
-        return named[measure]  # a gain that is a function has no notation that reads back
+    if isinstance(measure, str):  # a gain that is a function has no notation that reads back
+        for known in measures:
+            if str(known) == measure:
+                return known
     from gainful.measures.dialect_catalogue import dialects
 
     readers = [read_measure, *(each.measure for each in dialects() if each.name == dialect)]
