@@ -25,7 +25,6 @@ from gainful.evaluation.request import (
 )
 from gainful.evaluation.scores import Scores, scores_of
 from gainful.evaluation.scores_by_run import RunScores
-from gainful.inputs.files import are_the_same
 from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.identifiers import examples
 from gainful.inputs.runs_by_name import Runs, read_runs
@@ -216,7 +215,8 @@ def evaluate_request(
             told.tell_step(0.0, "Spark starts, and its Java with it")
         judgments, runs = engine.read(judgments, runs)
         engine = None
-    with request.reader_of(judgments, {**options, "engine": engine, "progress": told}) as reader:
+    given: MeasuringOptions = {**options, "engine": engine, "progress": told}
+    with speaking(request.tool), reading(judgments, request.policy, given) as reader:
         keep = tie_warning is not None
         results = measure_runs(reader, runs, request, progress=told, keep=keep, baseline=baseline)
         if tie_warning is not None:
@@ -282,7 +282,7 @@ def measure_runs(
         baseline: the name of the run that measures of the baseline are about.
     """
     results = {}
-    _ = reader.judgments  # what reading them warns of is about no run
+    reader.open_judgments()  # what reading them warns of is about no run
     depth = depth_for(request.measures, reader.policy)
     needed = tuple(dict.fromkeys(chain.from_iterable(map(of_baseline, request.measures))))
     if needed and baseline is not None:
@@ -342,10 +342,7 @@ def _measure_run(reader: Reader, run: object, request: Request, depth: int | Non
         from gainful.evaluation.functions_of_documents import asked_of_documents
 
         measures = asked_of_documents(measures, reader, run)
-    judgments, opened = reader.judgments.given, reader.run(run)  # both files are opened here
-    same = are_the_same(reader.given, run)
-    if same and judgments.taken_from == opened.taken_from:
-        warn(f"judgments and run are the same {same}.")
+    reader.warn_if_same(run)
     if reader.is_on_spark([run]):
         # Imported here because it measures again for ties, with what is above.
         from gainful.evaluation.spark.evaluate import measure_on_spark

@@ -1,6 +1,6 @@
 """`Scores`: the result of an evaluation, with all that is needed to quote it, and its charts.
 
-`measure_matched` makes them of what was matched; `Scores.ties` measures the same again.
+`scores_of` makes them of what was measured; `Scores.ties` measures the same again.
 """
 
 import math

@@ -11,6 +11,7 @@ from gainful import arguments
 from gainful.errors import warn
 from gainful.inputs.cores import at_most
 from gainful.inputs.duckdb_engine import Session
+from gainful.inputs.files import are_the_same
 from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.inputs.id_types import IdType, decided_type
 from gainful.inputs.identifiers import in_order
@@ -109,6 +110,10 @@ class Reader:
         """The judgments, opened."""
         return Judgments(self._open(self.given, JUDGMENTS), self.policy)
 
+    def open_judgments(self) -> None:
+        """Open the judgments before any run, so that what is said of them names none."""
+        _ = self.judgments
+
     def run(self, given: object) -> Input:
         """Open a run, or return it where it was opened before."""
         return self._open(given, RUN)
@@ -161,6 +166,12 @@ class Reader:
         opened.warn_of_ranks()  # when nothing is wrong with it
         self._warn_if_swapped(opened)
         return matched, decided
+
+    def warn_if_same(self, run: object) -> None:
+        """Warn where a run is the file, or the object, that the judgments are."""
+        same = are_the_same(self.given, run)
+        if same and self.judgments.given.taken_from == self.run(run).taken_from:
+            warn(f"judgments and run are the same {same}.")
 
     def _warn_if_swapped(self, run: Input) -> None:
         """Warn once where the judgments are probably a run, unless the caller says where the grades are."""
