@@ -38,7 +38,7 @@ class SparkJudgments:
         frame: with the columns query, doc and number, each document once for a query; where
             it must be so by the policy, that is checked when they are matched.
         bare: queries without documents, the column query; None where no query is.
-        queries: how many queries they have.
+        queries: about how many queries they have.
         lowest: the lowest grade; infinite where there is none.
         marks: how many grades are −1, where that is the only negative one.
         local: whether they came from this machine, and are small.
@@ -73,22 +73,16 @@ def judgments_in_frame(
             sql.max(kept).alias("grade"),
         )
         times, faulty, grade = (sql.col(name) for name in ("times", "faulty", "grade"))
-    by_query = rows.groupBy("query").agg(
+    found = rows.agg(
+        sql.count(sql.lit(1)).alias("rows"),
+        sql.approx_count_distinct("query").alias("queries"),
         sql.max(times).alias("times"),
         sql.max(faulty).alias("faulty"),
         sql.min(grade).alias("lowest"),
         sql.count(sql.when(grade == sql.lit(MARK), 1)).alias("marks"),
         sql.max(sql.when(grade < 0, grade)).alias("nearest"),
-    )
-    found = by_query.agg(
-        sql.count(sql.lit(1)).alias("queries"),
-        sql.max("times").alias("times"),
-        sql.max("faulty").alias("faulty"),
-        sql.min("lowest").alias("lowest"),
-        sql.sum("marks").alias("marks"),
-        sql.max("nearest").alias("nearest"),
     ).collect()[0]
-    if not found["queries"]:
+    if not found["rows"]:
         raise InputError(JUDGMENTS.name, JUDGMENTS.least, "none")
     if found["faulty"]:
         refuse_values(frame, JUDGMENTS)
