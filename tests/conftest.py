@@ -118,7 +118,7 @@ def pytest_ignore_collect(collection_path, config):
 def _no_own_names():
     """Leave no names of measures, discounts and gains behind, nor find any of another test."""
     from gainful.measures.notation import forget
-    from gainful.measures.use_of_definitions import KINDS
+    from gainful.measures.registering_own_names import KINDS
 
     before = [dict(names.in_use) for names in KINDS]
     for names in KINDS:

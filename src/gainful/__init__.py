@@ -48,7 +48,7 @@ _NAMES = {
         "measures.measure": "Measure",
         "measures.notation": "parse as measure",
         "measures.own_measures": "define",
-        "measures.use_of_definitions": "use",
+        "measures.registering_own_names": "use",
         "measures.policy": "Policy",
         "recording.record": "record",
         "reporting.report": "report",

@@ -55,7 +55,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import parse as measure
 from gainful.measures.own_measures import define
 from gainful.measures.policy import Policy
-from gainful.measures.use_of_definitions import use
+from gainful.measures.registering_own_names import use
 from gainful.recording.record import record
 from gainful.reporting.report import report
 from gainful.statistics.power import power

@@ -12,7 +12,7 @@ import gainful as gf
 from gainful.fusion import candidate_documents, clean_runs, reading_runs
 from gainful.inputs import clean_text_files, packed_ids
 from gainful.inputs.clean_text_files import CleanIds
-from gainful.writing import trec_lines
+from gainful.writing import trec_run_lines
 
 pytestmark = pytest.mark.usefixtures("on_engine")
 
@@ -101,7 +101,7 @@ def on_arrays(monkeypatch):
 def small_parts(monkeypatch, size):
     """Have everything done in small parts, on several threads."""
     monkeypatch.setattr(candidate_documents, "_PART", size)
-    monkeypatch.setattr(trec_lines, "_PART", size)
+    monkeypatch.setattr(trec_run_lines, "_PART", size)
     monkeypatch.setattr(packed_ids, "_PART", size)
 
 

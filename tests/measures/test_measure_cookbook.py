@@ -11,7 +11,7 @@ import pytest
 import gainful as gf
 from gainful.measures.notation import forget
 from gainful.measures.own_measures import OwnMeasure
-from gainful.measures.use_of_definitions import KINDS
+from gainful.measures.registering_own_names import KINDS
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning"),

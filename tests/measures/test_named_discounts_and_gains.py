@@ -8,7 +8,7 @@ import pytest
 
 import gainful as gf
 from gainful.measures import notation
-from gainful.measures.use_of_definitions import KINDS
+from gainful.measures.registering_own_names import KINDS
 from random_runs import random_cases
 
 pytestmark = [

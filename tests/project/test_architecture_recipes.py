@@ -13,9 +13,9 @@ import gainful as gf
 from gainful.evaluation import measuring as table
 from gainful.evaluation.computing.precision_and_counts import hits
 from gainful.inputs import side_table_formats
-from gainful.inputs.rows_of_dicts_and_records import TableRow
 from gainful.inputs.side_table_columns import find_header
 from gainful.inputs.side_table_formats import TextFormat
+from gainful.inputs.side_table_rows import TableRow
 from gainful.measures import dialect_catalogue, family_catalogue
 from gainful.measures.dialect import Dialect
 from gainful.measures.discount import FORMS, Form

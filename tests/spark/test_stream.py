@@ -10,7 +10,7 @@ import pytest
 import gainful as gf
 from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import Chunks
-from gainful.matching.spark import stream_matching as stream
+from gainful.matching.spark import partition_matching as stream
 from gainful.matching.spark.plan import JUDGMENT, PRESENT, RETRIEVED, Plan
 from spark_cases import random_sides
 

@@ -40,8 +40,8 @@ from gainful.measures.baseline_in_formulas import (
     refuse_without_baseline,
 )
 from gainful.measures.dialect import Dialect
+from gainful.measures.ir_measures_definitions import DocumentMeasure
 from gainful.measures.measure import Measure
-from gainful.measures.measure_of_documents import DocumentMeasure
 from gainful.measures.notation import Measures
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.message_texts import shown

@@ -9,8 +9,8 @@ from gainful.errors import InputError
 from gainful.matching.ranked_documents import rank_documents
 from gainful.matching.reader import Reader
 from gainful.measures.baseline_in_formulas import changed_inside, measures_inside
+from gainful.measures.ir_measures_definitions import DocumentMeasure
 from gainful.measures.measure import Measure
-from gainful.measures.measure_of_documents import DocumentMeasure
 from gainful.measures.policy import Policy
 from gainful.message_texts import shortened, shown
 from gainful.rendering.table_formats import data_frame_library

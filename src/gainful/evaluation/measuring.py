@@ -32,9 +32,9 @@ from gainful.matching.matched import Matched
 from gainful.measures.baseline_in_formulas import BaselineMeasure, refuse_without_baseline
 from gainful.measures.combination import Combination
 from gainful.measures.gain import Gain
+from gainful.measures.ir_measures_definitions import DocumentMeasure
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import OPTIONAL
-from gainful.measures.measure_of_documents import DocumentMeasure
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import Policy
 

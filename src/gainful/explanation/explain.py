@@ -40,8 +40,8 @@ from gainful.matching.reader import Reader
 from gainful.measures.baseline_in_formulas import measures_inside
 from gainful.measures.combination import Combination
 from gainful.measures.dialect import Dialect
+from gainful.measures.ir_measures_definitions import DocumentMeasure
 from gainful.measures.measure import Measure
-from gainful.measures.measure_of_documents import DocumentMeasure
 from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import GivenPolicy, Policy, read_policy

@@ -26,7 +26,7 @@ from gainful.measures.policy import Policy
 from gainful.message_texts import counted, shown
 from gainful.writing.file_formats import DOCUMENTS, read_naming
 from gainful.writing.runs_and_judgments import OrderedRows, read_tag, write_ranked, write_rows
-from gainful.writing.trec_lines import RankedIds
+from gainful.writing.trec_run_lines import RankedIds
 
 _NAME = "runs"  # what messages call what is fused
 

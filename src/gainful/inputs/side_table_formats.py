@@ -17,7 +17,6 @@ from gainful.errors import InputError
 from gainful.inputs.faulty_rows import Fault, delimited_rows, numbered_lines
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, first_fields, no_text, opened
 from gainful.inputs.nested_json import KEY_ONCE, RepeatedError, repeated_key, unique_keys
-from gainful.inputs.rows_of_dicts_and_records import Reading, TableRow, mapping_rows, record_rows
 from gainful.inputs.run_and_judgment_columns import is_number
 from gainful.inputs.side_table_columns import (
     Header,
@@ -26,6 +25,7 @@ from gainful.inputs.side_table_columns import (
     has_value_names_only,
     looks_like_header,
 )
+from gainful.inputs.side_table_rows import Reading, TableRow, mapping_rows, record_rows
 from gainful.message_texts import shortened, shown
 
 _DELIMITERS = ("\t", ",", ";", "|")

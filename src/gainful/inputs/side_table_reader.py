@@ -38,10 +38,10 @@ from gainful.inputs.parquet_and_frame_tables import (
     refuse_mixed,
     written_columns,
 )
-from gainful.inputs.rows_of_dicts_and_records import Reading, TableRow, mapping_rows, record_rows
 from gainful.inputs.run_and_judgment_columns import refuse_ids, refuse_repeated
 from gainful.inputs.side_table_columns import CHUNKS, Header, Role, Roles, find_header
 from gainful.inputs.side_table_formats import format_of, number_in, read_head
+from gainful.inputs.side_table_rows import Reading, TableRow, mapping_rows, record_rows
 from gainful.inputs.values_as_numbers import INEXACT, is_exact, written_integer
 from gainful.message_texts import did_you_mean, shown
 

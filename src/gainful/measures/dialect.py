@@ -16,8 +16,8 @@ from gainful.measures.baseline_in_formulas import (
 from gainful.measures.combination import is_formula, read_combination
 from gainful.measures.family_catalogue import family
 from gainful.measures.foreign_spellings import ForeignMeasure, without_call, written_out
+from gainful.measures.ir_measures_definitions import is_document_measure
 from gainful.measures.measure import Measure
-from gainful.measures.measure_of_documents import is_document_measure
 from gainful.measures.notation import (
     GivenMeasure,
     only_one,

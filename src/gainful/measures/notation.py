@@ -9,7 +9,7 @@ A formula of measures is a measure (`combination`): `0.5*nDCG@10 + 0.5*R@100`; a
 a measure of the baseline (`baseline_in_formulas`): `nDCG@10 - nDCG@10(baseline)`.
 The spellings of trec_eval, ir_measures, ranx and BEIR are read too, never written; so are the forms
 of CatBoost, Spark and NTCIREVAL (`foreign_spellings`), and the measure objects of ir_measures,
-those that its `define` made among them (`measure_of_documents`).
+those that its `define` made among them (`ir_measures_definitions`).
 """
 
 import re
@@ -24,9 +24,9 @@ from gainful.measures.baseline_in_formulas import BaselineMeasure, measure_insid
 from gainful.measures.combination import hint_of_minus, is_formula, read_combination
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.foreign_spellings import ForeignMeasure, text_of_object, written_out
+from gainful.measures.ir_measures_definitions import document_measure, is_document_measure
 from gainful.measures.measure import Measure, read_cutoff
 from gainful.measures.measure_family import NEVER, Family, Spelling
-from gainful.measures.measure_of_documents import document_measure, is_document_measure
 from gainful.measures.name_suggestions import hint_of_subtopics, suggest
 from gainful.measures.own_measures import MEASURES, OwnFamily, OwnMeasure
 from gainful.measures.user_given_names import forget_entry_points

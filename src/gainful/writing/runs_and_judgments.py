@@ -26,7 +26,7 @@ from gainful.writing.atomic_files import name_of, replacing
 from gainful.writing.file_formats import DOCUMENTS, FileFormat, read_naming
 from gainful.writing.packing import write_parts
 from gainful.writing.table_files import copied_aside, copy
-from gainful.writing.trec_lines import RankedIds
+from gainful.writing.trec_run_lines import RankedIds
 
 # How a reader must recognise each: its format and delimiter.
 _READ_AS = {

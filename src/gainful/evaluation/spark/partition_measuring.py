@@ -15,8 +15,8 @@ from gainful.evaluation.means_over_queries import apply_policy
 from gainful.evaluation.measuring import measure_batches
 from gainful.evaluation.request import refuse_grades
 from gainful.matching.matched import Matched
+from gainful.matching.spark.partition_matching import Bunch, bunches
 from gainful.matching.spark.plan import Plan
-from gainful.matching.spark.stream_matching import Bunch, bunches
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
 

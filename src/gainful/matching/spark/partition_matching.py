@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from gainful.array_types import Bools, Floats, Ints
 from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.sorting import descending_in_blocks
+from gainful.matching.spark.partition_ranks import GrowingColumns, Ranks
 from gainful.matching.spark.plan import FAULTY, JUDGMENT, PRESENT, RETRIEVED, UNFOLDED, Plan
-from gainful.matching.spark.stream_ranks import GrowingColumns, Ranks
 from gainful.measures.policy import BY_ID
 
 Keys = NDArray[np.uint64]
