@@ -190,7 +190,7 @@ def work_on_clean_rows(
     done: list[Result] = []
     room = [_MOST_KEPT]
 
-    def finish(
+    def work_on_whole_queries(
         rows: CleanRows, start: int, last: int
     ) -> tuple[list[bytes], list[CleanRows]] | None:
         # The first and the last query may go on in the chunks around.
@@ -206,7 +206,7 @@ def work_on_clean_rows(
         room[0] -= sum(part.text.size for part in kept)
         return None if room[0] < 0 else (rows.queries, kept)
 
-    found = file.work_on_chunks(finish)
+    found = file.work_on_chunks(work_on_whole_queries)
     if not found or not _stand_together([queries for queries, _ in found]):
         return None
     edges = [part for _, parts in found for part in parts]
@@ -314,7 +314,7 @@ class _CleanFile:
         chunk = _chunk_size(self.size)
         stopped: list[bool] = []
 
-        def work(start: int) -> tuple[Result | None] | None:
+        def read_chunk(start: int) -> tuple[Result | None] | None:
             last = min(start + chunk, self.size)
             rows = None if stopped else self._rows(start, last, find)
             if rows is None:
@@ -327,7 +327,7 @@ class _CleanFile:
                 stopped.append(True)
             return (result,)
 
-        parts = in_parallel(work, range(0, self.size, chunk), most=_MOST_THREADS)
+        parts = in_parallel(read_chunk, range(0, self.size, chunk), most=_MOST_THREADS)
         if stopped:
             return None
         return [part[0] for part in parts if part is not None and part[0] is not None]

@@ -109,7 +109,7 @@ def match(
     """Match a run with its judgments, or leave it to the engine."""
     unusual: list[bool] = []
 
-    def work(rows: CleanRows) -> _Part | None:
+    def match_queries(rows: CleanRows) -> _Part | None:
         part = _match_part(judged, rows, policy.ties, depth)
         if part is None:
             unusual.append(True)
@@ -118,7 +118,7 @@ def match(
     single = policy.precision == "single"
     large = judged.rows.numbers.size > _LARGE
     with beside(judged.prepare) if large else nullcontext():
-        parts = work_on_clean_rows(run, layout, work, depth, single=single)
+        parts = work_on_clean_rows(run, layout, match_queries, depth, single=single)
     if judged.has_repeats:
         return LeftToEngine.UNUSUAL
     if parts is None:
