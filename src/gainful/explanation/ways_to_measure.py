@@ -10,8 +10,9 @@ import numpy as np
 from gainful.errors import GainfulError
 from gainful.evaluation.request import refuse_grades
 from gainful.evaluation.scores import Scores, measure_matched
-from gainful.matching.matched import Matched, by_rank
+from gainful.matching.matched import Matched
 from gainful.matching.minus_one_marks import marks_among, tell_marks
+from gainful.matching.rank_search import by_rank
 from gainful.matching.reader import Reader
 from gainful.measures import discount, gain
 from gainful.measures.dialect import Dialect

@@ -19,8 +19,15 @@ from gainful.inputs.cores import beside
 from gainful.inputs.decimal_parsing import WORD
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.identifiers import in_order
-from gainful.matching.matched import Matched, by_rank, offsets_of
-from gainful.matching.rank_search import Segments, count_down_to, locate, tied_ranks, with_repeats
+from gainful.matching.matched import Matched, offsets_of
+from gainful.matching.rank_search import (
+    Segments,
+    by_rank,
+    count_down_to,
+    locate,
+    tied_ranks,
+    with_repeats,
+)
 from gainful.matching.sorting import descending_in_blocks, ranges
 from gainful.measures.policy import Policy
 

@@ -27,8 +27,9 @@ from gainful.inputs.identifiers import (
 from gainful.inputs.single_precision import beyond_single, in_single
 from gainful.inputs.values_as_numbers import INEXACT, is_array, is_held, plain_number
 from gainful.matching.chunks_to_documents import Chunks, fold, without_self
-from gainful.matching.matched import Matched, by_rank, offsets_of
+from gainful.matching.matched import Matched, offsets_of
 from gainful.matching.minus_one_marks import without_negative
+from gainful.matching.rank_search import by_rank
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown, shown_with_type
 

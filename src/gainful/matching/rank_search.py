@@ -261,3 +261,19 @@ def _numbered(values: Floats, row: Ints) -> NDArray[np.complex128]:
     both = np.empty(values.shape, np.complex128)
     both.real, both.imag = row, values
     return both
+
+
+def by_rank(owner: Ints, rank: Ints, grade: Floats) -> Ints:
+    """Return the order of rows by query, rank, and grade descending.
+
+    One sort of a combined integer key is several times faster than a sort by three keys;
+    the rows that share a rank, few or none, are put in order of grade afterwards.
+    """
+    key = owner * (rank.max(initial=0) + 1) + rank
+    order = np.argsort(key)  # rows of equal key are ordered below
+    shared = np.flatnonzero(np.diff(key[order]) == 0)
+    if shared.size:
+        rows = np.union1d(shared, shared + 1)
+        chosen = order[rows]
+        order[rows] = chosen[np.lexsort((-grade[chosen], key[chosen]))]
+    return order

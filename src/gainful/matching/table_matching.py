@@ -19,8 +19,8 @@ from gainful.inputs.identifiers import examples
 from gainful.inputs.table_source import Source, guarded
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.judgment_table import JudgmentTable, refuse_first_duplicate
-from gainful.matching.matched import Matched, by_rank, offsets_of
-from gainful.matching.rank_search import Segments, count_above, with_repeats
+from gainful.matching.matched import Matched, offsets_of
+from gainful.matching.rank_search import Segments, by_rank, count_above, with_repeats
 from gainful.matching.run_table import RunTable, collect
 from gainful.matching.sorting import ranges
 from gainful.measures.policy import Policy

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.matching.matched import Matched, by_rank, offsets_of
+from gainful.matching.matched import Matched, offsets_of
+from gainful.matching.rank_search import by_rank
 from gainful.matching.sorting import descending_in_blocks
 from gainful.matching.spark.partition_ranks import GrowingColumns, Ranks
 from gainful.matching.spark.plan import FAULTY, JUDGMENT, PRESENT, RETRIEVED, UNFOLDED, Plan
