@@ -44,7 +44,7 @@ SLOW = (
     "tests/evaluation/test_measures_against_tools.py",
     "tests/evaluation/test_other_tools.py",
     "tests/compat/test_pytrec_eval.py",
-    # Charts and pages: a schema of a thousand parts, and a renderer.
+    # Charts and pages: a schema of a thousand parts checks each chart, and a renderer draws it.
     "tests/plotting/test_charts.py",
     "tests/plotting/test_chart_names.py",
     "tests/plotting/test_saving_charts.py",

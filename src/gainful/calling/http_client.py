@@ -1,4 +1,4 @@
-"""`HttpClient`: a server that is sent requests, by many threads at the same time.
+"""`HttpClient`: sends requests to a server over HTTP, from many threads at the same time.
 
 Nothing but the standard library is needed.
 """
@@ -87,7 +87,7 @@ def read_address(
 
 
 class HttpClient:
-    """A server; threads may send to it at the same time.
+    """Sends requests to one server; threads may do so at the same time.
 
     Connections are kept and used again. Redirects are not followed, and no proxy is asked: a key goes to the
     address that was given and nowhere else.

@@ -1,4 +1,4 @@
-"""What the columns of a table hold, stated as data, and which column holds what.
+"""What the columns of a table beside runs and judgments hold, stated as data, and which holds what.
 
 A `Roles` says all that `read_table` has to know of a kind of table: slices, texts of documents,
 chunk maps and so on. A new kind of table is one entry here.

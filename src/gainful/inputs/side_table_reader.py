@@ -1,4 +1,4 @@
-"""One reader of tables: anything with rows and columns, from any format, with roles stated as data.
+"""`read_table`: one reader of tables beside runs and judgments, from any format and any frame.
 
 It serves what is small beside a run: slices, scores from elsewhere, texts, chunk maps, samples and
 judgments of subtopics. Runs and judgments have readers of their own, which are made for size.

@@ -1,4 +1,4 @@
-"""Rows as every reader of tables gives them, and those of dicts and of records."""
+"""Rows of tables beside runs and judgments, as every reader gives them; those of dicts and records."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
