@@ -179,11 +179,15 @@ class Processor:
     def __call__(self) -> object:
         before = self._seconds()
         found = self._call()
-        self.least = min(self.least, self._seconds() - before)
+        after = self._seconds()
+        # A process that has ended has taken nothing more.
+        taken = sum(max(0.0, after[each] - before.get(each, 0.0)) for each in after)
+        self.least = min(self.least, taken)
         return found
 
-    def _seconds(self) -> float:
-        return sum(map(_on_the_cores, (os.getpid(), *_descendants(os.getpid()))))
+    def _seconds(self) -> dict[int, float]:
+        mine = (os.getpid(), *_descendants(os.getpid()))
+        return {each: _on_the_cores(each, ended=False) for each in mine}
 
 
 class Resident:
@@ -235,13 +239,13 @@ def _resident(process: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def _on_the_cores(process: int) -> float:
-    """Return the seconds that a process, and its children that have ended, took on all cores."""
+def _on_the_cores(process: int, *, ended: bool = True) -> float:
+    """Return the seconds that a process took on all cores, with its children that have ended or without."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return sum(map(int, stat[11:15])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, stat[11 : 15 if ended else 13])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:

@@ -39,7 +39,7 @@ def plan_of(spark, capsys, tmp_path, depth, *, local, chunks=None, **choices):
     else:
         on_spark(spark, JUDGMENTS, "grade").write.mode("overwrite").parquet(str(tmp_path / "j"))
         judged = judgments_in_frame(spark.read.parquet(str(tmp_path / "j")), {}, policy)
-    plan = Plan(policy, depth, chunks, judged.lowest)
+    plan = Plan(policy, depth, chunks, judged.facts().lowest)
     measuring = Measuring(plan, (gf.measure("nDCG@10"),), (10,), None)
     capsys.readouterr()
     measured_rows(RunWithJudgments(judged, run, plan), measuring).explain()

@@ -2,11 +2,13 @@
 
 import sys
 import warnings
+from random import Random
 
 import pytest
 
 import gainful as gf
-from gainful.inputs.spark_frames import functions, is_spark
+from gainful.inputs.spark_frames import functions, is_faulty, is_spark
+from gainful.matching.spark import plan as cutting
 from spark_cases import rows_of
 
 JUDGMENTS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
@@ -58,6 +60,67 @@ def test_judgments_without_a_value(spark):
         assert message(spark.createDataFrame([*ROWS, row], schema), run) == expected
     empty = spark.createDataFrame([], schema)
     assert message(empty, run) == "judgments: expected at least one judged document, found none."
+
+
+def test_what_is_wrong_with_judgments_is_told_before_what_is_wrong_with_a_run(spark):
+    """The two are looked at at the same time."""
+    judgments = spark.createDataFrame(
+        [("q1", "a", 1.0), ("q1", None, 1.0)], "query string, doc string, grade double"
+    )
+    run = spark.createDataFrame([("q1", "a", 1.0), ("q1", None, 1.0)], RUN)
+    for measure in ("nDCG@1", "nDCG"):
+        assert message(judgments, run, measure).startswith("judgments, query 'q1': expected an id")
+
+
+@pytest.mark.parametrize("user", [None, "7"])
+def test_settings_of_the_session_are_put_back(spark, user):
+    names = [
+        "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning",
+        "spark.sql.adaptive.coalescePartitions.initialPartitionNum",
+    ]
+    before = [spark.conf.get(name, None) for name in names]
+    if user is not None:
+        spark.conf.set(names[1], user)
+    try:
+        gf.evaluate(JUDGMENTS, spark.createDataFrame(ROWS, RUN), ["nDCG@1"])
+        assert [spark.conf.get(name, None) for name in names] == [before[0], user]
+    finally:
+        spark.conf.unset(names[1])
+
+
+@pytest.mark.parametrize("depth", [1, 10, 11, 40])
+def test_so_many_documents_reach_the_edge(spark, depth):
+    """Some queries have fewer documents than the depth, or many that tie, or one that is wrong."""
+    random = Random(depth)  # noqa: S311 - no secret
+    rows = [
+        (
+            f"q{query}",
+            f"d{place}",
+            float(random.randrange(query + 1) if query % 2 else random.random()),
+        )
+        for query in range(30)
+        for place in range(random.choice([1, depth, 3 * depth, 200]))
+    ]
+    random.shuffle(rows)
+    rows.append(("odd", "d", float("nan")))
+    run = spark.createDataFrame(rows, "query string, doc string, number double")
+    sound = cutting._Sound(is_faulty(doc=False), f"(NOT {is_faulty(doc=False)})")
+    stats = {row["query"]: row for row in cutting._stats(run, sound, depth).collect()}
+    assert len(stats) == 31
+    assert stats.pop("odd")["faulty"]
+    sent = 0
+    for query, row in stats.items():
+        scores = [score for name, _, score in rows if name == query]
+        assert row["n"] == len(scores)
+        assert not row["faulty"]
+        reach = sum(score >= row["edge"] for score in scores)
+        assert reach >= min(depth, len(scores))
+        sent += reach if len(set(scores)) == len(scores) > 6 * depth else 0
+    if depth == 10:  # 15.5 of so many parts are expected
+        longest = sum(
+            row["n"] > 6 * depth for query, row in stats.items() if int(query[1:]) % 2 == 0
+        )
+        assert sent < 25 * longest
 
 
 def test_documents_that_are_judged_twice(spark):

@@ -27,7 +27,7 @@ from gainful.inputs.single_precision import BEYOND_SINGLE, beyond_single
 from gainful.message_texts import shortened
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 # The integers of Spark, and what arrays call them.
 _INTEGERS = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64"}
@@ -40,7 +40,16 @@ _NUMBERS = _WHOLE | _TEXT | {"float", "double", "boolean", "decimal"}
 # What is wrong with a line of a text file: its place, and what a message says.
 FAULT = "struct<file:string,start:bigint,line:bigint,expected:string,found:string,remedy:string>"
 
+# Settings of Spark: whether it may join partitions of what it keeps, and how many of them rows
+# are dealt to at first.
 _MAY_JOIN = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+_PARTITIONS = "spark.sql.adaptive.coalescePartitions.initialPartitionNum"
+# A task writes a file for each of so many partitions, the default, but one for all of more.
+_A_FILE_EACH = 200
+_SOME_FILES = 16
+# Rows of one partition: so many are worth a call of Python, and more are not kept together.
+_ENOUGH = 20_000
+_MANY = 200_000
 
 _VERSIONS = re.compile(
     r"[Pp]ython in worker has different version:? (\S+) than that in driver:? ([\d.]*\d)"
@@ -56,6 +65,7 @@ _SET_PYTHON = (
     "Set PYSPARK_PYTHON, or spark.pyspark.python, before the session starts, to such a Python on "
     "every machine; on this one it is {}."
 )
+_NO_SESSION = "SESSION_OR_CONTEXT_NOT_EXISTS"
 _CAUSE = re.compile(r"^Caused by: (?:[\w$]+\.)*([\w$]+): (.+)$", re.M)
 _LONGEST = 300
 
@@ -110,13 +120,17 @@ def functions() -> Any:
     try:
         found.lit(0)
     except AssertionError:  # all that Spark says of a session that is no more
-        raise InputError(
-            "Spark",
-            "a session that runs",
-            "one that was stopped",
-            "Look at the values of queries before it is stopped.",
-        ) from None
+        raise _stopped() from None
     return found
+
+
+def _stopped() -> InputError:
+    return InputError(
+        "Spark",
+        "a session that runs",
+        "one that was stopped",
+        "Look at the values of queries before it is stopped.",
+    )
 
 
 @contextmanager
@@ -149,7 +163,9 @@ def _cause(problem: Exception) -> str:
 
 
 def _failure(said: str) -> InputError | None:
-    """Return what is wrong with the Python of Spark's workers, if that is it."""
+    """Return what is wrong with the session or the Python of Spark's workers, if that is it."""
+    if _NO_SESSION in said:
+        return _stopped()
     if versions := _VERSIONS.search(said):
         return InputError(
             "Spark",
@@ -224,8 +240,18 @@ def in_shape(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]
 
 def as_texts(frame: "DataFrame") -> "DataFrame":
     """Return the columns query and doc as strings, and all others as they are."""
+    ids = ("query", "doc")
+    others = [f"`{name}`" for name in frame.columns if name not in ids]
+    return frame.selectExpr(*(f"CAST({name} AS string) AS {name}" for name in ids), *others)
+
+
+def aggregated(frame: "DataFrame", by: Sequence[str], of: Sequence[str]) -> "DataFrame":
+    """Return the groups of a frame; what they are by, and what is told of each, is SQL.
+
+    A text takes a call of Java where a column that Python puts together takes ten for each sign.
+    """
     sql = functions()
-    return frame.withColumns({name: sql.col(name).cast("string") for name in ("query", "doc")})
+    return frame.groupBy(*map(sql.expr, by)).agg(*map(sql.expr, of))
 
 
 def as_they_are(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]) -> "DataFrame":
@@ -233,7 +259,6 @@ def as_they_are(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, s
 
     Of a file, the last column is instead what is wrong with a line.
     """
-    sql = functions()
     if isinstance(given, Unread):
         return given.read(kind, columns)
     described = given.dtypes
@@ -244,21 +269,21 @@ def as_they_are(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, s
     ids = dict(zip(("query", "doc"), places, strict=False))
     refuse_ids(kind.name, described, ids, _IDS)
     query, doc, *numbers = (
-        sql.col("`" + names[place].replace("`", "``") + "`") for place in places if place >= 0
+        "`" + names[place].replace("`", "``") + "`" for place in places if place >= 0
     )
     if numbers:
         refuse_numbers(kind.name, described[places[2]], kind, _NUMBERS)
         number, found = numbers[0], described[places[2]][1].split("(")[0]
     else:
-        number, found = sql.lit(kind.implied), "double"
-    value = _double(sql, number, found)
+        number, found = f"double('{kind.implied}')", "double"
+    value = _double(number, found)
     if kind.ascending:
-        value = -value
-    frame = given.select(
-        query.alias("query"),
-        doc.alias("doc"),
-        (value + sql.lit(0.0)).alias("number"),  # there is no −0
-        number.cast("string").alias("given"),
+        value = f"-{value}"
+    frame = given.selectExpr(
+        f"{query} AS query",
+        f"{doc} AS doc",
+        f"{value} + 0D AS number",  # there is no −0
+        f"CAST({number} AS string) AS given",
     )
     refuse_ranks(frame, kind)
     return frame
@@ -307,35 +332,35 @@ def number_column_on_spark(
     return str(names[find_columns(names, kind, columns, kind.name)[2]])
 
 
-def _double(sql: Any, number: "Column", type_: str) -> "Column":
+def _double(number: str, type_: str) -> str:
+    """Return, in SQL, a column as a double; NaN for an integer that a double does not hold exactly."""
     if type_ in _TEXT:
-        return sql.when(number.rlike(_DECIMAL), number.try_cast("double"))  # type: ignore[no-any-return]
-    double = number.cast("double")
+        return f"if({number} RLIKE r'{_DECIMAL}', try_cast({number} AS double), NULL)"
+    double = f"CAST({number} AS double)"
     if type_ != "bigint":
         return double
-    exact = double.cast("decimal(38,0)") == number.cast("decimal(38,0)")
-    return sql.when(exact, double).when(number.isNotNull(), sql.lit(float("nan")))  # type: ignore[no-any-return]
+    exact = f"CAST({double} AS decimal(38,0)) = CAST({number} AS decimal(38,0))"
+    return f"if({number} IS NULL OR {exact}, {double}, double('nan'))"
 
 
-def is_faulty(sql: Any, *, doc: bool = True) -> "Column":
-    """Return the condition that a row has no ids, or a number that is missing or not finite.
+def is_faulty(*, doc: bool = True) -> str:
+    """Return the condition, in SQL, that a row has no ids, or a number that is missing or not finite.
 
     Without `doc`, the id of the document is not looked at.
+
+    >>> is_faulty(doc=False)
+    "(query IS NULL OR number IS NULL OR isnan(number) OR abs(number) = double('inf'))"
     """
-    query, number = sql.col("query"), sql.col("number")
-    infinite = sql.abs(number) == sql.lit(float("inf"))
-    missing = query.isNull() | number.isNull()
-    if doc:
-        missing = missing | sql.col("doc").isNull()
-    return missing | sql.isnan(number) | infinite  # type: ignore[no-any-return]
+    named = " OR doc IS NULL" if doc else ""
+    odd = "isnan(number) OR abs(number) = double('inf')"
+    return f"(query IS NULL{named} OR number IS NULL OR {odd})"
 
 
 def refuse_values(frame: "DataFrame", kind: Kind) -> None:
     """Say where a value is missing, or is no finite number, if one is."""
-    sql = functions()
     if "fault" in frame.columns:
         _refuse_line(frame)
-    found = _first(frame, is_faulty(sql))
+    found = _first(frame, is_faulty())
     if found is None:
         return
     if found["query"] is None:
@@ -378,13 +403,10 @@ def refuse_ranks(frame: "DataFrame", kind: Kind) -> None:
     if kind.tied:
         return
     sql = functions()
-    docs = sql.min("doc").alias("one"), sql.max("doc").alias("other")
-    ranks = as_texts(frame.where(~is_faulty(sql))).withColumn("rank", -sql.col("number"))
-    ranks = ranks.groupBy("query", "rank").agg(*docs)
-    rank = sql.col("rank")
-    odd = sql.lit(kind.whole) & ((rank < sql.lit(0)) | (rank != sql.floor(rank)))
-    ranks = ranks.withColumn("odd", odd)
-    wrong = ranks.where(sql.col("odd") | (sql.col("one") != sql.col("other")))
+    ranks = as_texts(frame.where(f"NOT {is_faulty()}")).withColumn("rank", sql.expr("-number"))
+    ranks = aggregated(ranks, ["query", "rank"], ["min(doc) AS one", "max(doc) AS other"])
+    odd = "(rank < 0 OR rank != floor(rank))" if kind.whole else "false"
+    wrong = ranks.selectExpr("*", f"{odd} AS odd").where("odd OR one != other")
     found = wrong.orderBy(sql.desc("odd"), "query", "rank").limit(1).collect()
     if found:
         query, rank, one, other, is_odd = found[0]
@@ -395,9 +417,8 @@ def refuse_ranks(frame: "DataFrame", kind: Kind) -> None:
 
 def refuse_beyond_single(frame: "DataFrame", kind: Kind) -> None:
     """Say where a score is finite and a float32 cannot hold it, if one is."""
-    sql = functions()
-    size = sql.abs(sql.col("number"))
-    found = _first(frame, (size >= sql.lit(BEYOND_SINGLE)) & (size < sql.lit(float("inf"))))
+    beyond = f"abs(number) >= double('{BEYOND_SINGLE}') AND abs(number) < double('inf')"
+    found = _first(frame, beyond)
     if found is not None:
         place = f"{kind.name}, query {found['query']!r}, document {found['doc']!r}"
         raise beyond_single(place, found["number"])
@@ -405,8 +426,7 @@ def refuse_beyond_single(frame: "DataFrame", kind: Kind) -> None:
 
 def refuse_duplicates(frame: "DataFrame", kind: Kind) -> None:
     """Refuse the first document that a query has twice, if one has."""
-    sql = functions()
-    twice = frame.groupBy("query", "doc").count().where(sql.col("count") > sql.lit(1))
+    twice = frame.groupBy("query", "doc").count().where("count > 1")
     found = twice.orderBy("query", "doc").limit(1).collect()
     if found:
         raise InputError(
@@ -417,7 +437,7 @@ def refuse_duplicates(frame: "DataFrame", kind: Kind) -> None:
         )
 
 
-def _first(frame: "DataFrame", condition: "Column") -> Any:
+def _first(frame: "DataFrame", condition: str) -> Any:
     found = frame.where(condition).orderBy("query", "doc").limit(1).collect()
     return found[0] if found else None
 
@@ -456,12 +476,37 @@ def kept(frame: "DataFrame") -> "DataFrame":
     """Have Spark keep rows once they are computed, in as few partitions as it finds fit.
 
     Of what is kept, Spark would not join small partitions, and have two hundred of them for a
-    thousand rows, each with a call of Python. The setting is put back at once.
+    thousand rows, each with a call of Python. It would also write as many files in every task. The
+    settings, which count when rows are planned, are put back at once.
     """
     conf = frame.sparkSession.conf
-    before = conf.get(_MAY_JOIN, "false") or "false"
-    conf.set(_MAY_JOIN, "true")
+    partitions = conf.get(_PARTITIONS, None) or conf.get("spark.sql.shuffle.partitions")
+    settings = {_MAY_JOIN: "true"}
+    if partitions is not None and _SOME_FILES < int(partitions) <= _A_FILE_EACH:
+        settings[_PARTITIONS] = str(_A_FILE_EACH + 1)
+    before = {name: conf.get(name, None) for name in settings}
     try:
+        for name, value in settings.items():
+            conf.set(name, value)
         return frame.persist()
     finally:
-        conf.set(_MAY_JOIN, before)
+        for name, known in before.items():
+            if known is None:
+                conf.unset(name)
+            else:
+                conf.set(name, known)
+
+
+def by_query(frame: "DataFrame", rows: int | None = None) -> "DataFrame":
+    """Have Spark send the rows of each query to one partition.
+
+    Where it is known about how many rows there are, they go to as many partitions as have work
+    enough, and as run at a time. Else, and on a session of another machine (Connect), which does
+    not tell how many run, Spark decides.
+    """
+    query = functions().expr("query")
+    context = getattr(frame.sparkSession, "sparkContext", None)
+    if rows is None or context is None:
+        return frame.repartition(query)
+    cores = context.defaultParallelism
+    return frame.repartition(max(1, min(cores, rows // _ENOUGH), rows // _MANY), query)

@@ -1,5 +1,6 @@
 """`Reader` and `Judgments`: judgments and runs of any kind, each opened once, under one policy."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -41,13 +42,12 @@ class Judgments:
     Attributes:
         given: the judgments, opened.
         policy: as the caller gives it.
-        marks: how many grades of −1 may mean not judged; None while nobody has looked.
         told_swapped: whether it was said of them that they look like a run.
     """
 
     def __init__(self, given: Input, policy: Policy) -> None:
         self.given, self.policy = given, policy
-        self.marks: int | None = None
+        self._marks: int | None = None
         self.told_swapped = False
         self._on_spark: SparkJudgments | None = None
 
@@ -77,8 +77,19 @@ class Judgments:
         """Return the judgments on Spark."""
         if self._on_spark is None:
             self._on_spark = self.given.judged_on_spark(session, self.policy)
-            self.marks = self._on_spark.marks
         return self._on_spark
+
+    def look_for_marks(self, matched: Matched) -> None:
+        """Look for marks among what was matched, unless they are known."""
+        if self._marks is None:
+            self._marks = marks_among([matched])
+
+    @property
+    def marks(self) -> int | None:
+        """How many grades of −1 may mean not judged; None while nobody has looked."""
+        if self._marks is None and self._on_spark is not None:
+            self._marks = self._on_spark.facts().marks
+        return self._marks
 
 
 @dataclass(frozen=True)
@@ -161,8 +172,7 @@ class Reader:
         opened.refuse_unfit(judgments.given)
         decided = self.policy.resolved(ids=opened.has_ids)
         matched = opened.match(judgments, decided, depth, self.chunks)
-        if judgments.marks is None:
-            judgments.marks = marks_among([matched])
+        judgments.look_for_marks(matched)
         opened.warn_of_ranks()  # when nothing is wrong with it
         self._warn_if_swapped(opened)
         return matched, decided
@@ -219,7 +229,8 @@ class Reader:
             decided = self.policy.resolved(ids=True)
             judged = judgments.on_spark(session)
             rows = opened.returned_on_spark(session, self.policy)
-            plan = Plan(decided, depth, self.chunks, judged.lowest)
+            lowest = judged.facts().lowest if decided.absent == "lowest" else math.inf
+            plan = Plan(decided, depth, self.chunks, lowest)
             self._warn_if_swapped(opened)
             return RunWithJudgments(judged, rows, plan), decided
 

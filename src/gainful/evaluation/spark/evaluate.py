@@ -13,7 +13,7 @@ from gainful.evaluation.means_over_queries import (
     refuse_nothing_counted,
 )
 from gainful.evaluation.spark.partition_measuring import SCHEMA, Measuring, problem_of
-from gainful.evaluation.spark.scores import Names, SparkScores, is_measured
+from gainful.evaluation.spark.scores import IS_EMPTY, IS_MEASURED, Names, SparkScores
 from gainful.evaluation.spark.summary_of_queries import Summary, Summing, added, read_summary
 from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.identifiers import refuse_disjoint_queries
@@ -26,7 +26,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 _EXAMPLES = 1000
 
@@ -50,10 +50,17 @@ def measure_on_spark(
     reaches = tuple(dict.fromkeys(measure.reach for measure in measures))
     # What the lowest grade is, the machines do not know: each sees a part of the judgments.
     plan = replace(plan, policy=plan.policy.knowing(plan.lowest))
+    pair.judged.facts.start()
     with keeping() as keep:
-        frame = kept(measured_rows(pair, Measuring(plan, measures, reaches, tool), keep))
         try:
-            summary = _summary(frame, measures, len(reaches))
+            rows = measured_rows(pair, Measuring(plan, measures, reaches, tool), keep)
+        except Exception:
+            pair.judged.facts()  # what is wrong with judgments is told first
+            raise
+        pair.judged.facts()
+        frame = kept(rows)
+        try:
+            summary = _summary(frame)
         except BaseException:
             frame.unpersist()
             raise
@@ -86,15 +93,15 @@ def measure_on_spark(
 def measured_rows(
     pair: RunWithJudgments, measuring: Measuring, keep: Keep = lambda rows: rows
 ) -> "DataFrame":
-    """Return a row for each query, and for what is wrong; nothing is done before it is asked for."""
-    return in_python(pair.rows(keep), measuring, SCHEMA)
+    """Return a row for each query, and one for each partition with what is known of all its queries."""
+    return in_python(pair.rows(keep), Summing(measuring), SCHEMA)
 
 
-def _summary(frame: "DataFrame", measures: tuple[Measure, ...], reaches: int) -> Summary:
-    parts = in_python(frame, Summing(measures, 2 * reaches), "summary string").collect()
+def _summary(frame: "DataFrame") -> Summary:
+    parts = frame.where("note IS NOT NULL").select("note").collect()
     if not parts:
         raise InputError(RUN.name, RUN.least, "none")
-    return added([read_summary(row["summary"]) for row in parts])
+    return added([read_summary(row["note"]) for row in parts])
 
 
 def _refuse(pair: RunWithJudgments, frame: "DataFrame", summary: Summary) -> None:
@@ -107,8 +114,7 @@ def _refuse(pair: RunWithJudgments, frame: "DataFrame", summary: Summary) -> Non
         pair.refuse_unfolded()
     _refuse_disjoint(frame, summary)
     if pair.plan.policy.unjudged == "error" and summary.unjudged:
-        sql = functions()
-        first = _ordered(frame.where(sql.col("unjudged") > sql.lit(0))).limit(1).collect()[0]
+        first = _ordered(frame.where("unjudged > 0")).limit(1).collect()[0]
         pair.refuse_unjudged(first["query"], int(first["unjudged"]))
     if summary.problems:
         raise problem_of(min(summary.problems))
@@ -128,7 +134,7 @@ def _refuse_queries(
         refuse_extra(summary.extra, names["extra"].first(_EXAMPLES), policy)
     for column, measure in enumerate(measures):
         if policy.empty == "error" and summary.lacking[column]:
-            found = _names(frame, functions().col("empty")[column], _EXAMPLES)
+            found = _names(frame, f"empty[{column}]", _EXAMPLES)
             refuse_empty(measure, summary.lacking[column], found, policy)
         refuse_nothing_counted(measure, summary.counted[column], policy)
 
@@ -138,31 +144,30 @@ def _refuse_disjoint(frame: "DataFrame", summary: Summary) -> None:
         return
     if not summary.extra:
         raise InputError(RUN.name, RUN.least, "none")
-    extra = functions().col("extra")
     refuse_disjoint_queries(
-        _names(frame, is_measured(), _EXAMPLES), _names(frame, extra, _EXAMPLES)
+        _names(frame, IS_MEASURED, _EXAMPLES), _names(frame, "extra", _EXAMPLES)
     )
 
 
-def _subsets(summary: Summary) -> list[tuple[str, "Column", int]]:
-    sql = functions()
-    lacking = sql.exists("empty", lambda one: one)
+def _subsets(summary: Summary) -> list[tuple[str, str, int]]:
+    """Return the kinds of queries, the condition of each in SQL, and how many there are."""
     return [
-        ("missing", sql.col("missing"), summary.missing),
-        ("empty", lacking, summary.empty),
-        ("extra", sql.col("extra"), summary.extra),
+        ("missing", "missing", summary.missing),
+        ("empty", IS_EMPTY, summary.empty),
+        ("extra", "extra", summary.extra),
     ]
 
 
 @errors_of_spark()
-def _names(frame: "DataFrame", condition: "Column", most: int | None) -> tuple[str, ...]:
+def _names(frame: "DataFrame", condition: str, most: int | None) -> tuple[str, ...]:
     """Return the first ids of some queries, or all, in order."""
     chosen = _ordered(frame.where(condition)).select("query")
     return tuple(row["query"] for row in (chosen if most is None else chosen.limit(most)).collect())
 
 
 def _ordered(rows: "DataFrame") -> "DataFrame":
-    return rows.orderBy(functions().length("query"), "query")
+    sql = functions()
+    return rows.orderBy(sql.expr("length(query)"), sql.expr("query"))
 
 
 def _coverage(

@@ -56,14 +56,14 @@ class Measuring:
         for bunch in bunches(batches, self.plan):
             flags = [name for name in FLAGS if getattr(bunch, name)]
             if flags:
-                yield _noted({"flags": flags})
+                yield noted({"flags": flags})
             if bunch.extra:
                 yield _batch(query=bunch.extra, extra=[True] * len(bunch.extra))
             if bunch.matched.queries:
                 try:
                     yield self._measured(bunch)
                 except GainfulError as problem:
-                    yield _noted({"problem": [type(problem).__name__, *problem.args]})
+                    yield noted({"problem": [type(problem).__name__, *problem.args]})
 
     def _measured(self, bunch: Bunch) -> Any:
         import pyarrow as pa
@@ -117,7 +117,8 @@ def _lists(column: Any, count: int, width: int) -> Any:
     return pa.ListArray.from_arrays(np.arange(count + 1, dtype=np.int32) * width, column)
 
 
-def _noted(note: dict[str, Any]) -> Any:
+def noted(note: dict[str, Any]) -> Any:
+    """Return a row without a query that tells something else."""
     return _batch(note=[json.dumps(note)])
 
 

@@ -17,12 +17,16 @@ from gainful.evaluation.scores import Scores, TieRange
 from gainful.evaluation.spark.summary_of_queries import Summary
 from gainful.inputs.id_types import IdType
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.spark_frames import errors_of_spark, functions, without_pandas
+from gainful.inputs.spark_frames import errors_of_spark, without_pandas
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+# Conditions of SQL: that a row is of a judged query, and that a measure has no value for it.
+IS_MEASURED = "NOT extra"
+IS_EMPTY = "exists(empty, one -> one)"
 
 Again = Callable[[tuple[Measure, ...], Policy], Scores]
 
@@ -113,7 +117,7 @@ class SparkScores(Scores):
     def _collected(self) -> tuple[Held, Ints]:
         """The queries that count, their values, where these count, and how many are judged."""
         with errors_of_spark(), without_pandas():
-            wanted = self._frame.where(is_measured()).select("query", "values", "judged").toArrow()
+            wanted = self._frame.where(IS_MEASURED).select("query", "values", "judged").toArrow()
         names = wanted["query"].to_pylist()
         place = {name: number for number, name in enumerate(names)}
         order = [place[name] for name in in_order(names)]
@@ -144,11 +148,9 @@ class SparkScores(Scores):
     def query_counts(self) -> QueryCounts:
         """What the scores rest on, query by query, fetched from Spark."""
         numbers = ("judged", "retrieved", "seen", "unjudged", "tied")
-        sql = functions()
-        empty = sql.exists("empty", lambda one: one).alias("empty")
         with errors_of_spark(), without_pandas():
-            rows = self._frame.where(is_measured())
-            wanted = rows.select("query", "missing", empty, *numbers).toArrow()
+            rows = self._frame.where(IS_MEASURED)
+            wanted = rows.selectExpr("query", "missing", f"{IS_EMPTY} AS empty", *numbers).toArrow()
         names = wanted["query"].to_pylist()
         place = {name: number for number, name in enumerate(names)}
         order = [place[name] for name in in_order(names)]
@@ -240,17 +242,12 @@ class SparkPerQuery(PerQuery):
     def __len__(self) -> int:
         return self._size
 
+    @errors_of_spark()
     def to_spark(self) -> Any:
         """Return a Spark data frame, in no order; nothing is fetched."""
-        sql = functions()
         values = [
-            sql.col("values")[place].alias(name) for place, name in enumerate(self.columns[1:])
+            f"values[{place}] AS `{name.replace('`', '``')}`"
+            for place, name in enumerate(self.columns[1:])
         ]
-        counts = sql.exists("values", lambda value: value.isNotNull())
-        return self._frame.where(is_measured() & counts).select("query", *values)
-
-
-def is_measured() -> Any:
-    """Return the condition that a row is of a judged query."""
-    sql = functions()
-    return sql.col("extra") == sql.lit(False)  # noqa: FBT003 - a value of a column
+        counts = "exists(values, value -> value IS NOT NULL)"
+        return self._frame.where(IS_MEASURED).where(counts).selectExpr("query", *values)

@@ -10,8 +10,7 @@ import numpy as np
 
 from gainful.evaluation.input_hashes import total
 from gainful.evaluation.means_over_queries import summands
-from gainful.evaluation.spark.partition_measuring import COUNTS, FLAGS
-from gainful.measures.measure import Measure
+from gainful.evaluation.spark.partition_measuring import COUNTS, FLAGS, Measuring, noted
 
 _TERMS = 3  # numbers that hold a sum of float64 with no error that a mean could show
 
@@ -62,20 +61,20 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Summing:
-    """Adds up the rows of one partition."""
+    """Measures the queries of one partition, and adds them up on the way."""
 
-    measures: tuple[Measure, ...]
-    digests: int
+    measuring: Measuring
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield a row with the summary of a partition."""
-        import pyarrow as pa
-
-        parts = [self._summary(batch) for batch in batches if batch.num_rows]
+        """Yield the rows of the queries, and at the end one with a note, the summary of all."""
+        parts = []
+        for batch in self.measuring(batches):
+            parts.append(self._summary(batch))
+            if not parts[-1].notes:
+                yield batch
         if parts:
             whole = added(parts)
-            told = {field.name: getattr(whole, field.name) for field in fields(whole)}
-            yield pa.record_batch({"summary": [json.dumps(told)]})
+            yield noted({field.name: getattr(whole, field.name) for field in fields(whole)})
 
     def _summary(self, batch: Any) -> Summary:
         import pyarrow as pa
@@ -84,7 +83,8 @@ class Summing:
         rows = pa.Table.from_batches([batch])
         notes = [json.loads(note) for note in rows["note"].to_pylist() if note is not None]
         mine, others = rows.filter(pc.invert(rows["extra"])), rows.filter(rows["extra"])
-        width = len(self.measures)
+        measures = self.measuring.measures
+        width = len(measures)
         flat = mine["values"].combine_chunks().flatten()
         values = flat.to_numpy(zero_copy_only=False).reshape(-1, width)
         counted = flat.is_valid().to_numpy(zero_copy_only=False).reshape(-1, width)
@@ -105,11 +105,11 @@ class Summing:
             lacking=empty.sum(axis=0).tolist(),
             sums=[
                 _terms(summands(measure, values[counted[:, column], column].tolist()))
-                for column, measure in enumerate(self.measures)
+                for column, measure in enumerate(measures)
             ],
             digests=[
                 total(int.from_bytes(row[place], "little") for row in digests)
-                for place in range(self.digests)
+                for place in range(2 * len(self.measuring.reaches))
             ],
             notes=notes,
         )

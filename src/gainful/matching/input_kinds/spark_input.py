@@ -72,7 +72,7 @@ class SparkInput(Input):
 
     def lowest_grade(self, judgments: "Judgments") -> float:
         """Return the lowest grade, which is found when the judgments are checked."""
-        return judgments.on_spark(self.spark).lowest
+        return judgments.on_spark(self.spark).facts().lowest
 
     @cached_property
     def taken_from(self) -> str:  # type: ignore[override]

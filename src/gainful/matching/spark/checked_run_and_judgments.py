@@ -88,7 +88,7 @@ class RunWithJudgments:
         sql = functions()
         assert self.plan.chunks is not None  # noqa: S101 - else nothing is folded
         mine = self.run.join(self.judged.frame.select("query").distinct(), "query", "left_semi")
-        lost = with_document(sql, mine, self.plan.chunks).where(sql.col("document").isNull())
+        lost = with_document(sql, mine, self.plan.chunks).where("document IS NULL")
         chunk = lost.orderBy("doc").limit(1).collect()[0]["doc"]
         self.plan.chunks.document(chunk)  # says more, where it is a function
         raise unknown_chunk(chunk)
@@ -97,8 +97,8 @@ class RunWithJudgments:
         """Say which documents of a query have no judgment."""
         sql = functions()
         mine = sql.col("query") == sql.lit(query)
-        known = self.judged.frame.where(mine & is_counted(self.plan.policy)).select("doc")
-        listed = self.rows().where(mine & (sql.col("kind") == sql.lit(RETRIEVED)))
+        known = self.judged.frame.where(mine).where(is_counted(self.plan.policy)).select("doc")
+        listed = self.rows().where(mine).where(f"kind = {RETRIEVED}")
         lost = listed.join(known, "doc", "left_anti").orderBy(sql.col("score").desc()).limit(4)
         raise InputError(
             f"run, query {query!r}",
@@ -117,7 +117,7 @@ class RunWithJudgments:
             folded = with_document(sql, run, self.plan.chunks)
             run = folded.select("query", sql.col("document").alias("doc"))
         if self.plan.policy.drop_self != "no":
-            run = run.where(sql.col("query") != sql.col("doc"))
+            run = run.where("query != doc")
         if self.plan.cut and run.join(judged, ["query", "doc"], "left_semi").limit(1).collect():
             return
         queries = self.judged.frame.select("query").distinct()

@@ -6,26 +6,35 @@ a depth is all that matters, each partition first keeps the documents of each qu
 highest scores, and what is sent does not grow with the lists.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import PolicyError
-from gainful.inputs.spark_frames import as_texts, functions, is_faulty
+from gainful.inputs.spark_frames import aggregated, by_query, functions, is_faulty
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.spark.spark_judgments import SparkJudgments
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 _UNORDERED = {"ties": "order", "duplicates": "first", "fold": "first"}
 # The kinds of rows, in the order in which a query has them.
 BARE, JUDGMENT, PRESENT, FAULTY, UNFOLDED, RETRIEVED = range(6)
+_ROW = {
+    "query": "string",
+    "kind": "tinyint",
+    "doc": "string",
+    "score": "double",
+    "value": "double",
+}
 FEW = 200_000  # judged queries that every machine can hold
 _APART = "spark.sql.requireAllClusterKeysForDistribution"
-_SHARES = 2  # in how many parts, times the depth, the documents of a query are looked at
+_SHARES = 1.5  # in how many parts, times the depth, the documents of a query are looked at
+_WIDE = 16  # how many of them are columns
 Keep = Callable[["DataFrame"], "DataFrame"]
 """Has Spark keep rows that are used twice."""
 
@@ -38,7 +47,7 @@ class Plan:
         policy: with `ties` decided.
         depth: the deepest rank that matters; None for all.
         chunks: how to fold chunks to documents.
-        lowest: the lowest grade of all judgments.
+        lowest: the lowest grade of all judgments, where the policy asks for it; else infinite.
         cut: whether Spark leaves out what stands below the depth, and counts the documents.
         once: whether it is certain that no document comes twice for a query.
     """
@@ -81,47 +90,45 @@ def planned(judged: SparkJudgments, run: "DataFrame", plan: Plan, keep: Keep) ->
     of doc.
     """
     sql = functions()
-    rows = _judgments(sql, judged)
+    rows = _judgments(judged)
     if plan.policy.precision == "single":
-        run = run.withColumn(
-            "number", sql.col("number").cast("float").cast("double") + sql.lit(0.0)
-        )
+        run = run.withColumn("number", sql.expr("CAST(CAST(number AS float) AS double) + 0D"))
     if plan.cut:
         itself = plan.policy.drop_self != "no"
         assert plan.depth is not None  # noqa: S101 - what is cut has a depth
-        return _in_order(sql, _cut(judged, rows, run, plan.depth, keep, itself=itself), plan)
-    listed = _retrieved(sql, as_texts(run))
+        return _in_order(sql, _cut(sql, judged, rows, run, plan.depth, keep, itself=itself), plan)
+    listed = _retrieved(run)
     if plan.chunks is not None:
         # Before rows are sent: after a function of Python, Spark does not know any more that the rows of a
         # query are together, and would send them apart.
         listed = with_document(sql, listed, plan.chunks)
         rows = rows.withColumn("document", sql.col("doc"))
-    rows = rows.unionByName(listed).repartition("query")
+    rows = by_query(rows.unionByName(listed))
     if plan.once:
         rows = _grouped(sql, rows, plan)
     if plan.policy.drop_self != "no":  # after folding: a chunk of the query is the query too
-        itself = (sql.col("kind") == sql.lit(RETRIEVED)) & (sql.col("query") == sql.col("doc"))
-        rows = _marked(sql, rows, itself, PRESENT)  # its query is there all the same
+        # Its query is there all the same.
+        rows = _marked(sql, rows, f"kind = {RETRIEVED} AND query = doc", PRESENT)
     return _in_order(sql, rows, plan)
 
 
-def _judgments(sql: Any, judged: SparkJudgments) -> "DataFrame":
-    rows = judged.frame.select(*row_of(sql, JUDGMENT, doc=sql.col("doc"), value=sql.col("number")))
+def _judgments(judged: SparkJudgments) -> "DataFrame":
+    rows = judged.frame.selectExpr(*row_of(JUDGMENT, doc="doc", value="number"))
     if judged.bare is not None:
-        rows = rows.unionByName(judged.bare.select(*row_of(sql, BARE)))
+        rows = rows.unionByName(judged.bare.selectExpr(*row_of(BARE)))
     return rows
 
 
-def _retrieved(sql: Any, run: "DataFrame") -> "DataFrame":
+def _retrieved(run: "DataFrame") -> "DataFrame":
     """Return the rows of a run, those that are wrong marked."""
-    kind = sql.when(is_faulty(sql), sql.lit(FAULTY)).otherwise(sql.lit(RETRIEVED))
-    query = sql.coalesce(sql.col("query"), sql.lit(""))
-    return run.select(*row_of(sql, kind, query=query, doc=sql.col("doc"), score=sql.col("number")))
+    kind = f"if({is_faulty()}, {FAULTY}, {RETRIEVED})"
+    query = "coalesce(CAST(query AS string), '')"
+    return run.selectExpr(*row_of(kind, query=query, doc="doc", score="number"))
 
 
-def _marked(sql: Any, rows: "DataFrame", condition: "Column", kind: int) -> "DataFrame":
-    code = sql.when(condition, sql.lit(kind)).otherwise(sql.col("kind"))
-    return rows.withColumn("kind", code.cast("tinyint"))
+def _marked(sql: Any, rows: "DataFrame", condition: str, kind: int) -> "DataFrame":
+    code = f"CAST(if({condition}, {kind}, kind) AS tinyint)"
+    return rows.withColumn("kind", sql.expr(code))
 
 
 def _grouped(sql: Any, rows: "DataFrame", plan: Plan) -> "DataFrame":
@@ -130,19 +137,19 @@ def _grouped(sql: Any, rows: "DataFrame", plan: Plan) -> "DataFrame":
     The groups are formed where the rows of a query are together already, unless a setting of the
     session has Spark send each group by itself; then the queries are put together again.
     """
-    best = sql.max("score").alias("score"), sql.max("value").alias("value")
+    best = "max(score) AS score", "max(value) AS value"
     chunk = ["doc"] if plan.chunks is None else ["doc", "document"]
-    rows = rows.groupBy("query", "kind", *chunk).agg(*best, sql.count(sql.lit(1)).alias("times"))
-    listed = sql.col("kind") == sql.lit(RETRIEVED)
+    rows = aggregated(rows, ["query", "kind", *chunk], [*best, "count(1) AS times"])
     if plan.policy.duplicates == "error":
-        of_documents = listed | (sql.col("kind") == sql.lit(JUDGMENT))
-        rows = _marked(sql, rows, of_documents & (sql.col("times") > sql.lit(1)), FAULTY)
+        twice = f"kind IN ({RETRIEVED}, {JUDGMENT}) AND times > 1"
+        rows = _marked(sql, rows, twice, FAULTY)
     if plan.chunks is not None:
-        document = sql.when(listed, sql.col("document")).otherwise(sql.col("doc"))
-        rows = rows.withColumn("doc", document).groupBy("query", "kind", "doc").agg(*best)
-        rows = _marked(sql, rows, listed & sql.col("doc").isNull(), UNFOLDED)
+        document = f"if(kind = {RETRIEVED}, document, doc)"
+        rows = rows.withColumn("doc", sql.expr(document))
+        rows = aggregated(rows, ["query", "kind", "doc"], best)
+        rows = _marked(sql, rows, f"kind = {RETRIEVED} AND doc IS NULL", UNFOLDED)
     if rows.sparkSession.conf.get(_APART, "false") == "true":
-        rows = rows.repartition("query")
+        rows = by_query(rows)
     return rows.select("query", "kind", "doc", "score", "value")
 
 
@@ -168,26 +175,21 @@ def with_document(sql: Any, rows: "DataFrame", chunks: Chunks) -> "DataFrame":
 
 def _in_order(sql: Any, rows: "DataFrame", plan: Plan) -> "DataFrame":
     """Sort the rows of each partition; those that tie by id, where the policy says so."""
-    order = [sql.col("query"), sql.col("kind"), sql.col("score").desc()]
+    order = [sql.expr("query"), sql.expr("kind"), sql.expr("score").desc()]
     if plan.policy.ties in BY_ID:
-        doc = sql.col("doc")
-        order.append(doc.desc() if plan.policy.ties == "doc" else doc.asc())
-    return rows.sortWithinPartitions(*order).withColumn("id", sql.xxhash64("doc"))
+        doc = sql.expr("doc")
+        order.append(doc.desc() if plan.policy.ties == "doc" else doc)
+    return rows.sortWithinPartitions(*order).selectExpr("*", "xxhash64(doc) AS id")
 
 
-def row_of(sql: Any, kind: "int | Column", **given: "Column") -> list["Column"]:
-    """Return the columns that rows of every kind have."""
-    known = {"query": sql.col("query"), **given}
-    types = {"query": "string", "doc": "string", "score": "double", "value": "double"}
-    code = sql.lit(kind) if isinstance(kind, int) else kind
-    columns = {
-        name: (known[name] if name in known else sql.lit(None).cast(type_)).alias(name)
-        for name, type_ in types.items()
-    }
-    return [columns.pop("query"), code.cast("tinyint").alias("kind"), *columns.values()]
+def row_of(kind: int | str, **given: str) -> list[str]:
+    """Return the columns that rows of every kind have, in SQL."""
+    known = {"query": "query", "kind": kind, **given}
+    return [f"CAST({known.get(name, 'NULL')} AS {type_}) AS {name}" for name, type_ in _ROW.items()]
 
 
 def _cut(
+    sql: Any,
     judged: SparkJudgments,
     rows: "DataFrame",
     run: "DataFrame",
@@ -199,6 +201,7 @@ def _cut(
     """Return judgments and a run, of each query down to a depth, each query together.
 
     Args:
+        sql: Spark's functions.
         judged: the judgments.
         rows: of them.
         run: with the columns query, doc and number; ids have any type, and become strings
@@ -210,97 +213,101 @@ def _cut(
     How many documents each query has, and whether a row is wrong, is counted in a look at the
     run of its own.
     """
-    sql = functions()
-    other = sql.col("query").cast("string") != sql.col("doc").cast("string")
-    if judged.queries <= FEW:
-        # Where nothing else is asked of documents, a first look does not even read their ids.
-        faulty = is_faulty(sql) if itself else is_faulty(sql, doc=False)
-        mine = ~faulty & other if itself else ~faulty
-        return _above_edges(sql, judged, rows, run, _Sound(faulty, mine), depth, keep)
-    mine = ~is_faulty(sql) & other if itself else ~is_faulty(sql)
-    return _among_steps(sql, rows, as_texts(run), mine, depth)
+    # Where nothing else is asked of documents, the first look does not even read their ids.
+    faulty = is_faulty(doc=itself)
+    other = " AND CAST(query AS string) != CAST(doc AS string)" if itself else ""
+    sound = _Sound(faulty, f"(NOT {faulty}{other})")
+    stats = keep(_stats(run, sound, depth))
+    rows = rows.unionByName(_counted(stats))
+    edges = stats.where("NOT faulty AND n > 0").selectExpr("query AS owner", "edge")
+    # Fetched now, because every step that Spark has to plan ahead takes longer than these numbers.
+    known = "count(1) AS queries", "coalesce(min(edge), double('inf')) AS lowest"
+    found = edges.selectExpr(*known).collect()[0]
+    listed = run.where(sound.mine)
+    if found["queries"] > FEW:
+        if judged.facts().queries > FEW:
+            return _among_steps(sql, rows.unionByName(_listed(listed)), depth)
+        names = sql.broadcast(judged.frame.selectExpr("query AS name").distinct())
+        edges = edges.join(names, sql.expr("CAST(owner AS string) = name"), "left_semi")
+    near = _above_edges(sql, listed, edges, found["lowest"])
+    about = judged.facts().count + found["queries"] * math.ceil(_SHARES * depth + 1)
+    return by_query(rows.unionByName(_listed(near)), about)
 
 
 @dataclass(frozen=True, slots=True)
 class _Sound:
-    """The conditions that a row is wrong, and that its document is listed."""
+    """The conditions, in SQL, that a row is wrong, and that its document is listed."""
 
-    faulty: "Column"
-    mine: "Column"
+    faulty: str
+    mine: str
 
 
-def _above_edges(
-    sql: Any,
-    judged: SparkJudgments,
-    rows: "DataFrame",
-    run: "DataFrame",
-    sound: _Sound,
-    depth: int,
-    keep: Keep,
-) -> "DataFrame":
+def _above_edges(sql: Any, run: "DataFrame", edges: "DataFrame", lowest: float) -> "DataFrame":
     """Keep what has a score as high as one that so many documents are known to reach.
 
-    The documents of a query are dealt into parts, and the highest score of each part is
-    found. So many parts have a document at least as good as the best but so many of these; that
-    is close to the score at the depth, and takes no sort of the run. The edges are few, and every
-    machine gets them all. If rows were read again in another order, an edge might be too high:
-    then fewer documents than the depth come, and the stream notices.
+    The edges are few, and every machine gets them all. If rows were read again in another order,
+    an edge might be too high: then fewer documents than the depth come, and the stream notices.
     """
-    part = sql.pmod(sql.xxhash64(sql.monotonically_increasing_id()), sql.lit(_SHARES * depth))
-    parts = run.groupBy("query", part.alias("part")).agg(
-        sql.max(sql.when(sound.mine, sql.col("number"))).alias("best"),
-        sql.count(sql.when(sound.mine, sql.lit(1))).alias("n"),
-        sql.max(sound.faulty).alias("faulty"),
-    )
-    best = sql.sort_array(sql.collect_list("best"), asc=False)
-    stats = parts.groupBy("query").agg(
-        sql.coalesce(sql.get(best, sql.lit(depth - 1)), sql.lit(float("-inf"))).alias("edge"),
-        sql.sum("n").alias("n"),
-        sql.max("faulty").alias("faulty"),
-    )
-    stats = keep(stats)  # else Spark would count twice
-    names = sql.broadcast(judged.frame.select(sql.col("query").alias("name")).distinct())
-    owner = stats.where(~sql.col("faulty") & (sql.col("n") > 0))
-    owner = owner.select(sql.col("query").alias("owner"), "edge")
-    is_judged = sql.col("owner").cast("string") == sql.col("name")
-    edges = owner.join(names, is_judged, "left_semi")
-    # Most rows are below the lowest of all edges, and need not be looked up.
-    lowest = edges.agg(sql.min("edge").alias("lowest")).scalar()
-    nameless = sql.col("doc").isNull()
-    near = run.where(sound.mine & ((sql.col("number") >= lowest) | nameless))
-    near = near.join(sql.broadcast(edges), sql.col("query") == sql.col("owner"), "left")
-    near = as_texts(near.where((sql.col("number") >= sql.col("edge")) | nameless))
-    odd = sql.col("faulty") | sql.isnan("edge")
-    counted = _counted(sql, stats.withColumn("faulty", odd))
-    together = rows.unionByName(counted).unionByName(_listed(sql, near))
-    return together.repartition("query")
+    # Where queries have similar scores, most rows are below the lowest of all edges, and need not
+    # be looked up.
+    near = run.where(f"number >= double('{lowest}') OR doc IS NULL")
+    near = near.join(sql.broadcast(edges), sql.expr("query = owner"), "left")
+    return near.where("number >= edge OR doc IS NULL")
 
 
-def _among_steps(
-    sql: Any, rows: "DataFrame", run: "DataFrame", mine: "Column", depth: int
-) -> "DataFrame":
+def _stats(run: "DataFrame", sound: _Sound, depth: int) -> "DataFrame":
+    """Return the edge of each query, how many documents it has, and whether a row is wrong.
+
+    The documents of a query are dealt into parts, and the highest score of each part is found. So
+    many parts have a document at least as good as the best but so many of these: that is the
+    edge. It is close to the score at the depth, and takes no sort of the run. A few parts are columns
+    of one group, so that for a small depth the groups are the queries. Neighbours are dealt
+    to different parts, for in most runs the best of a query are neighbours; the round begins at
+    another part each time, for the rows of several queries may alternate.
+    """
+    parts = math.ceil(_SHARES * depth)
+    wide = min(parts, _WIDE)
+    number = "monotonically_increasing_id()"
+    start = f"pmod(xxhash64({number} div {parts}), {parts})"
+    dealt = run.selectExpr(
+        "query",
+        f"if({sound.mine}, number, NULL) AS number",
+        f"{sound.faulty} AS faulty",
+        f"CAST(({number} + {start}) % {parts} AS int) AS part",
+    )
+    best = [
+        f"max(if(part % {wide} = {place}, number, NULL)) AS best{place}" for place in range(wide)
+    ]
+    counts = ["count(number) AS n", "max(faulty) AS faulty"]
+    bests = f"array({', '.join(f'best{place}' for place in range(wide))})"
+    if parts == wide:
+        stats = aggregated(dealt, ["query"], [*best, *counts])
+    else:
+        groups = aggregated(dealt, ["query", f"part div {wide} AS share"], [*best, *counts])
+        groups = groups.selectExpr("query", f"{bests} AS bests", "n", "faulty")
+        whole = ["flatten(collect_list(bests)) AS bests", "sum(n) AS n", "max(faulty) AS faulty"]
+        stats, bests = aggregated(groups, ["query"], whole), "bests"
+    edge = f"coalesce(get(sort_array({bests}, false), {depth - 1}), -double('inf'))"
+    return stats.selectExpr("query", f"{edge} AS edge", "n", "faulty")
+
+
+def _among_steps(sql: Any, rows: "DataFrame", depth: int) -> "DataFrame":
     """Keep what has one of the highest scores, of so many different ones.
 
     What has no score, judgments and counts, ranks first, with all that has none. Spark leaves out
     the others before it sends the rows, where it sees that nothing but a rank is asked for.
     """
-    from pyspark.sql import Window
-
-    stats = run.groupBy("query").agg(
-        sql.count(sql.when(mine, sql.lit(1))).alias("n"), sql.max(is_faulty(sql)).alias("faulty")
-    )
-    together = rows.unionByName(_counted(sql, stats)).unionByName(_listed(sql, run.where(mine)))
-    by_score = Window.partitionBy("query").orderBy(sql.col("score").desc_nulls_first())
-    steps = together.withColumn("step", sql.dense_rank().over(by_score))
-    return steps.where(sql.col("step") <= sql.lit(depth + 1)).drop("step")
+    by_score = "PARTITION BY query ORDER BY score DESC NULLS FIRST"
+    step = sql.expr(f"dense_rank() OVER ({by_score})")
+    return rows.withColumn("step", step).where(f"step <= {depth + 1}").drop("step")
 
 
-def _counted(sql: Any, stats: "DataFrame") -> "DataFrame":
-    kind = sql.when(sql.col("faulty"), sql.lit(FAULTY)).otherwise(sql.lit(PRESENT))
-    query = sql.coalesce(sql.col("query").cast("string"), sql.lit(""))
-    return stats.select(*row_of(sql, kind, query=query, value=sql.col("n").cast("double")))
+def _counted(stats: "DataFrame") -> "DataFrame":
+    kind = f"if(faulty OR isnan(edge), {FAULTY}, {PRESENT})"
+    query = "coalesce(CAST(query AS string), '')"
+    return stats.selectExpr(*row_of(kind, query=query, value="n"))
 
 
-def _listed(sql: Any, run: "DataFrame") -> "DataFrame":
-    kind = sql.when(sql.col("doc").isNull(), sql.lit(FAULTY)).otherwise(sql.lit(RETRIEVED))
-    return run.select(*row_of(sql, kind, doc=sql.col("doc"), score=sql.col("number")))
+def _listed(run: "DataFrame") -> "DataFrame":
+    kind = f"if(doc IS NULL, {FAULTY}, {RETRIEVED})"
+    return run.selectExpr(*row_of(kind, doc="doc", score="number"))

@@ -1,7 +1,9 @@
 """Judgments as a Spark data frame, checked once for any number of runs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +12,7 @@ from gainful.errors import InputError
 from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.inputs.spark_frames import (
     Unread,
+    aggregated,
     errors_of_spark,
     functions,
     in_shape,
@@ -25,9 +28,61 @@ from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _SOME = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of all judgments together.
+
+    Attributes:
+        count: how many there are.
+        queries: about how many queries they have.
+        lowest: the lowest grade; infinite where there is none.
+        marks: how many grades are −1, where that is the only negative one.
+    """
+
+    count: int
+    queries: int
+    lowest: float
+    marks: int
+
+
+class FactsOfSpark:
+    """The facts, once Spark has found them: to call it waits for them, or raises what is wrong.
+
+    The judgments can be looked at while the run is, which takes longer.
+    """
+
+    def __init__(self, session: "SparkSession", find: Callable[[], Facts]) -> None:
+        self._session = session
+        self._find = find
+        self._found: Future[Facts] | None = None
+
+    def start(self) -> None:
+        """Have Spark look at the judgments, in a thread of its own, if it was not asked before."""
+        if self._found is None:
+            from pyspark.util import inheritable_thread_target
+
+            self._found = Future()
+            # The jobs belong to the caller's group, as if they were asked for in his thread.
+            target = inheritable_thread_target(self._session)(self._look)
+            Thread(target=target, name="gainful-spark-judgments", daemon=True).start()
+
+    def _look(self) -> None:
+        assert self._found is not None  # noqa: S101 - it was started
+        try:
+            self._found.set_result(self._find())
+        except BaseException as problem:  # noqa: BLE001 - raised where it is waited for
+            self._found.set_exception(problem)
+
+    def __call__(self) -> Facts:
+        """Return the facts."""
+        self.start()
+        assert self._found is not None  # noqa: S101 - it was started
+        return self._found.result()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,73 +90,65 @@ class SparkJudgments:
     """Judgments on Spark.
 
     Attributes:
-        frame: with the columns query, doc and number, each document once for a query; where
-            it must be so by the policy, that is checked when they are matched.
+        frame: with the columns query, doc and number. That a document comes once for a query is
+            checked, or the best of several chosen, when they are matched.
         bare: queries without documents, the column query; None where no query is.
-        queries: about how many queries they have.
-        lowest: the lowest grade; infinite where there is none.
-        marks: how many grades are −1, where that is the only negative one.
+        facts: what is known of them.
         local: whether they came from this machine, and are small.
     """
 
     frame: "DataFrame"
     bare: "DataFrame | None"
-    queries: int
-    lowest: float
-    marks: int
+    facts: FactsOfSpark
     local: bool
 
 
 def judgments_in_frame(
     given: "DataFrame | Unread", columns: Mapping[str, str], policy: Policy
 ) -> SparkJudgments:
-    """Check judgments that are a Spark data frame.
+    """Return judgments that are a Spark data frame, to be checked when their facts are asked for."""
+    frame = in_shape(given, JUDGMENTS, columns)
+    facts = FactsOfSpark(frame.sparkSession, lambda: _facts(frame, policy))
+    return SparkJudgments(frame, None, facts, local=False)
+
+
+def _facts(frame: "DataFrame", policy: Policy) -> Facts:
+    """Check judgments.
 
     That a document comes twice for a query is seen where the rows of the query meet, so that
     they are not sent for that alone; unless the best of several counts.
     """
-    sql = functions()
-    frame = in_shape(given, JUDGMENTS, columns)
-    kept = sql.when(is_counted(policy), sql.col("number"))
-    times, faulty, grade = sql.lit(1), is_faulty(sql), kept
-    if policy.duplicates == "error":
-        rows = frame
-    else:
-        rows = frame.groupBy("query", "doc").agg(
-            sql.count(sql.lit(1)).alias("times"),
-            sql.max(faulty).alias("faulty"),
-            sql.max(kept).alias("grade"),
-        )
-        times, faulty, grade = (sql.col(name) for name in ("times", "faulty", "grade"))
-    found = rows.agg(
-        sql.count(sql.lit(1)).alias("rows"),
-        sql.approx_count_distinct("query").alias("queries"),
-        sql.max(times).alias("times"),
-        sql.max(faulty).alias("faulty"),
-        sql.min(grade).alias("lowest"),
-        sql.count(sql.when(grade == sql.lit(MARK), 1)).alias("marks"),
-        sql.max(sql.when(grade < 0, grade)).alias("nearest"),
+    rows, faulty = frame, is_faulty()
+    grade = f"if({is_counted(policy)}, number, NULL)"
+    if policy.duplicates != "error":
+        of_each = [f"max({faulty}) AS faulty", f"max({grade}) AS grade"]
+        rows = aggregated(frame, ["query", "doc"], of_each)
+        faulty, grade = "faulty", "grade"
+    found = rows.selectExpr(
+        "count(1) AS rows",
+        "approx_count_distinct(query) AS queries",
+        f"max({faulty}) AS faulty",
+        f"min({grade}) AS lowest",
+        f"count_if({grade} = {MARK}) AS marks",
+        f"max(if({grade} < 0, {grade}, NULL)) AS nearest",
     ).collect()[0]
     if not found["rows"]:
         raise InputError(JUDGMENTS.name, JUDGMENTS.least, "none")
     if found["faulty"]:
         refuse_values(frame, JUDGMENTS)
-    if found["times"] > 1:
-        frame = frame.groupBy("query", "doc").agg(sql.max("number").alias("number"))
     lowest = np.inf if found["lowest"] is None else found["lowest"] + 0.0
     marks = found["marks"] if lowest == MARK == found["nearest"] else 0
-    return SparkJudgments(frame, None, found["queries"], lowest, marks, local=False)
+    return Facts(found["rows"], found["queries"], lowest, marks)
 
 
-def is_counted(policy: Policy) -> "Column":
-    """Return the condition under which a judgment, with the columns query, doc and number, counts."""
-    sql = functions()
-    counted: Column = sql.lit(True)  # noqa: FBT003 - a value of a column
+def is_counted(policy: Policy) -> str:
+    """Return the condition, in SQL, that a judgment with the columns query, doc and number counts."""
+    conditions = ["true"]
     if policy.drop_self == "yes":
-        counted = counted & (sql.col("query") != sql.col("doc"))
+        conditions.append("query != doc")
     if policy.negative == "unjudged":
-        counted = counted & (sql.col("number") >= 0)
-    return counted
+        conditions.append("number >= 0")
+    return f"({' AND '.join(conditions)})"
 
 
 def judgments_in_dicts(
@@ -113,12 +160,12 @@ def judgments_in_dicts(
     judged = [judged_of(found, query, policy) for query, found in known.items()]
     grades = np.array([grade for each in judged for grade in each.values()], np.float64)
     bare = [(query,) for query, found in known.items() if not found]
+    lowest = float(grades.min(initial=np.inf)) + 0.0
+    facts = Facts(grades.size, len(known), lowest, marks_in(grades))
     return SparkJudgments(
         frame,
         session.createDataFrame(bare, "query string") if bare else None,
-        len(known),
-        float(grades.min(initial=np.inf)) + 0.0,
-        marks_in(grades),
+        FactsOfSpark(session, lambda: facts),
         local=True,
     )
 
@@ -155,9 +202,9 @@ def documents_on_spark(
     refuse_values(mine, kind)
     if policy.duplicates == "error":
         refuse_duplicates(mine, kind)
-    best = mine.groupBy("doc").agg(sql.max("number").alias("number"))
+    best = aggregated(mine, ["doc"], ["max(number) AS number"])
     found = {row["doc"]: row["number"] for row in best.collect()}
     if found:
         return {query: found}
-    others = frame.select("query").where(sql.col("query").isNotNull()).distinct()
+    others = frame.select("query").where("query IS NOT NULL").distinct()
     return {row["query"]: {} for row in others.limit(_SOME).collect()}
