@@ -148,6 +148,9 @@ def test_documents_that_are_judged_twice(spark):
     found = gf.evaluate(judgments, run, "nDCG@10", policy=best)
     graded = spark.createDataFrame(ROWS, judgments.schema)
     assert found.means == gf.evaluate(graded, run, "nDCG@10").means
+    lower = spark.createDataFrame([*ROWS, ("q1", "a", 0.125)], judgments.schema)
+    found = gf.evaluate(lower, run, "nDCG@10", policy=gf.Policy(duplicates="best"))
+    assert found.grades() == [0.25, 0.5, 1.0]  # what does not count is no grade of theirs
 
 
 def test_judgments_and_run_in_each_others_place_are_told(spark):

@@ -8,6 +8,7 @@ from gainful.inputs.disjoint_documents import sides_on_spark, warn_of_disjoint_d
 from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.inputs.identifiers import examples
 from gainful.inputs.spark_frames import (
+    aggregated,
     as_texts,
     functions,
     refuse_beyond_single,
@@ -56,7 +57,10 @@ class RunWithJudgments:
 
     def grades(self) -> list[float]:
         """Return the grades that the judgments have, each once, ascending."""
-        frame = self.judged.frame.where(is_counted(self.plan.policy))
+        frame = self.judged.frame
+        if self.plan.policy.duplicates == "best":
+            frame = aggregated(frame, ["query", "doc"], ["max(number) AS number"])
+        frame = frame.where(is_counted(self.plan.policy))
         return sorted(row["number"] for row in frame.select("number").distinct().collect())
 
     def refuse_faulty(self) -> NoReturn:

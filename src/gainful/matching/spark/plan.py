@@ -31,7 +31,7 @@ _ROW = {
     "score": "double",
     "value": "double",
 }
-FEW = 200_000  # judged queries that every machine can hold
+FEW = 200_000  # queries whose edges every machine can hold
 _APART = "spark.sql.requireAllClusterKeysForDistribution"
 _SHARES = 1.5  # in how many parts, times the depth, the documents of a query are looked at
 _WIDE = 16  # how many of them are columns

@@ -67,7 +67,7 @@ class FactsOfSpark:
             from pyspark.util import inheritable_thread_target
 
             self._found = Future()
-            # The jobs belong to the caller's group, as if they were asked for in his thread.
+            # The jobs belong to the group of the caller's thread, as all others do.
             target = inheritable_thread_target(self._session)(self._look)
             Thread(target=target, name="gainful-spark-judgments", daemon=True).start()
 
