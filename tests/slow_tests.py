@@ -376,7 +376,6 @@ ALIKE = {
     "tests/spark/test_same_on_spark.py::test_very_many_queries_are_cut_in_another_way": 3,
     "tests/spark/test_spark_input.py::test_rows_have_no_order": 3,
     "tests/spark/test_spark_input.py::test_so_many_documents_reach_the_edge": 4,
-    "tests/spark/test_spark_input.py::test_settings_of_the_session_are_put_back": 2,
     "tests/spark/test_spark_input.py::test_rows_without_a_value": 4,
     "tests/spark/test_spark_text.py::test_a_file_gives_the_same_number_or_the_same_message": 3,
     "tests/spark/test_spark_text.py::test_named_columns_and_ranks": 3,

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 import gainful as gf
-from gainful.inputs.spark_frames import functions, is_faulty, is_spark
+from gainful.inputs.spark_frames import by_query, functions, is_faulty, is_spark, kept
 from gainful.matching.spark import plan as cutting
 from spark_cases import rows_of
 
@@ -72,20 +72,43 @@ def test_what_is_wrong_with_judgments_is_told_before_what_is_wrong_with_a_run(sp
         assert message(judgments, run, measure).startswith("judgments, query 'q1': expected an id")
 
 
-@pytest.mark.parametrize("user", [None, "7"])
-def test_settings_of_the_session_are_put_back(spark, user):
+@pytest.mark.parametrize(
+    ("user", "planned"), [(None, "201"), ("150", "201"), ("16", "16"), ("300", "300")]
+)
+def test_what_is_kept_is_sent_in_few_files_and_settings_are_put_back(spark, user, planned):
+    """Only planned, with the settings that a session has by default and the tests' has not."""
     names = [
         "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning",
         "spark.sql.adaptive.coalescePartitions.initialPartitionNum",
     ]
-    before = [spark.conf.get(name, None) for name in names]
+    usual = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "200"}
+    before = {name: spark.conf.get(name) for name in usual}
+    for name, value in usual.items():
+        spark.conf.set(name, value)
     if user is not None:
         spark.conf.set(names[1], user)
     try:
-        gf.evaluate(JUDGMENTS, spark.createDataFrame(ROWS, RUN), ["nDCG@1"])
-        assert [spark.conf.get(name, None) for name in names] == [before[0], user]
+        told = [spark.conf.get(name, None) for name in names]
+        frame = kept(spark.range(9).selectExpr("id % 3 AS part").groupBy("part").count())
+        plan = frame._jdf.queryExecution().executedPlan().toString()
+        frame.unpersist()
+        assert f", {planned})" in plan
+        assert [spark.conf.get(name, None) for name in names] == told
     finally:
         spark.conf.unset(names[1])
+        for name, value in before.items():
+            spark.conf.set(name, value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "partitions"),
+    [(0, 1), (30_000, 1), (100_000, 2), (500_000, 2), (10_000_000, 50), (None, 2)],
+)
+def test_rows_go_to_as_many_partitions_as_have_work(spark, rows, partitions):
+    """Two tasks run at a time, and two partitions are what the session says."""
+    assert spark.sparkContext.defaultParallelism == 2
+    frame = spark.range(3).selectExpr("id AS query")
+    assert by_query(frame, rows).rdd.getNumPartitions() == partitions
 
 
 @pytest.mark.parametrize("depth", [1, 10, 11, 40])

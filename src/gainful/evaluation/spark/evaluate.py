@@ -93,7 +93,10 @@ def measure_on_spark(
 def measured_rows(
     pair: RunWithJudgments, measuring: Measuring, keep: Keep = lambda rows: rows
 ) -> "DataFrame":
-    """Return a row for each query, and one for each partition with what is known of all its queries."""
+    """Return a row for each query, and one for each partition with what is known of all its queries.
+
+    Where a depth is all that matters, Spark has its first look at the run now.
+    """
     return in_python(pair.rows(keep), Summing(measuring), SCHEMA)
 
 

@@ -24,7 +24,7 @@ from gainful.measures.policy import Policy
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Conditions of SQL: that a row is of a judged query, and that a measure has no value for it.
+# Conditions of SQL: that a row is of a judged query, and that it is empty for one of the measures.
 IS_MEASURED = "NOT extra"
 IS_EMPTY = "exists(empty, one -> one)"
 

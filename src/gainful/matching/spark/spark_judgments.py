@@ -50,7 +50,7 @@ class Facts:
     marks: int
 
 
-class FactsOfSpark:
+class AwaitedFacts:
     """The facts, once Spark has found them: to call it waits for them, or raises what is wrong.
 
     The judgments can be looked at while the run is, which takes longer.
@@ -99,7 +99,7 @@ class SparkJudgments:
 
     frame: "DataFrame"
     bare: "DataFrame | None"
-    facts: FactsOfSpark
+    facts: AwaitedFacts
     local: bool
 
 
@@ -108,7 +108,7 @@ def judgments_in_frame(
 ) -> SparkJudgments:
     """Return judgments that are a Spark data frame, to be checked when their facts are asked for."""
     frame = in_shape(given, JUDGMENTS, columns)
-    facts = FactsOfSpark(frame.sparkSession, lambda: _facts(frame, policy))
+    facts = AwaitedFacts(frame.sparkSession, lambda: _facts(frame, policy))
     return SparkJudgments(frame, None, facts, local=False)
 
 
@@ -165,7 +165,7 @@ def judgments_in_dicts(
     return SparkJudgments(
         frame,
         session.createDataFrame(bare, "query string") if bare else None,
-        FactsOfSpark(session, lambda: facts),
+        AwaitedFacts(session, lambda: facts),
         local=True,
     )
 
