@@ -77,6 +77,12 @@ def test_the_run_is_sent_once(spark, capsys, tmp_path, depth, local):
     assert ("edge#" in plan) == (depth is not None)
 
 
+def test_what_is_below_all_edges_is_left_out_before_edges_are_looked_up(spark, capsys, tmp_path):
+    plan = plan_of(spark, capsys, tmp_path, 1, local=False)
+    below = plan[plan.index("BroadcastHashJoin") :]
+    assert re.search(r"Filter [^\n]*score#\d+[^\n]* >= -?\d", below), plan
+
+
 def test_a_run_of_very_many_queries_is_sent_once(spark, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(cutting, "FEW", 0)
     plan = plan_of(spark, capsys, tmp_path, 10, local=False)

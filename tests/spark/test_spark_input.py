@@ -7,7 +7,15 @@ from random import Random
 import pytest
 
 import gainful as gf
-from gainful.inputs.spark_frames import by_query, functions, is_faulty, is_spark, kept
+from gainful.inputs.spark_frames import (
+    batches_by_rows,
+    by_query,
+    functions,
+    in_python,
+    is_faulty,
+    is_spark,
+    kept,
+)
 from gainful.matching.spark import plan as cutting
 from spark_cases import rows_of
 
@@ -98,6 +106,35 @@ def test_what_is_kept_is_sent_in_few_files_and_settings_are_put_back(spark, user
         spark.conf.unset(names[1])
         for name, value in before.items():
             spark.conf.set(name, value)
+
+
+def test_bytes_of_arrow_batches_are_not_added_up_unless_the_user_says_how_many(spark):
+    name = "spark.sql.execution.arrow.maxBytesPerBatch"
+    context = spark.sparkContext
+    rows = spark.range(0, 1000, 1, 1).selectExpr("repeat('a', 1000) AS text")
+
+    def lengths(batches):
+        import pyarrow as pa
+
+        for batch in batches:
+            yield pa.record_batch([pa.array([batch.num_rows])], ["length"])
+
+    def found():
+        return [row["length"] for row in in_python(rows, lengths, "length bigint").collect()]
+
+    with batches_by_rows(spark):
+        assert found() == [1000]
+        context.setLocalProperty(name, "100000")
+        with batches_by_rows(spark):
+            assert len(found()) > 5  # Spark looks where this is written
+        assert context.getLocalProperty(name) == "100000"
+    assert context.getLocalProperty(name) is None
+    spark.conf.set(name, "100000")
+    try:
+        with batches_by_rows(spark):
+            assert len(found()) > 5
+    finally:
+        spark.conf.unset(name)
 
 
 @pytest.mark.parametrize(

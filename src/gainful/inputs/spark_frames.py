@@ -8,8 +8,10 @@ import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeGuard, TypeVar
 
 from gainful.errors import GainfulError, InputError, MissingDependencyError
 from gainful.inputs.grades_scores_or_ranks import Kind
@@ -29,6 +31,8 @@ from gainful.message_texts import shortened
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+T = TypeVar("T")
+
 # The integers of Spark, and what arrays call them.
 _INTEGERS = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64"}
 _WHOLE = frozenset(_INTEGERS)
@@ -44,6 +48,8 @@ FAULT = "struct<file:string,start:bigint,line:bigint,expected:string,found:strin
 # are dealt to at first.
 _MAY_JOIN = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 _PARTITIONS = "spark.sql.adaptive.coalescePartitions.initialPartitionNum"
+# How many bytes an Arrow batch may have, and the most that can be said.
+_BYTES, _ANY_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch", str(2**31 - 1)
 # A task writes a file for each of so many partitions, the default, but one for all of more.
 _A_FILE_EACH = 200
 _SOME_FILES = 16
@@ -449,11 +455,63 @@ def in_python(frame: "DataFrame", function: Callable[..., Any], schema: str) -> 
 
 
 @contextmanager
+def batches_by_rows(session: "SparkSession") -> Iterator[None]:
+    """Have Spark end an Arrow batch after so many rows, whatever bytes they have.
+
+    To see that a batch does not get too large, Spark adds up its bytes after each row, which is a
+    third of the work of sending rows to Python. Only jobs of this thread are told, and only where
+    the session says nothing of it; one of another machine (Connect) is left as it is.
+    """
+    context = getattr(session, "sparkContext", None)
+    if context is None:
+        yield
+        return
+    before = context.getLocalProperty(_BYTES)
+    context.setLocalProperty(_BYTES, before or _ANY_BYTES)
+    try:
+        yield
+    finally:
+        context.setLocalProperty(_BYTES, before)
+
+
+@contextmanager
 def without_pandas() -> Iterator[None]:
     """Let Spark not warn of a version of pandas, which takes no part in what is done here."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*pandas", FutureWarning)
         yield
+
+
+class Awaited(Generic[T]):
+    """What Spark finds, in a thread of its own: to call it waits for that, or raises what is wrong."""
+
+    def __init__(self, session: "SparkSession", find: Callable[[], T]) -> None:
+        self._session = session
+        self._find = find
+        self._found: Future[T] | None = None
+
+    def start(self) -> None:
+        """Have Spark find it, unless it was asked to before."""
+        if self._found is None:
+            from pyspark.util import inheritable_thread_target
+
+            self._found = Future()
+            # The jobs belong to the group of the caller's thread, as all others do.
+            target = inheritable_thread_target(self._session)(self._look)
+            Thread(target=target, name="gainful-spark", daemon=True).start()
+
+    def _look(self) -> None:
+        assert self._found is not None  # noqa: S101 - it was started
+        try:
+            self._found.set_result(self._find())
+        except BaseException as problem:  # noqa: BLE001 - raised where it is waited for
+            self._found.set_exception(problem)
+
+    def __call__(self) -> T:
+        """Return what was found."""
+        self.start()
+        assert self._found is not None  # noqa: S101 - it was started
+        return self._found.result()
 
 
 @contextmanager

@@ -18,7 +18,14 @@ from gainful.evaluation.spark.summary_of_queries import Summary, Summing, added,
 from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.identifiers import refuse_disjoint_queries
 from gainful.inputs.mistaken_ranks import warn_of_ranks_on_spark
-from gainful.inputs.spark_frames import errors_of_spark, functions, in_python, keeping, kept
+from gainful.inputs.spark_frames import (
+    batches_by_rows,
+    errors_of_spark,
+    functions,
+    in_python,
+    keeping,
+    kept,
+)
 from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
 from gainful.matching.spark.plan import Keep
 from gainful.measures.dialect import Dialect
@@ -50,7 +57,6 @@ def measure_on_spark(
     reaches = tuple(dict.fromkeys(measure.reach for measure in measures))
     # What the lowest grade is, the machines do not know: each sees a part of the judgments.
     plan = replace(plan, policy=plan.policy.knowing(plan.lowest))
-    pair.judged.facts.start()
     with keeping() as keep:
         try:
             rows = measured_rows(pair, Measuring(plan, measures, reaches, tool), keep)
@@ -101,7 +107,9 @@ def measured_rows(
 
 
 def _summary(frame: "DataFrame") -> Summary:
-    parts = frame.where("note IS NOT NULL").select("note").collect()
+    notes = frame.where("note IS NOT NULL").select("note")
+    with batches_by_rows(frame.sparkSession):
+        parts = notes.collect()
     if not parts:
         raise InputError(RUN.name, RUN.least, "none")
     return added([read_summary(row["note"]) for row in parts])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import PolicyError
-from gainful.inputs.spark_frames import aggregated, by_query, functions, is_faulty
+from gainful.inputs.spark_frames import Awaited, aggregated, by_query, functions, is_faulty
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.spark.spark_judgments import SparkJudgments
 from gainful.measures.policy import BY_ID, Policy
@@ -97,6 +97,7 @@ def planned(judged: SparkJudgments, run: "DataFrame", plan: Plan, keep: Keep) ->
         itself = plan.policy.drop_self != "no"
         assert plan.depth is not None  # noqa: S101 - what is cut has a depth
         return _in_order(sql, _cut(sql, judged, rows, run, plan.depth, keep, itself=itself), plan)
+    judged.facts.start()
     listed = _retrieved(run)
     if plan.chunks is not None:
         # Before rows are sent: after a function of Python, Spark does not know any more that the rows of a
@@ -218,20 +219,28 @@ def _cut(
     other = " AND CAST(query AS string) != CAST(doc AS string)" if itself else ""
     sound = _Sound(faulty, f"(NOT {faulty}{other})")
     stats = keep(_stats(run, sound, depth))
-    rows = rows.unionByName(_counted(stats))
     edges = stats.where("NOT faulty AND n > 0").selectExpr("query AS owner", "edge")
-    # Fetched now, because every step that Spark has to plan ahead takes longer than these numbers.
+    # Fetched, because every step that Spark has to plan ahead takes longer than these numbers. What
+    # does not need them is put together meanwhile.
     known = "count(1) AS queries", "coalesce(min(edge), double('inf')) AS lowest"
-    found = edges.selectExpr(*known).collect()[0]
+    look = Awaited(run.sparkSession, lambda: edges.selectExpr(*known).collect()[0])
+    look.start()
+    judged.facts.start()
+    rows = rows.unionByName(_counted(stats))
     listed = run.where(sound.mine)
+    near = rows.unionByName(_listed(_above_edges(sql, listed, edges)))
+    found = look()
     if found["queries"] > FEW:
         if judged.facts().queries > FEW:
             return _among_steps(sql, rows.unionByName(_listed(listed)), depth)
         names = sql.broadcast(judged.frame.selectExpr("query AS name").distinct())
         edges = edges.join(names, sql.expr("CAST(owner AS string) = name"), "left_semi")
-    near = _above_edges(sql, listed, edges, found["lowest"])
+        near = rows.unionByName(_listed(_above_edges(sql, listed, edges)))
+    # Where queries have similar scores, most rows are below the lowest of all edges. Spark sees to
+    # it that their edges are not even looked up.
+    near = near.where(f"kind != {RETRIEVED} OR score >= double('{found['lowest']}')")
     about = judged.facts().count + found["queries"] * math.ceil(_SHARES * depth + 1)
-    return by_query(rows.unionByName(_listed(near)), about)
+    return by_query(near, about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,16 +251,13 @@ class _Sound:
     mine: str
 
 
-def _above_edges(sql: Any, run: "DataFrame", edges: "DataFrame", lowest: float) -> "DataFrame":
+def _above_edges(sql: Any, run: "DataFrame", edges: "DataFrame") -> "DataFrame":
     """Keep what has a score as high as one that so many documents are known to reach.
 
     The edges are few, and every machine gets them all. If rows were read again in another order,
     an edge might be too high: then fewer documents than the depth come, and the stream notices.
     """
-    # Where queries have similar scores, most rows are below the lowest of all edges, and need not
-    # be looked up.
-    near = run.where(f"number >= double('{lowest}') OR doc IS NULL")
-    near = near.join(sql.broadcast(edges), sql.expr("query = owner"), "left")
+    near = run.join(sql.broadcast(edges), sql.expr("query = owner"), "left")
     return near.where("number >= edge OR doc IS NULL")
 
 
@@ -274,21 +280,15 @@ def _stats(run: "DataFrame", sound: _Sound, depth: int) -> "DataFrame":
         f"if({sound.mine}, number, NULL) AS number",
         f"{sound.faulty} AS faulty",
         f"CAST(({number} + {start}) % {parts} AS int) AS part",
-    )
-    best = [
-        f"max(if(part % {wide} = {place}, number, NULL)) AS best{place}" for place in range(wide)
-    ]
-    counts = ["count(number) AS n", "max(faulty) AS faulty"]
-    bests = f"array({', '.join(f'best{place}' for place in range(wide))})"
-    if parts == wide:
-        stats = aggregated(dealt, ["query"], [*best, *counts])
-    else:
-        groups = aggregated(dealt, ["query", f"part div {wide} AS share"], [*best, *counts])
-        groups = groups.selectExpr("query", f"{bests} AS bests", "n", "faulty")
-        whole = ["flatten(collect_list(bests)) AS bests", "sum(n) AS n", "max(faulty) AS faulty"]
-        stats, bests = aggregated(groups, ["query"], whole), "bests"
+    ).selectExpr("*", f"part % {wide} AS place", f"part div {wide} AS share")
+    best = (f"max(number) FILTER (WHERE place = {place})" for place in range(wide))
+    bests = f"array({', '.join(best)})"
+    counts = "count(number) AS n", "max(faulty) AS faulty"
+    if parts > wide:
+        dealt = aggregated(dealt, ["query", "share"], [f"{bests} AS bests", *counts])
+        bests, counts = "flatten(collect_list(bests))", ("sum(n) AS n", "max(faulty) AS faulty")
     edge = f"coalesce(get(sort_array({bests}, false), {depth - 1}), -double('inf'))"
-    return stats.selectExpr("query", f"{edge} AS edge", "n", "faulty")
+    return aggregated(dealt, ["query"], [f"{edge} AS edge", *counts])
 
 
 def _among_steps(sql: Any, rows: "DataFrame", depth: int) -> "DataFrame":

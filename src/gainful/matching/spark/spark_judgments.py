@@ -1,9 +1,7 @@
 """Judgments as a Spark data frame, checked once for any number of runs."""
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from collections.abc import Mapping
 from dataclasses import dataclass
-from threading import Thread
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +9,7 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.inputs.spark_frames import (
+    Awaited,
     Unread,
     aggregated,
     errors_of_spark,
@@ -50,41 +49,6 @@ class Facts:
     marks: int
 
 
-class AwaitedFacts:
-    """The facts, once Spark has found them: to call it waits for them, or raises what is wrong.
-
-    The judgments can be looked at while the run is, which takes longer.
-    """
-
-    def __init__(self, session: "SparkSession", find: Callable[[], Facts]) -> None:
-        self._session = session
-        self._find = find
-        self._found: Future[Facts] | None = None
-
-    def start(self) -> None:
-        """Have Spark look at the judgments, in a thread of its own, if it was not asked before."""
-        if self._found is None:
-            from pyspark.util import inheritable_thread_target
-
-            self._found = Future()
-            # The jobs belong to the group of the caller's thread, as all others do.
-            target = inheritable_thread_target(self._session)(self._look)
-            Thread(target=target, name="gainful-spark-judgments", daemon=True).start()
-
-    def _look(self) -> None:
-        assert self._found is not None  # noqa: S101 - it was started
-        try:
-            self._found.set_result(self._find())
-        except BaseException as problem:  # noqa: BLE001 - raised where it is waited for
-            self._found.set_exception(problem)
-
-    def __call__(self) -> Facts:
-        """Return the facts."""
-        self.start()
-        assert self._found is not None  # noqa: S101 - it was started
-        return self._found.result()
-
-
 @dataclass(frozen=True, slots=True)
 class SparkJudgments:
     """Judgments on Spark.
@@ -93,13 +57,13 @@ class SparkJudgments:
         frame: with the columns query, doc and number. That a document comes once for a query is
             checked, or the best of several chosen, when they are matched.
         bare: queries without documents, the column query; None where no query is.
-        facts: what is known of them.
+        facts: what is known of them. They can be looked at while the run is, which takes longer.
         local: whether they came from this machine, and are small.
     """
 
     frame: "DataFrame"
     bare: "DataFrame | None"
-    facts: AwaitedFacts
+    facts: Awaited[Facts]
     local: bool
 
 
@@ -108,7 +72,7 @@ def judgments_in_frame(
 ) -> SparkJudgments:
     """Return judgments that are a Spark data frame, to be checked when their facts are asked for."""
     frame = in_shape(given, JUDGMENTS, columns)
-    facts = AwaitedFacts(frame.sparkSession, lambda: _facts(frame, policy))
+    facts = Awaited(frame.sparkSession, lambda: _facts(frame, policy))
     return SparkJudgments(frame, None, facts, local=False)
 
 
@@ -165,7 +129,7 @@ def judgments_in_dicts(
     return SparkJudgments(
         frame,
         session.createDataFrame(bare, "query string") if bare else None,
-        AwaitedFacts(session, lambda: facts),
+        Awaited(session, lambda: facts),
         local=True,
     )
 
