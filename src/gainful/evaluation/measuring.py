@@ -26,7 +26,7 @@ from gainful.evaluation.gains_ranks_and_ideals import (
 )
 from gainful.evaluation.means_over_queries import apply_policy
 from gainful.evaluation.values_before_policy import Measured
-from gainful.inputs.cores import cores, in_parallel
+from gainful.inputs.cores import cores, in_parallel, keep_memory
 from gainful.kernels.operations_on_measures import OPERATIONS
 from gainful.matching.matched import Matched
 from gainful.measures.baseline_in_formulas import BaselineMeasure, refuse_without_baseline
@@ -215,6 +215,8 @@ def match_and_measure(
     policy: Policy,
 ) -> tuple[list[Matched], Measured]:
     """Match each part of the input and measure it at once, while it is at hand."""
+    if len(parts) > 1:  # the arrays are large
+        keep_memory()
     if policy.absent == "lowest":  # of all the judgments, so all are matched first
         matched = in_parallel(match, parts)
         return matched, measure_batches(matched, measures, policy)

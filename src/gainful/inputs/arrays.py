@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from numbers import Number
 from typing import Any
@@ -20,6 +21,7 @@ AnyArray = NDArray[np.generic]
 
 BATCH_DIMENSIONS = 2
 LARGEST_EXACT = 2**53
+_MOST_NAMES = 100_000  # that are kept
 _EXACT = "integers that a float64 holds exactly, up to 2^53"
 _FLAT = "Lists of different lengths go flat, with group= sizes or query= ids."
 
@@ -96,13 +98,24 @@ def read_lists(
 
     starts = np.cumsum(lengths) - lengths
     if names is None:
-        return Lists(tuple(map(str, range(lengths.size))), starts, lengths, grades, numbers)
+        return Lists(_numbered(lengths.size), starts, lengths, grades, numbers)
     queries = in_order(names)
     if queries != names:
         places = dict(zip(names, range(len(names)), strict=True))
         by_id = np.array([places[name] for name in queries], np.int64)
         starts, lengths = starts[by_id], lengths[by_id]
     return Lists(tuple(queries), starts, lengths, grades, numbers, query_type)
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    """Return the names of lists that have none: their places."""
+    return _kept_names(count) if count <= _MOST_NAMES else tuple(map(str, range(count)))
+
+
+@lru_cache(maxsize=1)
+def _kept_names(count: int) -> tuple[str, ...]:
+    """Return the names, made once while as many are asked for, as for the batches of a model in training."""
+    return tuple(map(str, range(count)))
 
 
 def _warn_of_other_order(**given: Any) -> None:

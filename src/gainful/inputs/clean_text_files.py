@@ -11,7 +11,6 @@ for the rows, which say what is wrong.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,7 +18,7 @@ import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.inputs.clean_field_positions import LINE_FEED, Fields, table_fields, trec_fields
-from gainful.inputs.cores import cores, in_parallel
+from gainful.inputs.cores import cores, in_parallel, keep_memory
 from gainful.inputs.decimal_parsing import WORD, Bytes, Words
 from gainful.inputs.files import BYTE_ORDER_MARK, read_at
 from gainful.inputs.format_detection import Layout
@@ -39,7 +38,6 @@ LARGEST = 2**31 - 1  # bytes of a file that is read here
 _SMALL_CHUNK, _LARGE_CHUNK = 1 << 20, 1 << 22
 _MOST_THREADS = 8
 _CHUNKS_EACH = 4  # at least, so that all threads end at about the same time
-_HINT = 31 << 20  # bytes; 32 MB and more would be no hint
 _LONGEST_LINE = 1 << 12
 _MOST_KEPT = 1 << 28  # bytes of a file whose rows are kept
 _LONGEST_ID = 64  # bytes of an id that is held in whole
@@ -225,16 +223,6 @@ def _chunk_size(size: int) -> int:
     return min(max(size // (_CHUNKS_EACH * threads), _SMALL_CHUNK), _LARGE_CHUNK)
 
 
-@cache
-def _keep_memory() -> None:
-    """Keep the allocator from handing memory back to the system after each use.
-
-    It takes the size of what was last freed for a hint. Without it, the arrays of every chunk
-    come from the system anew, page by page, which takes a quarter of the time.
-    """
-    np.empty(_HINT, np.uint8)
-
-
 def _stand_together(parts: Sequence[list[bytes]]) -> bool:
     """Return whether no query comes again after another; from one part to the next it may go on."""
     queries: list[bytes] = []
@@ -307,7 +295,7 @@ class _CleanFile:
         self, finish: Callable[[CleanRows, int, int], Result | None]
     ) -> list[Result] | None:
         """Read each chunk, and finish its rows; None where a chunk is not clean, or not finished."""
-        _keep_memory()
+        keep_memory()
         find = self._find()
         if find is None:
             return None
