@@ -150,14 +150,15 @@ def main() -> None:
     # As an installer does: modules are compiled once, not in the first process that is timed.
     compileall.compile_dir(Path(gf.__file__).parent, quiet=1)
     works = {
+        # First: the system counts the memory that this process has, such as PyTorch's, as that of each it starts.
+        "W5": lambda: files.parquet(options.rows, max(options.turns - 3, 1)),
+        "W11": lambda: fusion.fused(options.fused_rows, max(options.turns - 3, 1)),
         "W3": lambda: [
             *(dense(options.turns, digits=digits) for digits in (None, 2, 1, 0)),
             *(tensors(options.turns, digits=digits) for digits in (None, 2)),
         ],
         "W4": lambda: [ragged(options.turns)],
         "W1": lambda: files.trec(options.queries, max(options.turns - 2, 1)),
-        "W5": lambda: files.parquet(options.rows, max(options.turns - 3, 1)),
-        "W11": lambda: fusion.fused(options.fused_rows, max(options.turns - 3, 1)),
         "W6": lambda: significance.resampling(options.turns),
         # Last: millions of objects leave a heap behind that slows everything after it.
         "W2": lambda: [
