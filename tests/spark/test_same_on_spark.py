@@ -155,9 +155,21 @@ def test_an_explanation_fetches_one_query(frames):
 
 def test_what_ties_can_do(frames):
     expected = gf.evaluate(JUDGMENTS, RUN, "nDCG@3").ties["nDCG@3"]
-    found = gf.evaluate(JUDGMENTS, frames[1], "nDCG@3").ties["nDCG@3"]
+    scores = gf.evaluate(JUDGMENTS, frames[1], "nDCG@3")
+    found = scores.ties["nDCG@3"]
     for end in ("worst", "expected", "best"):
         assert getattr(found, end) == pytest.approx(getattr(expected, end), abs=1e-12)
+    scores.unpersist()
+
+
+def test_what_ties_can_do_leaves_nothing_behind(spark):
+    run = on_spark(spark, RUN, "score")
+    kept = spark.sparkContext._jsc.getPersistentRDDs
+    before = {*kept()}
+    scores = gf.evaluate(JUDGMENTS, run, "nDCG@3")
+    _ = scores.ties
+    scores.unpersist()
+    assert {*kept()} <= before
 
 
 def test_the_values_of_queries_stay_on_spark(frames):

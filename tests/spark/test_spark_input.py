@@ -1,21 +1,29 @@
 """What is wrong with Spark data frames is said as of any other input."""
 
 import sys
+import time
 import warnings
 from random import Random
+from threading import Event, Thread
+from types import SimpleNamespace
 
+import pyarrow as pa
 import pytest
+from pyspark.errors import PySparkException
 
 import gainful as gf
+from gainful.evaluation.spark import evaluate
 from gainful.inputs.spark_frames import (
     batches_by_rows,
     by_query,
+    errors_of_spark,
     functions,
     in_python,
     is_faulty,
     is_spark,
     kept,
 )
+from gainful.matching.spark import partition_matching
 from gainful.matching.spark import plan as cutting
 from spark_cases import rows_of
 
@@ -106,6 +114,76 @@ def test_what_is_kept_is_sent_in_few_files_and_settings_are_put_back(spark, user
         spark.conf.unset(names[1])
         for name, value in before.items():
             spark.conf.set(name, value)
+
+
+class Conf(dict):
+    """Settings of a session, as Spark has them."""
+
+    set, unset = dict.__setitem__, dict.__delitem__
+
+
+class Planned:
+    """A data frame that takes a while to plan."""
+
+    def __init__(self, conf, began):
+        self.sparkSession = SimpleNamespace(conf=conf)
+        self.began = began
+
+    def persist(self):
+        self.began.set()
+        time.sleep(0.1)
+        return self
+
+
+def test_settings_are_put_back_where_two_threads_change_them():
+    conf = Conf({"spark.sql.shuffle.partitions": "200"})
+    began = Event()
+    threads = [Thread(target=kept, args=[Planned(conf, began)]) for _ in range(2)]
+    threads[0].start()
+    assert began.wait(10)
+    threads[1].start()
+    for thread in threads:
+        thread.join()
+    assert conf == {"spark.sql.shuffle.partitions": "200"}
+
+
+def test_batches_with_long_ids_are_not_put_together(monkeypatch):
+    monkeypatch.setattr(partition_matching, "_BYTES", 1000)
+    batches = [pa.record_batch({"doc": ["a" * 300] * count}) for count in (1, 1, 1, 1, 9, 1)]
+    tables = list(partition_matching._together(batches))
+    assert [table.num_rows for table in tables] == [4, 9, 1]
+
+
+def test_ids_too_long_for_a_batch_have_spark_count_their_bytes():
+    answers = [RuntimeError("… OversizedAllocationException: Memory required …"), []]
+
+    def collect():
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    notes = SimpleNamespace(collect=collect)
+    rows = SimpleNamespace(select=lambda _column: notes)
+    frame = SimpleNamespace(where=lambda _condition: rows, sparkSession=SimpleNamespace())
+    with pytest.raises(gf.errors.InputError, match="at least one"):  # the second answer is empty
+        evaluate._summary(frame)
+    assert answers == []
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (': java.lang.NullPointerException: "org.apache.spark.SparkContext.dagScheduler()" is null',
+         "Spark: expected a session that runs, found one that was stopped"),
+        (": java.lang.IllegalStateException: no disk.",
+         "Spark: expected rows that it can read, found IllegalStateException: no disk."),
+    ],
+)  # fmt: skip
+def test_what_java_says_is_told_in_a_sentence(said, expected):
+    with pytest.raises(gf.errors.InputError) as caught, errors_of_spark():
+        raise PySparkException(f"An error occurred while calling o1.collect.\n{said}\n\tat x")
+    assert str(caught.value).startswith(expected)
 
 
 def test_bytes_of_arrow_batches_are_not_added_up_unless_the_user_says_how_many(spark):

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from threading import Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeGuard, TypeVar
 
 from gainful.errors import GainfulError, InputError, MissingDependencyError
@@ -50,6 +50,8 @@ _MAY_JOIN = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 _PARTITIONS = "spark.sql.adaptive.coalescePartitions.initialPartitionNum"
 # How many bytes an Arrow batch may have, and the most that can be said.
 _BYTES, _ANY_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch", str(2**31 - 1)
+# One thread at a time changes settings: another would take what it finds for the user's.
+_CHANGING = Lock()
 # A task writes a file for each of so many partitions, the default, but one for all of more.
 _A_FILE_EACH = 200
 _SOME_FILES = 16
@@ -71,8 +73,11 @@ _SET_PYTHON = (
     "Set PYSPARK_PYTHON, or spark.pyspark.python, before the session starts, to such a Python on "
     "every machine; on this one it is {}."
 )
-_NO_SESSION = "SESSION_OR_CONTEXT_NOT_EXISTS"
-_CAUSE = re.compile(r"^Caused by: (?:[\w$]+\.)*([\w$]+): (.+)$", re.M)
+_NO_SESSION = re.compile(
+    r"SESSION_OR_CONTEXT_NOT_EXISTS|stopped SparkContext|SparkContext was shut down"
+    r"|dagScheduler\(\)\" is null"
+)
+_CAUSE = re.compile(r"^(?:Caused by)?: (?:[\w$]+\.)*([\w$]+): (.+)$", re.M)
 _LONGEST = 300
 
 # Java would also take 1d and 0x1p3 for numbers.
@@ -170,7 +175,7 @@ def _cause(problem: Exception) -> str:
 
 def _failure(said: str) -> InputError | None:
     """Return what is wrong with the session or the Python of Spark's workers, if that is it."""
-    if _NO_SESSION in said:
+    if _NO_SESSION.search(said):
         return _stopped()
     if versions := _VERSIONS.search(said):
         return InputError(
@@ -538,21 +543,22 @@ def kept(frame: "DataFrame") -> "DataFrame":
     settings, which count when rows are planned, are put back at once.
     """
     conf = frame.sparkSession.conf
-    partitions = conf.get(_PARTITIONS, None) or conf.get("spark.sql.shuffle.partitions")
-    settings = {_MAY_JOIN: "true"}
-    if partitions is not None and _SOME_FILES < int(partitions) <= _A_FILE_EACH:
-        settings[_PARTITIONS] = str(_A_FILE_EACH + 1)
-    before = {name: conf.get(name, None) for name in settings}
-    try:
-        for name, value in settings.items():
-            conf.set(name, value)
-        return frame.persist()
-    finally:
-        for name, known in before.items():
-            if known is None:
-                conf.unset(name)
-            else:
-                conf.set(name, known)
+    with _CHANGING:
+        partitions = conf.get(_PARTITIONS, None) or conf.get("spark.sql.shuffle.partitions")
+        settings = {_MAY_JOIN: "true"}
+        if partitions is not None and _SOME_FILES < int(partitions) <= _A_FILE_EACH:
+            settings[_PARTITIONS] = str(_A_FILE_EACH + 1)
+        before = {name: conf.get(name, None) for name in settings}
+        try:
+            for name, value in settings.items():
+                conf.set(name, value)
+            return frame.persist()
+        finally:
+            for name, known in before.items():
+                if known is None:
+                    conf.unset(name)
+                else:
+                    conf.set(name, known)
 
 
 def by_query(frame: "DataFrame", rows: int | None = None) -> "DataFrame":

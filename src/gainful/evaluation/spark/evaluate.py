@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _EXAMPLES = 1000
+_TOO_LARGE = "OversizedAllocationException"
 
 
 @errors_of_spark()
@@ -107,12 +108,21 @@ def measured_rows(
 
 
 def _summary(frame: "DataFrame") -> Summary:
-    notes = frame.where("note IS NOT NULL").select("note")
-    with batches_by_rows(frame.sparkSession):
-        parts = notes.collect()
+    try:
+        with batches_by_rows(frame.sparkSession):
+            parts = _notes(frame)
+    except Exception as problem:
+        if _TOO_LARGE not in str(problem):
+            raise
+        parts = _notes(frame)  # ids are so long that their bytes have to be counted, after all
     if not parts:
         raise InputError(RUN.name, RUN.least, "none")
     return added([read_summary(row["note"]) for row in parts])
+
+
+def _notes(frame: "DataFrame") -> list[Any]:
+    found: list[Any] = frame.where("note IS NOT NULL").select("note").collect()
+    return found
 
 
 def _refuse(pair: RunWithJudgments, frame: "DataFrame", summary: Summary) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 IS_MEASURED = "NOT extra"
 IS_EMPTY = "exists(empty, one -> one)"
 
-Again = Callable[[tuple[Measure, ...], Policy], Scores]
+Again = Callable[[tuple[Measure, ...], Policy], "SparkScores"]
 
 
 class Names(Sequence[str]):
@@ -197,7 +197,9 @@ class SparkScores(Scores):
     def _mean_under(self, measure: Measure, ties: str) -> float:
         from dataclasses import replace
 
-        return self._again((measure,), replace(self.policy, ties=ties))[measure]
+        other = self._again((measure,), replace(self.policy, ties=ties))
+        other.unpersist()
+        return other[measure]
 
     @property
     def per_query(self) -> "SparkPerQuery":

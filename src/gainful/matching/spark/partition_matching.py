@@ -21,7 +21,7 @@ from gainful.measures.policy import BY_ID
 
 Keys = NDArray[np.uint64]
 
-_CHUNK = 1 << 16  # rows to look at together
+_CHUNK, _BYTES = 1 << 16, 1 << 27  # rows, and bytes of them, to look at together
 _BUNCH = 1 << 15  # queries, or judged documents, to measure together
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no two queries move a key alike
 
@@ -66,13 +66,14 @@ def _together(batches: Iterable[Any]) -> Iterator[Any]:
     """Yield Arrow tables of several batches: a single one is too small to be worth the calls."""
     import pyarrow as pa
 
-    kept, count = [], 0
+    kept, count, size = [], 0, 0
     for batch in batches:
         kept.append(batch)
         count += batch.num_rows
-        if count >= _CHUNK:
+        size += batch.nbytes
+        if count >= _CHUNK or size >= _BYTES:
             yield pa.Table.from_batches(kept).combine_chunks()
-            kept, count = [], 0
+            kept, count, size = [], 0, 0
     if count:
         yield pa.Table.from_batches(kept).combine_chunks()
 
