@@ -456,6 +456,7 @@ _LONG = {
         "test_rows_without_a_grade_have_grade_1",
         "test_runs_here_and_there_in_one_call",
         "test_what_ties_can_do",
+        "test_what_ties_can_do_leaves_nothing_behind",
     ),
     "tests/spark/test_spark_at_work.py": (
         "test_a_file_that_changes_is_measured_anew",
@@ -465,6 +466,10 @@ _LONG = {
         "test_connect_gives_the_same",
         "test_the_command_line_and_a_session_that_was_stopped",
         "test_the_command_line_compares",
+        "test_what_is_below_all_edges_is_left_out_before_edges_are_looked_up",
+    ),
+    "tests/spark/test_spark_input.py": (
+        "test_bytes_of_arrow_batches_are_not_added_up_unless_the_user_says_how_many",
     ),
     "tests/spark/test_spark_input.py": (
         "test_a_function_says_which_document_a_chunk_belongs_to",
