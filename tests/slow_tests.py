@@ -469,10 +469,8 @@ _LONG = {
         "test_what_is_below_all_edges_is_left_out_before_edges_are_looked_up",
     ),
     "tests/spark/test_spark_input.py": (
-        "test_bytes_of_arrow_batches_are_not_added_up_unless_the_user_says_how_many",
-    ),
-    "tests/spark/test_spark_input.py": (
         "test_a_function_says_which_document_a_chunk_belongs_to",
+        "test_bytes_of_arrow_batches_are_not_added_up_unless_the_user_says_how_many",
         "test_documents_that_are_judged_twice",
         "test_judgments_and_run_in_each_others_place_are_told",
         "test_queries_and_documents_that_do_not_meet",
