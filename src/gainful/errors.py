@@ -3,7 +3,7 @@
 Every error says where it happened, what was expected, what was found and, where
 there is something to do, what to do. One that comes of a choice of a policy says which, such
 as `missing=error`. All are kept as attributes, so that a program can use them and a message is
-composed in one place.
+composed in one place. No message holds the password of an address, whatever its scheme.
 
 >>> raise InputError("qrels.txt:7", "4 fields", "3", "Add the missing field.")
 Traceback (most recent call last):
@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Self
 
-from gainful.message_texts import printable, shortened
+from gainful.message_texts import printable, shortened, without_password
 
 __all__ = [
     "DisjointError",
@@ -52,6 +52,7 @@ class GainfulError(Exception):
         choice: str = "",
         whose: str = "",
     ) -> None:
+        where, expected, found, remedy = map(_without_password, (where, expected, found, remedy))
         # They are also the exception's args, so that it survives pickling.
         super().__init__(where, expected, found, remedy, *((choice, whose) if choice else ()))
         self.where = where
@@ -167,6 +168,11 @@ def taken_warnings() -> Iterator[list[str]]:
         _TAKEN.reset(before)
 
 
+def _without_password(part: str) -> str:
+    """Return a part of a message without passwords; a place may be a path, which is written later."""
+    return without_password(part) if isinstance(part, str) else part
+
+
 def warn(message: str) -> None:
     """Warn of something legal, at the line outside of gainful that led to it.
 
@@ -176,16 +182,15 @@ def warn(message: str) -> None:
     >>> seen[0].category.__name__, str(seen[0].message)
     ('GainfulWarning', 'ties: many.')
     """
+    message = without_password(_ABOUT.get() + message)
     taken = _TAKEN.get()
     if taken is not None:
-        taken.append(_ABOUT.get() + message)
+        taken.append(message)
         return
     if _QUIET.get():
         return
     frame = sys._getframe(1)  # noqa: SLF001, there is no other way to the callers
-    warnings.warn(
-        printable(_ABOUT.get() + message), GainfulWarning, stacklevel=2 + _frames_inside(frame)
-    )
+    warnings.warn(printable(message), GainfulWarning, stacklevel=2 + _frames_inside(frame))
 
 
 def _frames_inside(frame: FrameType) -> int:

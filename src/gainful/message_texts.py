@@ -1,10 +1,17 @@
 """The texts that messages are made of: values written briefly, and choices to pick from."""
 
+import re
 import reprlib
 from collections.abc import Iterable
+from urllib.parse import unquote
 
 _MOST_CHOICES = 12  # a message is a short paragraph
 _LONGEST_WORD = 100  # nothing longer was meant to be one of a few words
+# The password of an address goes up to the last @: one may stand in it.
+_PASSWORD = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^:@\s]*):\S*@")
+_PARAMETER = re.compile(
+    r"(?<=[?&;])([^?&=\s]*)=[^&\s]*((?:&[^&=\s]*(?=&|\s|\Z))*)"
+)  # with what has no name of its own
 
 
 def printable(text: str) -> str:
@@ -18,6 +25,25 @@ def printable(text: str) -> str:
     return "".join(
         character if character.isprintable() else repr(character)[1:-1] for character in text
     )
+
+
+def without_password(text: str) -> str:
+    """Return a text with … in place of the password of every address in it, whatever its scheme.
+
+    >>> without_password("postgresql://ann:p@ss/word@host/db?sslmode=require&password=secret")
+    'postgresql://ann:…@host/db?sslmode=require&password=…'
+    >>> without_password("found 'mysql+pymysql://ann:secret@host/db'.")
+    "found 'mysql+pymysql://ann:…@host/db'."
+    """
+    if "://" not in text:
+        return text
+
+    def hidden(part: re.Match[str]) -> str:
+        is_secret = unquote(part[1]).lower().endswith(("password", "passwd", "pwd"))
+        return f"{part[1]}=…" if is_secret else part[0]
+
+    # The parameters first: an @ may stand in their values.
+    return _PASSWORD.sub(r"\1:…@", _PARAMETER.sub(hidden, text))
 
 
 class _Short(reprlib.Repr):
@@ -39,7 +65,8 @@ class _Short(reprlib.Repr):
             return type(x).__name__
 
     def repr_str(self, x: str, level: int) -> str:
-        return repr(str(x)) if len(x) <= self.maxstring else super().repr_str(str(x), level)
+        text = without_password(str(x))  # before its middle is left out, and with it the @
+        return repr(text) if len(text) <= self.maxstring else super().repr_str(text, level)
 
     def repr_int(self, x: int, level: int) -> str:
         try:

@@ -72,7 +72,18 @@ ADDRESSES = [
     "PostgreSQL://u:SECRET@127.0.0.1:1/db",
     "postgresql://u:SECRET\0@127.0.0.1:1/db",
     "postgresql://u:SECRET\ud800@127.0.0.1:1/db",
-]
+    *(
+        f"{scheme}://{rest}"
+        for scheme in (
+            "postgresql+psycopg", "postgresql+asyncpg", "mysql", "mysql+pymysql", "mariadb", "mssql+pyodbc", "oracle",
+            "mongodb+srv", "redis", "https", "s3", "MySQL", "jdbc:postgresql",
+        )
+        for rest in (
+            "u:SECRET@127.0.0.1:1/db", "u:SEC/SECRET@x@127.0.0.1:1/db", ":SECRET@127.0.0.1:1/0", "u:SECRET SECRET@h/db",
+            "127.0.0.1:1/db?user=u&password=SECRET", "127.0.0.1:1/db;pwd=SECRET", f"u:{'x' * 40}SECRET@{'h' * 70}/db",
+        )
+    ),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -82,6 +93,35 @@ def test_no_message_tells_a_password(address):
     told = "".join(traceback.format_exception(caught.value))
     assert "SECRET" not in told.partition("gainful.errors.StudyError")[2]
     assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", [each for each in ADDRESSES if "\0" not in each])
+def test_no_message_about_other_data_tells_a_password(address):
+    """An address in the place of a file, in every part of a message, and as a value in one that is shown."""
+    for call in (
+        lambda: gf.evaluate(address, {"q": {"a": 1}}, "nDCG"),
+        lambda: gf.evaluate({"q": {"a": 1}}, address, "nDCG"),
+        lambda: gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, address),
+        lambda: gf.merge_judgments(address),
+    ):
+        with pytest.raises(gf.errors.GainfulError) as caught:
+            call()
+        plain = address.replace(" SECRET", "")  # a file may have blanks in its name
+        if plain == address:
+            assert "SECRET" not in f"{caught.value} {caught.value.args}"
+
+
+def test_errors_and_warnings_tell_no_password_in_any_of_their_parts():
+    address = "mysql+pymysql://u:SECRET@h/db"
+    for place in range(4):
+        parts = ["here", "one", "another", "Take it."]
+        parts[place] = f"at {address}, and '{address}'"
+        problem = gf.errors.StudyError(*parts)
+        for told in (str(problem), repr(problem), str(problem.at("there"))):
+            assert "SECRET" not in told
+        assert "mysql+pymysql://u:…@h/db" in str(problem)
+    with pytest.warns(gf.errors.GainfulWarning, match="u:…@h/db: ties"):
+        gf.errors.warn(f"{address}: ties.")
 
 
 def test_the_address_of_a_study_has_no_password(postgres_address):

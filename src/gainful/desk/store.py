@@ -13,21 +13,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import unquote
 
 from gainful import arguments
 from gainful.errors import MissingDependencyError, StudyError
-from gainful.message_texts import shown
+from gainful.message_texts import shown, without_password
 
 Row = Sequence[Any]
 _WAIT = 30.0  # seconds for which a writer waits for another one
 _POSTGRES = ("postgresql://", "postgres://")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
 _AT_ONCE, _LONGEST_MESSAGE = 500, 1_000_000  # statements in one message, characters of their texts
 _PREPARED = ("SELECT", "INSERT", "UPDATE", "DELETE")
-_PASSWORD = re.compile(r"^([^:/]*://[^:@]*):(.*)@", re.S)  # up to the last @: one may stand in it
-_PART = re.compile(
-    r"(?<=[?&])([^?&=]*)=[^&]*(&[^&=]*(?=&|\Z))*"
-)  # with what has no name of its own
+_PASSWORD = re.compile(r"://[^:@]*:(.*)@", re.S)  # up to the last @: one may stand in it
 _ADDRESS = "postgresql://USER:PASSWORD@HOST/DATABASE"
 
 _TABLES = """
@@ -75,19 +72,13 @@ CREATE INDEX IF NOT EXISTS state_of_owner ON state (owner, kind);
 """
 
 
-def without_password(address: str) -> str:
-    """Return the address of a database as it may be shown.
+def shown_address(address: str) -> str:
+    """Return the address of a database as messages show it: without a password, even one with blanks in it.
 
-    >>> without_password("postgresql://ann:p@ss/word@host/db?sslmode=require&password=secret")
-    'postgresql://ann:…@host/db?sslmode=require&password=…'
+    >>> shown_address("postgresql://ann:pass word@host/db"), shown_address("my study.db")
+    ('postgresql://ann:…@host/db', 'my study.db')
     """
-
-    def told(part: re.Match[str]) -> str:
-        secret = unquote(part[1]).lower().endswith("password")
-        return f"{part[1]}=…" if secret else part[0]
-
-    # The parts first: what stands in them may hold an @.
-    return _PASSWORD.sub(r"\1:…@", _PART.sub(told, address))
+    return without_password("".join(address.split())) if "://" in address else address
 
 
 def _add_wanted(transaction: "Transaction") -> None:
@@ -388,7 +379,7 @@ class _Postgres(Store):
 
     def __init__(self, address: str) -> None:
         super().__init__()
-        self.name = without_password(address)
+        self.name = shown_address(address)
         try:
             import psycopg
         except ImportError:
@@ -405,9 +396,9 @@ class _Postgres(Store):
         except StudyError as problem:
             cause = problem.__cause__
             # Where an address can be read in two ways, the driver may tell a part of the password as a name.
-            password = _PASSWORD.match(address)
+            password = _PASSWORD.search(address)
             if isinstance(cause, psycopg.ProgrammingError) or (
-                password is not None and re.search(r"[:/?#\[\]@]", password[2])
+                password is not None and re.search(r"[:/?#\[\]@]", password[1])
             ):
                 raise StudyError(
                     self.name,
@@ -463,7 +454,7 @@ class _Postgres(Store):
                 "Leave it out, or keep the study in a file.",
             )
         if isinstance(problem, self._psycopg.OperationalError):
-            return StudyError(self.name, "a server that answers", without_password(said), kept)
+            return StudyError(self.name, "a server that answers", said, kept)
         return StudyError(self.name, "a study", said)
 
     def _made(self) -> Transaction:
@@ -600,6 +591,8 @@ def is_empty(address: object) -> bool:
     if name.lower().startswith(_POSTGRES):
         with _Postgres(_small(name)) as store:
             return not store.tables()
+    if _SCHEME.match(name):
+        return False
     with suppress(OSError):  # a name that no file can have
         return name == ":memory:" or not Path(name).exists()
     return False
@@ -624,14 +617,18 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
     """
     name = os.fspath(address)
     if not isinstance(name, str) or not name or "\0" in name:
-        told = shown(without_password(name) if isinstance(name, str) else address)
+        told = shown(shown_address(name) if isinstance(name, str) else address)
         raise StudyError("address", "the path of a file, or postgresql://…", told)
     if name.lower().startswith(_POSTGRES):
         name = _small(name)
+    elif _SCHEME.match(name):
+        remedy = f"Write {_ADDRESS}." if name.lower().startswith("postgres") else ""
+        expected = "the path of a file, or postgresql://…"
+        raise StudyError("address", expected, shown(shown_address(name)), remedy)
     try:
         store = _Postgres(name) if name.startswith(_POSTGRES) else _SQLite(name, new=new)
     except (OSError, UnicodeError):  # a name that no file can have
-        raise StudyError("address", "the path of a file", shown(without_password(name))) from None
+        raise StudyError("address", "the path of a file", shown(shown_address(name))) from None
     try:
         _prepare(store, new=new)
         store.read_beside()
