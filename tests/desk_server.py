@@ -13,6 +13,28 @@ from urllib.parse import urlsplit
 import gainful as gf
 from gainful.desk.desk_server import DeskServer
 
+HOSTILE = [
+    "1" + "0" * 399, "-1" + "0" * 399, "1" + "0" * 5000, "1e400", "NaN", "Infinity", "-Infinity", "0.5", "-1", "70000",
+    "true", "false", "null", "[]", "{}", "[" * 300 + "]" * 300, '{"a": [1]}', '"3"', '""', '"\\ud800"', '"\\u0000"',
+    f'"{"x" * 20_000}"',
+]  # fmt: skip
+"""Values, as JSON writes them, that nobody means."""
+FIELDS = ["grade", "item", "key", "kind", "note", "tags", "guideline", "ms", "position", "why", "of", "event"]  # fmt: skip
+
+
+def hostile_acts(item):
+    """Return acts with a hostile value in one field each, as JSON."""
+    found = []
+    for field in FIELDS:
+        kinds = {"why": ["cannot"], "of": ["undo"], "event": ["undo"]}.get(field, ["grade"])
+        for place, value in enumerate(HOSTILE):
+            for kind in kinds:
+                act = {"key": f"{field} {place}", "item": item, "kind": kind, "grade": 1}
+                fields = {name: json.dumps(each) for name, each in act.items()} | {field: value}
+                found.append(", ".join(f'"{name}": {each}' for name, each in fields.items()))
+    return [f"{{{act}}}" for act in found]
+
+
 WORDS = ["bread", "soup", "cake", "rice", "salad"]
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import gainful as gf
-from desk_server import Client, Command, study
+from desk_server import Client, Command, hostile_acts, study
 from gainful.cli.judge import _scale
 
 
@@ -171,7 +171,14 @@ def test_what_is_set_up_on_the_command_line(folder, cli):
 def test_files_that_are_no_grades(folder, cli):
     with study("study.db", queries=1, docs=2) as made:
         made.invite("ann")
-        right = {"format": "gainful desk 1", "study": made.id, "assessor": "ann", "acts": []}
+        proof = made._page_for("ann")
+        right = {
+            "format": "gainful desk 1",
+            "study": made.id,
+            "assessor": "ann",
+            "proof": proof,
+            "acts": [],
+        }
     for text in (
         "",
         "[]",
@@ -196,6 +203,56 @@ def test_files_that_are_no_grades(folder, cli):
     assert done.stderr.count("not taken") == 2
 
 
+def test_hostile_acts_are_refused_with_their_lines_and_the_others_read(folder, cli):
+    with study("study.db", queries=1, docs=3) as made:
+        made.invite("ann")
+        proof, name = made._page_for("ann"), made.id
+    acts = hostile_acts(1)
+    right = json.dumps({"key": "last", "item": 2, "kind": "grade", "grade": 3})
+    for between in (",\n", ", "):
+        head = f'{{"study": "{name}", "assessor": "ann", "proof": "{proof}", "format": "gainful desk 1",\n"acts": [\n'
+        (folder / "grades.json").write_text(head + between.join([*acts, right]) + "]}")
+        done = cli("judge", "--merge", "grades.json")
+        assert done.returncode == 0, done.stderr
+        said = done.stderr.splitlines()
+        taken = int(said[0].split()[1])
+        assert taken + len(said) - 1 == len(acts) + 1
+        for number, line in enumerate(range(3, 3 + len(acts)), 1):
+            of = [each for each in said if f": act {number} is not taken: " in each]
+            place = line if between == ",\n" else 3
+            assert [each.startswith(f"grades.json:{place}: ") for each in of] == [True] * len(of)
+            if acts[number - 1].startswith(('{"key": "grade', '{"key": "item')):
+                assert len(of) == 1
+        with gf.Study("study.db") as made:
+            assert made.grades()["q0"]["q0-d1"] == {"ann": 3.0}
+
+
+def test_a_file_shows_whose_grades_it_has(folder, cli):
+    with study("study.db", queries=1, docs=4) as made:
+        tokens = {name: made.invite(name) for name in ("ann", "bob")}
+        proofs = {name: made._page_for(name) for name in ("ann", "bob")}
+        act = {"key": "1", "item": 1, "kind": "grade", "grade": 3}
+        saved = {"format": "gainful desk 1", "study": made.id, "assessor": "ann", "acts": [act]}
+    forged = [
+        {},
+        *({"proof": proof} for proof in (None, 3, "", "x" * 43, "\ud800", [proofs["ann"]], proofs["bob"], *tokens.values())),
+    ]  # fmt: skip
+    for more in forged:
+        (folder / "grades.json").write_text(json.dumps({**saved, **more}))
+        done = cli("judge", "--merge", "grades.json")
+        assert done.returncode == 2
+        assert "the proof that it comes from the page of ann" in done.stderr
+        assert "--as ann" in done.stderr
+        refused = cli("judge", "--merge", "grades.json", "--as", "bob")
+        assert "expected grades of bob, found those of ann" in refused.stderr
+    with gf.Study("study.db") as made:
+        assert [*made.record()] == []
+    assert "goes with --merge" in cli("judge", "--as", "ann").stderr
+    assert cli("judge", "--merge", "grades.json", "--as", "ann").returncode == 0  # the lead vouches
+    (folder / "mine.json").write_text(json.dumps({**saved, "proof": proofs["ann"]}))
+    assert cli("judge", "--merge", "mine.json").stderr == "mine.json: 1 act of ann taken\n"
+
+
 def test_an_offline_page_has_as_many_documents_as_are_asked_for(folder, cli):
     with study(folder / "study.db", queries=2, docs=130, depth=130) as made:
         made.practice({"q0": {"q0-d0": 1}})
@@ -216,11 +273,16 @@ def test_an_offline_page_has_as_many_documents_as_are_asked_for(folder, cli):
     acts[0]["guideline"] = 2  # a version that was never there
     with gf.Study(folder / "study.db") as made:
         made.set_guideline("Since the page was written.")
-    saved = {"format": data["format"], "study": data["me"]["study"], "assessor": "ann"}
+    saved = {
+        "format": data["format"],
+        "study": data["me"]["study"],
+        "assessor": "ann",
+        "proof": data["proof"],
+    }
     (folder / "grades.json").write_text(json.dumps({**saved, "acts": acts}))
     told = cli("judge", "--merge", "grades.json").stderr
     assert told.startswith(
-        "grades.json: 260 acts of ann taken\ngrades.json: not taken: There should"
+        "grades.json: 260 acts of ann taken\ngrades.json:1: act 1 is not taken: There should"
     )
     del acts[0]["guideline"]
     (folder / "grades.json").write_text(json.dumps({**saved, "acts": acts}))

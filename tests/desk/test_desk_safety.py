@@ -1,6 +1,7 @@
 """Attacks on the desk: each is refused in plain words, and changes nothing."""
 
 import http.client
+import json
 import socket
 import time
 from urllib.parse import quote, urlsplit
@@ -8,7 +9,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 import gainful as gf
-from desk_server import Client, desk, study
+from desk_server import HOSTILE, Client, desk, hostile_acts, study
 from gainful.desk import desk_server, web_app
 
 INTERNAL = ("Traceback", "sqlite", "SELECT", "/src/", ".py", "token_hash")
@@ -273,6 +274,67 @@ def test_wrong_acts_are_refused_one_by_one(running, ann):
     assert len(answer.json["refused"]) == len(BAD) + 2
     assert not any(word in answer.text for word in INTERNAL), answer.text
     assert ann.act({"key": "back", "kind": "undo"})["confirmed"]
+
+
+def test_hostile_acts_leave_those_beside_them_alone():
+    with desk() as own:
+        client = own.client("ann")
+        first, second = client.post("/api/next", {"count": 2}).json["tasks"]
+        acts = hostile_acts(first["item"])
+        for start in range(0, len(acts), 40):
+            some = acts[start : start + 40]
+            right = [
+                {"key": f"{start} {end}", "item": second["item"], "kind": "grade", "grade": 2}
+                for end in "ab"
+            ]
+            sent = [json.dumps(right[0]), *some, json.dumps(right[1])]
+            answer = client.post("/api/act", f'{{"acts": [{", ".join(sent)}]}}'.encode())
+            assert answer.status == 200, answer.text
+            assert not any(word in answer.text for word in INTERNAL), answer.text
+            confirmed = [each["key"] for each in answer.json["confirmed"]]
+            assert {each["key"] for each in right} <= {*confirmed}
+            assert len(confirmed) + len(answer.json["refused"]) == len(sent)
+            assert not any(key.startswith(("grade", "item")) for key in confirmed)
+
+
+@pytest.mark.parametrize(
+    ("what", "usual"),
+    [
+        ("adjudicate", {"item": 1, "grade": 2, "key": "k", "guideline": 0}),
+        ("unsettle", {"item": 1, "key": "k", "guideline": 0}),
+        ("settings", {"overlap": 1, "overlap_share": 1, "title": "t", "order": "rank", "measure": "nDCG@10", "tags": ["a"], "compare": [], "show_ranks": False}),
+        ("grades", {"grades": [{"value": 0, "word": "w", "key": "z"}]}),
+        ("reset", {"assessor": "lea", "query": "q0", "before_guideline": 1, "count": 0, "key": "k"}),
+        ("guideline", {"text": "t", "version": 0}),
+        ("invite", {"name": "n", "role": "assessor"}),
+        ("revoke", {"name": "n"}),
+        ("import", {"name": "n", "role": "model", "grades": {"name": "a.csv", "content": ""}}),
+        ("practice", {"answers": {"name": "a.csv", "content": ""}}),
+    ],
+)  # fmt: skip
+def test_hostile_values_of_a_lead_are_refused_in_plain_words(what, usual):
+    with desk() as own:
+        client = own.client("lea", "lead")
+        texts = {name: json.dumps(value) for name, value in usual.items()}
+        if what == "grades":
+            row = {name: json.dumps(value) for name, value in usual["grades"][0].items()}
+            bodies = [
+                {
+                    "grades": f"[{{{', '.join(f'{chr(34)}{n}{chr(34)}: {v}' for n, v in (row | {name: value}).items())}}}]"
+                }
+                for name in row
+                for value in HOSTILE
+            ]
+        else:
+            bodies = [texts | {name: value} for name in texts for value in HOSTILE]
+        for body in bodies:
+            sent = ", ".join(f'"{name}": {value}' for name, value in body.items())
+            answer = client.post(f"/api/lead/{what}", f"{{{sent}}}".encode())
+            if answer.status == 429:
+                time.sleep(0.5)
+                answer = client.post(f"/api/lead/{what}", f"{{{sent}}}".encode())
+            assert answer.status in (200, 400, 409), (sent[:300], answer.text)
+            assert not any(word in answer.text for word in INTERNAL), answer.text
 
 
 def test_many_requests_are_slowed_down(running, ann):

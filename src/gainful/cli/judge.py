@@ -166,6 +166,12 @@ _OF_A_NEW_ONE = (
     multiple=True,
     help="Read grades back that such a page has saved, and serve nothing; repeat for more.",
 )
+@click.option(
+    "--as",
+    "as_",
+    metavar="NAME",
+    help="With --merge: vouch that the grades come from this assessor, for a file without the proof of its page.",
+)
 def judge(runs: tuple[str, ...], **options: Any) -> None:
     """Open the judging desk: a page where people grade the documents of RUNs, and one for who leads.
 
@@ -184,6 +190,8 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("Give --offline or --merge, not both.")
     if offline and len(options["invite"]) != 1:
         raise click.UsageError("--offline needs the name of its assessor: one --invite NAME.")
+    if options["as_"] is not None and not merged:
+        raise click.UsageError("--as goes with --merge.")
     names = [name.strip() for name in options["invite"]]
     if LEAD in names:
         raise click.UsageError(
@@ -200,7 +208,7 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
         if guideline is not None and guideline != study.guideline.text:
             study.set_guideline(guideline)
         if merged:
-            _merge(study, merged)
+            _merge(study, merged, options["as_"])
         elif offline:
             _write_offline(study, options)
         else:
@@ -311,11 +319,11 @@ def _write_offline(study: Any, options: dict[str, Any]) -> None:
     tell(told)
 
 
-def _merge(study: Any, files: tuple[str, ...]) -> None:
+def _merge(study: Any, files: tuple[str, ...], assessor: str | None) -> None:
     from gainful.desk.offline import merge
 
     for file in files:
-        found = merge(study, file)
+        found = merge(study, file, assessor)
         tell(f"{file}: {counted(found.confirmed, 'act')} of {found.assessor} taken")
-        for why in found.refused:
-            tell(f"{file}: not taken: {why}")
+        for line in found.refused:
+            tell(line)

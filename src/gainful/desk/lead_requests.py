@@ -17,7 +17,7 @@ from gainful.desk.study_inputs import read_feedback
 from gainful.desk.study_settings import ORDERS
 from gainful.errors import InputError, without_warnings
 from gainful.inputs.temporary_files import temporary_folder
-from gainful.message_texts import counted
+from gainful.message_texts import counted, shown
 
 LARGEST_FILE = 20_000_000
 """Bytes of the files in one request."""
@@ -86,7 +86,7 @@ def change_grades(study: Any, _: str, given: Mapping[str, Any]) -> dict[str, Any
     for row in rows:
         value = row.get("value")
         if isinstance(value, bool) or not isinstance(value, int | float) or value in words:
-            raise InputError("grades", "each grade of the scale once", repr(value)[:100])
+            raise InputError("grades", "each grade of the scale once", shown(value))
         words[value] = _text(row, "word", _WORD, empty=True)
         keys[value] = _text(row, "key", 10)
     study.set_grades(words=words, keys=keys)
@@ -113,7 +113,7 @@ def bring_in(study: Any, _: str, given: Mapping[str, Any]) -> dict[str, Any]:
     name = _text(given, "name", _NAME)
     role = given.get("role")
     if role not in ("judgments", "model"):
-        raise InputError("role", "judgments or model", repr(role)[:100])
+        raise InputError("role", "judgments or model", shown(role))
     with _files(given, ("grades",)) as files:
         if "grades" not in files:
             raise InputError("grades", "a file of grades", "none")
@@ -227,4 +227,4 @@ def _texts(given: Mapping[str, Any], name: str) -> list[str]:
 def _found(value: Any) -> str:
     if isinstance(value, str) and not value.strip():
         return "an empty one"
-    return f"{len(value):,} characters" if isinstance(value, str) else repr(value)[:100]
+    return f"{len(value):,} characters" if isinstance(value, str) else shown(value)

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from gainful import arguments
 from gainful.desk import sent_acts
 from gainful.desk.web_app import PAGES, facts_of, plain, tasks_told
 from gainful.errors import InputError
+from gainful.message_texts import shown
 
 FORMAT = "gainful desk 1"
 LEASE = 30 * 24 * 3600.0
@@ -55,7 +57,7 @@ class Merged:
     Attributes:
         assessor: whose acts these are.
         confirmed: how many the study has now, be it since before.
-        refused: why others were not taken.
+        refused: why others were not taken, each with its line in the file.
     """
 
     assessor: str
@@ -78,7 +80,8 @@ def write_offline(study: Any, assessor: str, path: str | Path, budget: int = USU
         study.invite(assessor)
     tasks = study._lend(assessor, count, LEASE)  # noqa: SLF001 - for longer than on a page that asks again
     facts = {**facts_of(study), "name": assessor, "role": "assessor", "done": 0, "left": len(tasks)}
-    data = {"format": FORMAT, "me": facts, "tasks": tasks_told(tasks)}
+    proof = study._page_for(assessor)  # noqa: SLF001
+    data = {"format": FORMAT, "me": facts, "proof": proof, "tasks": tasks_told(tasks)}
     gf.writing.write_text(_page(plain(data)), str(path))
     left = study.progress().by_assessor[assessor].left
     return Written(len(tasks), left - sum(not task.practice for task in tasks))
@@ -104,15 +107,23 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def merge(study: Any, path: str | Path) -> Merged:
+def merge(study: Any, path: str | Path, assessor: str | None = None) -> Merged:
     """Read the acts back that such a page has saved. Read twice, they count once.
 
+    The file shows by a secret of its page whose acts these are.
+
+    Args:
+        study: the study, a `gf.Study`.
+        path: of the file.
+        assessor: whose acts these are, on the word of the lead, where the file does not show it.
+
     Raises:
-        InputError: a file that is none of these, or of another study.
+        InputError: a file that is none of these, of another study, or of somebody else.
     """
     name = str(path)
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        found = sent_acts.read_json(text)
     except (OSError, ValueError, RecursionError) as problem:
         raise InputError(name, "a file that an offline desk saved", str(problem)) from None
     if (
@@ -125,10 +136,60 @@ def merge(study: Any, path: str | Path) -> Merged:
         raise InputError(
             name, "grades of this study", "those of another one", "Name its database: --db."
         )
-    assessor = found.get("assessor")
-    if not isinstance(assessor, str) or assessor not in {each.name for each in study.people}:
-        raise InputError(name, "an assessor of this study", repr(assessor)[:100])
-    # An event has a number of its own here: what an undo undoes is told by its key.
-    acts = [{**act, "event": None} if isinstance(act, dict) else act for act in found["acts"]]
-    told = sent_acts.take(study, assessor, acts)
-    return Merged(assessor, len(told["confirmed"]), tuple(each["why"] for each in told["refused"]))
+    who = _assessor_of(study, found, name, assessor)
+    confirmed, refused = 0, []
+    for number, (line, act) in enumerate(zip(_lines_of_acts(text), found["acts"], strict=True), 1):
+        # An event has a number of its own here: what an undo undoes is told by its key.
+        sent = {**act, "event": None} if isinstance(act, dict) else act
+        answer = sent_acts.take(study, who, [sent])
+        confirmed += len(answer["confirmed"])
+        refused += [
+            f"{name}:{line}: act {number} is not taken: {each['why']}" for each in answer["refused"]
+        ]
+    return Merged(who, confirmed, tuple(refused))
+
+
+def _assessor_of(study: Any, found: dict[str, Any], name: str, assessor: str | None) -> str:
+    """Return whose acts a file has: whom its page was made for, or whom the lead names."""
+    who, proof = found.get("assessor"), found.get("proof")
+    if not isinstance(who, str) or who not in {each.name for each in study.people}:
+        raise InputError(name, "an assessor of this study", shown(who))
+    if assessor is not None and assessor != who:
+        raise InputError(name, f"grades of {assessor}", f"those of {who}")
+    if assessor is None and not (isinstance(proof, str) and study._page_of(proof) == who):  # noqa: SLF001
+        raise InputError(
+            name,
+            f"the proof that it comes from the page of {who}",
+            "none" if proof is None else "another",
+            f"Ask {who} for the file that their page saves, or vouch for this one: --as {shlex.quote(who)}.",
+        )
+    return who
+
+
+def _lines_of_acts(text: str) -> list[int]:
+    """Return the line on which each act of a file begins, which a reader of JSON does not tell."""
+    read = json.JSONDecoder(parse_int=float).raw_decode
+    found: list[int] = []
+    at = _between(text, text.index("{") + 1)
+    while text[at] != "}":
+        key, at = read(text, at)
+        at = _between(text, at)
+        if key == "acts" and text[at] == "[":
+            found, line, counted_to = [], 1, 0
+            at = _between(text, at + 1)
+            while text[at] != "]":
+                line, counted_to = line + text.count("\n", counted_to, at), at
+                found.append(line)
+                at = _between(text, read(text, at)[1])
+            at += 1
+        else:
+            at = read(text, at)[1]
+        at = _between(text, at)
+    return found
+
+
+def _between(text: str, at: int) -> int:
+    """Return where the next value begins in JSON that can be read."""
+    while text[at] in " \t\r\n,:":
+        at += 1
+    return at

@@ -4,6 +4,7 @@ An act has a key of its own, made where it was done: sent twice it counts once. 
 that cannot be taken leaves the others alone.
 """
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -11,6 +12,7 @@ from typing import Any
 
 import gainful as gf
 from gainful import arguments
+from gainful.message_texts import shown
 
 KINDS = ("grade", "cannot", "later", "undo")
 WHY = ("query", "document", "loading")
@@ -18,6 +20,20 @@ MOST = 200
 """The most acts in one request."""
 _KEY, _NOTE, _TAG, _TAGS = 100, 4000, 100, 20  # characters, but for the last: how many
 _LONGEST_TIME = 7 * 24 * 3600 * 1000  # milliseconds
+_MOST_DIGITS = 30  # of a whole number: Python refuses a text that has one of some thousands
+
+
+def read_json(text: str | bytes) -> Any:
+    """Read JSON, in which a huge whole number makes nothing else unreadable: it becomes a float, mostly infinite.
+
+    >>> read_json('[12, 1' + '0' * 5000 + ']')
+    [12, inf]
+    """
+    return json.loads(text, parse_int=_whole)
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
 
 def take(study: Any, assessor: str, acts: Sequence[Any]) -> dict[str, list[dict[str, Any]]]:
@@ -109,7 +125,7 @@ def _is_key(value: Any) -> bool:
 
 
 def _wrong(where: str, expected: str, found: Any) -> gf.errors.InputError:
-    return gf.errors.InputError(where, expected, repr(found)[:100])
+    return gf.errors.InputError(where, expected, shown(found))
 
 
 def _item(value: Any) -> int:
@@ -125,9 +141,10 @@ def _one_of(value: Any, known: tuple[str, ...], where: str) -> str:
 
 
 def _grade(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    grade = arguments.as_float(value)
+    if not math.isfinite(grade):
         raise _wrong("grade", "a number", value)
-    return value
+    return grade
 
 
 def _guideline(act: Mapping[str, Any]) -> int | None:

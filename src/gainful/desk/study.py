@@ -469,6 +469,17 @@ class Study:
         )
         return None if row is None else Person(row[0], row[1])
 
+    def _page_for(self, name: str) -> str:
+        """Return the secret of a new offline page of somebody, of which a hash is kept."""
+        proof = secrets.token_urlsafe(32)
+        with self._store.writing() as transaction:
+            keep_setting(transaction, f"page {_hash(proof)}", name)
+        return proof
+
+    def _page_of(self, proof: str) -> str | None:
+        """Return whose offline page has this secret, or None where none has."""
+        return self._settings().get(f"page {_hash(proof)}")
+
     def revoke(self, name: str) -> None:
         """Take an invitation back; the grades stay, and what was on lease is free."""
         with self._store.writing() as transaction:

@@ -379,7 +379,8 @@ class _Desk:
     async def _json(self, request: "Request", *, upload: bool = False) -> dict[str, Any]:
         body = await self._body(request, upload=upload)
         try:
-            found = await self._call(json.loads, body) if upload else json.loads(body)
+            read = sent_acts.read_json
+            found = await self._call(read, body) if upload else read(body)
         except (ValueError, RecursionError):
             raise _RefusedError(400, "This is not JSON.") from None
         if not isinstance(found, dict):

@@ -15,7 +15,7 @@ function states() {
 }
 
 function download() {
-  const text = JSON.stringify({ format: data.format, study: data.me.study, assessor: data.me.name, acts: done }, null, 1);
+  const text = JSON.stringify({ format: data.format, study: data.me.study, assessor: data.me.name, proof: data.proof, acts: done }, null, 1);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
   link.download = "grades.json";
