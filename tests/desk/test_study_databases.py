@@ -4,18 +4,22 @@ import os
 import shutil
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 import gainful as gf
-from desk_server import desk
+from desk_server import Client, Command, desk
+from desk_server import study as database_study
 from gainful.desk import assessor_acts, sent_acts, store
 from gainful.desk import study as study_module
 from gainful.desk.study_settings import TAGS
@@ -714,3 +718,97 @@ def test_no_server_and_no_driver_are_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(gf.errors.MissingDependencyError, match=r"psycopg\[binary\]"):
         gf.Study("postgresql://me:secret@127.0.0.1:1/none")
+
+
+def test_a_backup_has_all_that_was_confirmed_before_it_while_others_write(tmp_path, cli):
+    database_study(tmp_path / "study.db", queries=4, docs=60, depth=60).close()
+    running = Command(tmp_path, "--db", "study.db", "--invite", "ann", "--invite", "bob")
+    links = running.start(3)
+    confirmed, stopped = [], threading.Event()
+
+    def judge(name):
+        client = Client(links[name])
+        client.get(urlsplit(links[name]).path)
+        while not stopped.is_set() and (
+            tasks := client.post("/api/next", {"count": 5}).json["tasks"]
+        ):
+            for task in tasks:
+                act = {
+                    "key": f"{name} {task['item']}",
+                    "item": task["item"],
+                    "kind": "grade",
+                    "grade": 1,
+                }
+                confirmed.extend((name, each["key"]) for each in client.act(act)["confirmed"])
+
+    people = [threading.Thread(target=judge, args=[name]) for name in ("ann", "bob")]
+    for each in people:
+        each.start()
+    copies, seen = [tmp_path / "copy.db", tmp_path / "folder" / "copy.db"], []
+    copies[1].parent.mkdir()
+    try:
+        while len(confirmed) < 20:
+            time.sleep(0.01)
+        for turn in range(6):
+            before, copy = [*confirmed], copies[turn % 2]
+            done = cli("judge", "--db", str(tmp_path / "study.db"), "--backup", str(copy))
+            assert done.returncode == 0, done.stderr
+            assert not [*tmp_path.glob("**/copy.db-*")]
+            with gf.Study(copy) as made:
+                record = [
+                    (event.assessor, f"{event.assessor} {event.item}") for event in made.record()
+                ]
+                assert made.progress().done == len(record)
+            assert {*before} <= {*record}
+            assert f"with {len(record):,} acts\n" in done.stderr
+            seen.append(len(record))
+            copy.unlink() if turn < 2 else None
+    finally:
+        stopped.set()
+        for each in people:
+            each.join()
+        running.end()
+    assert seen == sorted(seen)
+    assert not [*tmp_path.glob("**/.gainful*")]
+    with gf.Study(copies[0]) as copied:  # it goes on as a study of its own
+        copied.grade("ann", copied.next("ann")[0].item, 2, key="in the copy")
+
+
+def test_a_backup_changes_nothing_and_harms_no_file(tmp_path, cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with database_study("study.db", queries=1, docs=3) as made:
+        made.invite("ann")
+        made.grade("ann", 1, 2, key="1")
+    Path("study.db").chmod(0o600)
+    Path("no.db").write_text("x" * 100)
+    sqlite3.connect("other.db").execute("CREATE TABLE a (b)")
+    set_version("study.db", 1)  # of an older gainful, which is copied as it is
+    before = Path("study.db").read_bytes()
+    assert cli("judge", "--backup", "copy.db").stderr == "copy.db: a copy of study.db with 1 act\n"
+    assert Path("study.db").read_bytes() == before
+    assert stat.S_IMODE(Path("copy.db").stat().st_mode) == 0o600
+    kept = Path("copy.db").read_bytes()
+    os.link("study.db", "hard.db")
+    Path("open.db").write_text("in use")
+    Path("open.db-wal").write_text("a journal")
+    for call, told in (
+        (["--backup", "study.db"], "another file than the study itself"),
+        (["--backup", "hard.db"], "another file than the study itself"),
+        (["--backup", "open.db"], "a file that nobody has open"),
+        (["--backup", "none/copy.db"], "a file that can be written"),
+        (["--db", "none.db", "--backup", "copy.db"], "Make one: gainful judge RUN"),
+        (["--db", "no.db", "--backup", "copy.db"], "a file that is no database"),
+        (["--db", "other.db", "--backup", "copy.db"], "expected a study"),
+        (["--db", "postgresql://u:SECRET@h/db", "--backup", "copy.db"], "pg_dump"),
+        (["--db", "mysql://u:SECRET@h/db", "--backup", "copy.db"], "the path of a file"),
+        (["--backup", "copy.db", "--invite", "ann"], "--backup goes with --db alone."),
+        (["--backup", "copy.db", "--merge", "no.db"], "--backup goes with --db alone."),
+        (["a.run", "--backup", "copy.db"], "--backup goes with --db alone."),
+    ):
+        done = cli("judge", *call)
+        assert done.returncode == 2
+        assert told in done.stderr
+        assert "SECRET" not in done.stderr
+    assert Path("copy.db").read_bytes() == kept
+    assert Path("open.db").read_text() == "in use"
+    assert not Path("none.db").exists()

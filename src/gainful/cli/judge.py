@@ -2,7 +2,8 @@
 
 import sys
 import threading
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +173,12 @@ _OF_A_NEW_ONE = (
     metavar="NAME",
     help="With --merge: vouch that the grades come from this assessor, for a file without the proof of its page.",
 )
+@click.option(
+    "--backup",
+    metavar="FILE",
+    help="Copy the study to this file, with all that is saved, and serve nothing. A desk may be open meanwhile. The file is "
+    "replaced when the copy is complete.",
+)
 def judge(runs: tuple[str, ...], **options: Any) -> None:
     """Open the judging desk: a page where people grade the documents of RUNs, and one for who leads.
 
@@ -179,24 +186,12 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
     it was left; then RUNs, if there are any, may bring new documents. Ctrl-C ends it, and nothing is lost.
     """
     from gainful.desk.desk_server import take_address
-    from gainful.desk.study import LEAD
 
+    _refuse_together(runs, options)
     offline, merged = options["offline"], options["merge"]
-    if offline != (options["output"] is not None):
-        raise click.UsageError("--offline and --output go together.")
-    if options["budget"] is not None and not offline:
-        raise click.UsageError("--budget goes with --offline.")
-    if offline and merged:
-        raise click.UsageError("Give --offline or --merge, not both.")
-    if offline and len(options["invite"]) != 1:
-        raise click.UsageError("--offline needs the name of its assessor: one --invite NAME.")
-    if options["as_"] is not None and not merged:
-        raise click.UsageError("--as goes with --merge.")
-    names = [name.strip() for name in options["invite"]]
-    if LEAD in names:
-        raise click.UsageError(
-            f"--invite {LEAD}: who leads has a link already; take another name to judge."
-        )
+    if options["backup"] is not None:
+        _back_up(options["db"], options["backup"])
+        return
     # What can fail comes before the study is made or changed.
     guideline = None if options["guideline"] is None else _guideline(options["guideline"])
     with ExitStack() as open_ones:
@@ -215,6 +210,30 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
             _serve(study, options, taken)
 
 
+def _refuse_together(runs: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Refuse options that do not go with each other."""
+    from gainful.desk.study import LEAD
+
+    offline, merged = options["offline"], options["merge"]
+    if offline != (options["output"] is not None):
+        raise click.UsageError("--offline and --output go together.")
+    if options["budget"] is not None and not offline:
+        raise click.UsageError("--budget goes with --offline.")
+    if offline and merged:
+        raise click.UsageError("Give --offline or --merge, not both.")
+    if offline and len(options["invite"]) != 1:
+        raise click.UsageError("--offline needs the name of its assessor: one --invite NAME.")
+    if options["as_"] is not None and not merged:
+        raise click.UsageError("--as goes with --merge.")
+    alone = (runs, offline, merged, options["invite"], options["guideline"])
+    if options["backup"] is not None and any(alone):
+        raise click.UsageError("--backup goes with --db alone.")
+    if LEAD in [name.strip() for name in options["invite"]]:
+        raise click.UsageError(
+            f"--invite {LEAD}: who leads has a link already; take another name to judge."
+        )
+
+
 def _study(runs: tuple[str, ...], options: dict[str, Any]) -> Any:
     from gainful.desk.offline import LEASE
 
@@ -229,15 +248,8 @@ def _study(runs: tuple[str, ...], options: dict[str, Any]) -> Any:
             raise click.UsageError(
                 f"{listed}: goes with RUNs. A study that exists has these already."
             )
-        try:
+        with _in_words_of_the_command():
             return gf.Study(address, **lease)
-        except gf.errors.StudyError as problem:
-            if "Study.create" not in problem.remedy:
-                raise
-            # In the words of the command.
-            remedy = "Make one: gainful judge RUN… --queries FILE --docs FILE --db …."
-            told = problem.where, problem.expected, problem.found
-            raise gf.errors.StudyError(*told, remedy) from None
     named = runs_of(runs, options, options["judgments"])
     read = [
         *named.values(),
@@ -252,6 +264,19 @@ def _study(runs: tuple[str, ...], options: dict[str, Any]) -> Any:
     if "scale" in given:
         given["scale"] = _scale(given["scale"])
     return gf.Study.create(address, named, **given, **lease)
+
+
+@contextmanager
+def _in_words_of_the_command() -> Iterator[None]:
+    """Say of a study that there is none by which command it is made."""
+    try:
+        yield
+    except gf.errors.StudyError as problem:
+        if "Study.create" not in problem.remedy:
+            raise
+        remedy = "Make one: gainful judge RUN… --queries FILE --docs FILE --db …."
+        told = problem.where, problem.expected, problem.found
+        raise gf.errors.StudyError(*told, remedy) from None
 
 
 def _scale(text: str) -> str | dict[float, str]:
@@ -317,6 +342,14 @@ def _write_offline(study: Any, options: dict[str, Any]) -> None:
     if page.left:
         told += f"; {page.left:,} more are left, see --budget"
     tell(told)
+
+
+def _back_up(address: str, path: str) -> None:
+    from gainful.desk.store import back_up
+
+    with _in_words_of_the_command():
+        acts = back_up(address, path)
+    tell(f"{path}: a copy of {address} with {counted(acts, 'act')}")
 
 
 def _merge(study: Any, files: tuple[str, ...], assessor: str | None) -> None:

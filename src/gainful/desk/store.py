@@ -8,15 +8,18 @@ import itertools
 import os
 import re
 import sqlite3
+import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
 from gainful import arguments
-from gainful.errors import MissingDependencyError, StudyError
+from gainful.errors import InputError, MissingDependencyError, StudyError
+from gainful.inputs.files import are_one_file
 from gainful.message_texts import shown, without_password
+from gainful.writing.atomic_files import name_of, replacing
 
 Row = Sequence[Any]
 _WAIT = 30.0  # seconds for which a writer waits for another one
@@ -357,6 +360,13 @@ class _SQLite(Store):
     def _close(self) -> None:
         self._connection.close()
 
+    def copied_to(self, file: Path) -> int:
+        """Copy the database to an empty file, and return how many acts are in the copy."""
+        with self._connected(), closing(sqlite3.connect(file)) as copy:
+            self._connection.backup(copy)
+            [(acts,)] = copy.execute("SELECT COUNT(*) FROM event")
+            return int(acts)
+
     def settle_in(self) -> None:
         # It stays so for good; where a disk cannot do it, SQLite goes on without.
         with self._lock, self._telling():
@@ -604,6 +614,21 @@ def _small(address: str) -> str:
     return f"{scheme.lower()}{colon}{rest}"
 
 
+def _read_address(address: str | os.PathLike[str]) -> str:
+    """Return the path of a file, or the address of a server of PostgreSQL; refuse that of another database."""
+    name = os.fspath(address)
+    expected = "the path of a file, or postgresql://…"
+    if not isinstance(name, str) or not name or "\0" in name:
+        told = shown(shown_address(name) if isinstance(name, str) else address)
+        raise StudyError("address", expected, told)
+    if name.lower().startswith(_POSTGRES):
+        return _small(name)
+    if _SCHEME.match(name):
+        remedy = f"Write {_ADDRESS}." if name.lower().startswith("postgres") else ""
+        raise StudyError("address", expected, shown(shown_address(name)), remedy)
+    return name
+
+
 def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
     """Open a database: the path of a file, or `postgresql://…`.
 
@@ -615,16 +640,7 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
     ...     transaction.one("SELECT value FROM study WHERE name = ?", "version")
     ('2',)
     """
-    name = os.fspath(address)
-    if not isinstance(name, str) or not name or "\0" in name:
-        told = shown(shown_address(name) if isinstance(name, str) else address)
-        raise StudyError("address", "the path of a file, or postgresql://…", told)
-    if name.lower().startswith(_POSTGRES):
-        name = _small(name)
-    elif _SCHEME.match(name):
-        remedy = f"Write {_ADDRESS}." if name.lower().startswith("postgres") else ""
-        expected = "the path of a file, or postgresql://…"
-        raise StudyError("address", expected, shown(shown_address(name)), remedy)
+    name = _read_address(address)
     try:
         store = _Postgres(name) if name.startswith(_POSTGRES) else _SQLite(name, new=new)
     except (OSError, UnicodeError):  # a name that no file can have
@@ -636,6 +652,49 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
         store.close()
         raise
     return store
+
+
+def back_up(address: str | os.PathLike[str], path: str | os.PathLike[str]) -> int:
+    """Copy the database of a study to a file, as it is at one moment, while others may write; return how many acts it has.
+
+    A copy of the file alone would lack what stands in the journal beside it. Nothing in the study is changed, not even a
+    version of an older gainful.
+
+    Args:
+        address: the path of its file.
+        path: of the copy, which is replaced only when the new one is complete.
+
+    Raises:
+        StudyError: no study in a file; one on a server has tools of its own.
+        InputError: a file that cannot be written, or that is a database which somebody has open.
+    """
+    name, target = _read_address(address), name_of(path)
+    if name.startswith(_POSTGRES):
+        raise StudyError(
+            shown_address(name),
+            "a study in a file",
+            "one on a server",
+            "Back it up with PostgreSQL's own tool: pg_dump --format=custom --file=study.dump ADDRESS.",
+        )
+    if name == ":memory:":
+        raise StudyError(name, "a study in a file", "one in memory")
+    if target != "-" and are_one_file(name, target):
+        raise InputError(target, "another file than the study itself", "the same")
+    if any(Path(f"{target}{journal}").exists() for journal in ("-wal", "-journal")):
+        raise InputError(
+            target,
+            "a file that nobody has open",
+            "a database with a journal beside it",
+            "Close its desk, or take another name.",
+        )
+    source = _SQLite(name, new=False)
+    with source:
+        if not {"study", "event", "item"} <= source.tables():
+            raise StudyError(source.name, "a study", "tables of something else")
+        with replacing(target) as file:
+            if not Path(target).exists():
+                file.chmod(stat.S_IMODE(Path(name).stat().st_mode))
+            return source.copied_to(file)
 
 
 def _prepare(store: Store, *, new: bool) -> None:
