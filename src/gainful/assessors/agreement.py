@@ -18,12 +18,12 @@ from gainful.assessors.agreement_result import (
     Leaning,
     QueryAgreement,
 )
-from gainful.assessors.grade_table import GradeTable, read_grades
+from gainful.assessors.grade_table import GradeTable, read_grades, refuse_alone
 from gainful.errors import InputError
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.inputs.runs_by_name import Runs
-from gainful.inputs.several_assessors import RULES
+from gainful.inputs.several_assessors import RULES, SETTLED
 from gainful.kernels import assessor_agreement as kernels
 from gainful.matching.keyword_options import MeasuringOptions, ReadingOptions, takes
 from gainful.measures.notation import Measures
@@ -138,6 +138,12 @@ def agreement(
     }  # of grades and runs, each used by one
     of_grades = {name: each for name, each in shared.items() if name not in _OF_RUNS}
     table = read_grades(grades, names, cast("ReadingOptions", of_grades))
+    settled = table.with_role(
+        SETTLED
+    )  # which agree with nobody: they are what came of a disagreement
+    table = table.of([at for at, name in enumerate(table.assessors) if name not in settled])
+    table = replace(table, roles={})  # a model is one more assessor here
+    refuse_alone(table)
     _refuse_many(table)
     conclusions = None
     if runs is not None and settings is not None:

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, repeat
+from types import MappingProxyType
 from typing import cast
 
 import numpy as np
@@ -43,6 +44,7 @@ class GradeTable:
         grades: (n, a), NaN where an assessor gave none.
         query_type: what the ids of queries were, before they were text.
         doc_type: what those of documents were.
+        roles: of assessors, in an export of the judging desk.
     """
 
     assessors: tuple[str, ...]
@@ -50,6 +52,21 @@ class GradeTable:
     grades: Floats
     query_type: IdType = UNTYPED
     doc_type: IdType = UNTYPED
+    roles: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, places: Sequence[int]) -> "GradeTable":
+        """Return the grades of some assessors, without documents that none of them graded."""
+        if len(places) == len(self.assessors):
+            return self
+        grades = self.grades[:, [*places]]
+        there = ~np.isnan(grades).all(axis=1)
+        items = tuple(item for item, some in zip(self.items, there.tolist(), strict=True) if some)
+        assessors = tuple(self.assessors[place] for place in places)
+        return replace(self, assessors=assessors, items=items, grades=grades[there])
+
+    def with_role(self, role: str) -> list[str]:
+        """Return the names of the assessors who have a role."""
+        return [name for name in self.assessors if self.roles.get(name) == role]
 
     @cached_property
     def values(self) -> Floats:
@@ -191,6 +208,7 @@ def _of_table(given: object, options: ReadingOptions) -> GradeTable:
         in_order({*rows.assessors}),
         rows.query_type,
         rows.doc_type,
+        rows.roles,
     )
 
 
@@ -257,14 +275,26 @@ def _table(
     assessors: Sequence[str],
     query_type: IdType = UNTYPED,
     doc_type: IdType = UNTYPED,
+    roles: Mapping[str, str] = MappingProxyType({}),
 ) -> GradeTable:
-    if len(assessors) < 2:
-        raise InputError("grades", "two assessors or more", str(len(assessors)), _EACH)
     items, grades = grades_by_item(queries, docs, people, numbers, assessors)
-    if not (np.sum(~np.isnan(grades), axis=1) > 1).any():
-        raise InputError("grades", "documents that several assessors graded", "none")
     order = sorted(range(len(items)), key=items.__getitem__)
-    found = grades[order] + 0.0  # there is no −0
-    return GradeTable(
-        tuple(assessors), tuple(items[at] for at in order), found, query_type, doc_type
+    found = GradeTable(
+        tuple(assessors),
+        tuple(items[at] for at in order),
+        grades[order] + 0.0,  # there is no −0
+        query_type,
+        doc_type,
+        roles,
     )
+    if not roles:  # a desk may have one assessor
+        refuse_alone(found)
+    return found
+
+
+def refuse_alone(table: GradeTable) -> None:
+    """Refuse grades of one assessor, and of several of whom no two graded the same document."""
+    if len(table.assessors) < 2:
+        raise InputError("grades", "two assessors or more", str(len(table.assessors)), _EACH)
+    if not (np.sum(~np.isnan(table.grades), axis=1) > 1).any():
+        raise InputError("grades", "documents that several assessors graded", "none")

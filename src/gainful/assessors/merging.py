@@ -19,7 +19,10 @@ from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.several_assessors import (
     DAWID_SKENE,
+    MODEL,
     RULES,
+    SETTLED,
+    counting,
     fit_confusions,
     merge_by,
     most_probable,
@@ -110,6 +113,7 @@ class MergedJudgments(DocumentsByQuery):
         left_out: how many documents have no merged grade, since the one assessor who counts gave none.
         query_type: what the ids of queries were, before they were text.
         doc_type: what those of documents were.
+        models: the names of models, whose grades do not count, in a study or an export of one.
     """
 
     _called: ClassVar = "merged judgments"
@@ -128,6 +132,7 @@ class MergedJudgments(DocumentsByQuery):
     left_out: int = 0
     query_type: IdType = field(default=UNTYPED, compare=False)
     doc_type: IdType = field(default=UNTYPED, compare=False)
+    models: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         places = {query: place for place, query in enumerate(self.queries)}
@@ -210,6 +215,8 @@ class MergedJudgments(DocumentsByQuery):
             found.append(
                 f"{counted(self.left_out, 'document')} left out, without a grade of {self.rule}"
             )
+        if self.models:
+            found.append(f"grades of models do not count: {examples(self.models)}")
         if self.model is not None:
             done = "converged" if self.model.converged else "did NOT converge"
             found.append(f"EM {done} after {counted(self.model.iterations, 'iteration')}")
@@ -290,7 +297,7 @@ class MergedJudgments(DocumentsByQuery):
             columns += [f"p({write_number(grade)})" for grade in self.model.scale]
             for row, shares in zip(rows, self.model.probabilities.tolist(), strict=True):
                 row += shares
-        return Table(columns, rows, digits=_DIGITS, notes=[*self.notes])
+        return Table(columns, rows, digits=_DIGITS, notes=[*self.notes], prose=["from"])
 
     def tables(self) -> list[Table]:
         """Return all that is shown to people: the grades, and with dawid-skene the confusions of the assessors."""
@@ -362,7 +369,9 @@ def merge_judgments(
 
     Args:
         grades: a table with query, doc, assessor and grade, as a path, a data frame, records or
-            `{query: {doc: {assessor: grade}}}`. Or a list of judgments of any kind, one for each assessor.
+            `{query: {doc: {assessor: grade}}}`. Or a list of judgments of any kind, one for each assessor. Of a
+            table that the judging desk has exported, the column `role` counts: what was settled counts alone, and
+            a model's grades don't count unless the rule is its name.
         rule: mean, median, majority, max, min; dawid-skene, the most probable grade under the confusions of grades
             that each assessor shows, by EM. Or the name of an assessor, whose grades alone count. These are the
             rules that `assessors=` takes everywhere.
@@ -398,21 +407,24 @@ def merged_table(
     refuse_unknown(rule, table.assessors, "rule")
     if first is not None:
         _refuse_stranger(first, table.assessors, "first")
+    every = table
+    table = table.of(counting(table.assessors, table.roles, rule, first))
+    if not table.items:
+        raise InputError("grades", "grades that count", "those of models alone")
     heavy = None if weights is None else _read_weights(weights, table.assessors)
     settles = None if rule not in RULES else ties or RULES[rule].ties
+    alone = [*table.with_role(SETTLED), *([] if first is None else [first])]
     there = ~np.isnan(table.grades)
     counts = there.copy()
     model, estimate = None, None
-    if rule == DAWID_SKENE:
+    if rule == DAWID_SKENE and not alone:
         estimate = fit_confusions(table.grades)
         found = most_probable(estimate, table.grades, settles or "")
     else:
-        found = merge_by(rule, table.grades, table.assessors, heavy, settles)
-    alone = rule if rule not in RULES else first
-    if alone is not None:
-        place = table.assessors.index(alone)
+        found = merge_by(rule, table.grades, table.assessors, heavy, settles, alone)
+    for name in reversed(alone if rule in RULES else [rule]):
+        place = table.assessors.index(name)
         theirs = there[:, place]
-        found = np.where(theirs, table.grades[:, place], found)
         counts[theirs] = False
         counts[theirs, place] = True
     # Queries stand in order, as in every result; their documents by id.
@@ -438,11 +450,12 @@ def merged_table(
         counts[rows],
         settles,
         None if heavy is None else dict(zip(table.assessors, heavy.tolist(), strict=True)),
-        first,
+        next(iter(alone), None),
         model,
         left,
         table.query_type,
         table.doc_type,
+        tuple(name for name in every.with_role(MODEL) if name not in table.assessors),
     )
 
 

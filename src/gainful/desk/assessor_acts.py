@@ -16,15 +16,16 @@ from gainful.desk.store import Row, Transaction
 from gainful.desk.study_records import Confirmed, Event, Feedback, Person, State, Task
 from gainful.errors import InputError, LeaseLostError
 from gainful.inputs.identifiers import examples
+from gainful.inputs.several_assessors import MODEL, SETTLED
 from gainful.message_texts import shown
 
-ADJUDICATED = "adjudicated"
+ADJUDICATED = SETTLED
 """Whose grade it is that settles a disagreement; no person has this name."""
 ROLES = ("assessor", "lead")
 """Of people who are invited; both may judge."""
 SHOWN = "yes"
 """The setting `show_ranks` of a study whose assessors see runs and ranks."""
-UNCOUNTED = ("model",)
+UNCOUNTED = (MODEL,)
 """Roles whose grades do not count for what a document needs, nor in the merged grades."""
 _DONE = ("grade", "cannot")
 _UNDONE = ("grade", "cannot", "later", "note", "adjudicate")

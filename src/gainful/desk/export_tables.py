@@ -8,9 +8,16 @@ from gainful.desk.store import Transaction
 from gainful.desk.study_records import Event, State
 from gainful.rendering.table_formats import Cell, Table
 
+PROSE = ("assessor", "owner", "tags", "note")
+"""The columns that hold what people typed."""
+
 
 def grade_table(transaction: Transaction) -> Table:
-    """Return a row for each grade of each assessor, with what is known of how it came about."""
+    """Return a row for each grade of each assessor, with what is known of how it came about.
+
+    A grade that settles a document is one more row, in the role `adjudicated`, so that merging the table gives what the
+    study has merged.
+    """
     columns = ["query", "doc", "assessor", "grade", "role", "time", "milliseconds", "position"]
     columns += ["guideline", "tags", "note"]
     rows: list[list[Cell]] = []
@@ -18,15 +25,24 @@ def grade_table(transaction: Transaction) -> Table:
         "SELECT query, doc, state.owner, grade, role, time, milliseconds, position, guideline, data FROM state"
         " JOIN item ON item.id = state.item JOIN event ON event.id = state.event"
         " LEFT JOIN assessor ON assessor.name = state.owner"
-        " WHERE state.kind = 'grade' AND practice = 0 AND state.owner <> ? ORDER BY query, doc, state.owner",
-        ADJUDICATED,
+        " WHERE state.kind = 'grade' AND practice = 0 ORDER BY query, doc, state.owner",
     ):
         said = from_text(data) or State("grade", 0)
         when, *others = rest
         rows.append(
-            [query, doc, owner, grade, role, told(when), *others, "; ".join(said.tags), said.note]
+            [
+                query,
+                doc,
+                owner,
+                grade,
+                role or ADJUDICATED,
+                told(when),
+                *others,
+                "; ".join(said.tags),
+                said.note,
+            ]
         )
-    return Table(columns, rows)
+    return Table(columns, rows, prose=PROSE)
 
 
 def record_table(events: Iterable[Event]) -> Table:
@@ -57,7 +73,7 @@ def record_table(events: Iterable[Event]) -> Table:
                 each.guideline,
             ]
         )
-    return Table(columns, rows)
+    return Table(columns, rows, prose=PROSE)
 
 
 def told(when: float) -> str:

@@ -1,10 +1,7 @@
 """The rows of a study: runs, texts, documents and people that are added, and what can be told of all of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
-
-import numpy as np
 
 import gainful as gf
 from gainful.assessors.grade_table import GradeTable
@@ -16,7 +13,7 @@ from gainful.desk.study_inputs import Ranked
 from gainful.desk.study_records import AssessorProgress, Progress, QueryProgress
 from gainful.errors import InputError, StudyError
 from gainful.inputs.identifiers import examples, in_order
-from gainful.inputs.several_assessors import DAWID_SKENE, RULES, grades_by_item
+from gainful.inputs.several_assessors import MODEL, SETTLED, counting, grades_by_item
 from gainful.message_texts import counted
 
 _PACE_OF = 20  # acts
@@ -187,35 +184,21 @@ def merged_grades(
     models: set[str],
     rule: str,
 ) -> "gf.results.MergedJudgments":
-    """Merge grades; what is settled counts alone."""
+    """Merge grades as `merge_judgments` does those of an export; a study may have one assessor, and no document of two."""
     rows = [
         (query, doc, name, grade)
         for query, docs in given.items()
         for doc, people in docs.items()
         for name, grade in people.items()
-        if name == rule or name not in models
     ]
-    if rule not in RULES or not settled:  # the name of an assessor, whose grades alone count
-        return merged_table(_grade_table(rows), rule)
-    whole = _grade_table([*rows, *((*pair, ADJUDICATED, grade) for pair, grade in settled.items())])
-    if rule != DAWID_SKENE:
-        return merged_table(whole, rule, first=ADJUDICATED)
-    # The model is of what people gave; who settles is none of them, and has no confusions.
-    likely = merged_table(_grade_table(rows), rule) if rows else {}
-    found = merged_table(whole, "mean", first=ADJUDICATED)
-    pairs = [(query, doc) for query in found.queries for doc in found[query]]
-    grades = [settled[pair] if pair in settled else likely[pair[0]][pair[1]] for pair in pairs]
-    return replace(found, rule=rule, ties=RULES[rule].ties, grades=np.array(grades))
-
-
-def _grade_table(rows: Sequence[tuple[str, str, str, float]]) -> GradeTable:
-    """Return grades as a table. Other than `merge_judgments`, a study may have one assessor, and no document of two."""
-    if not rows:
+    rows += [(*pair, SETTLED, grade) for pair, grade in settled.items()]
+    roles = {**dict.fromkeys(models, MODEL), SETTLED: SETTLED}
+    assessors = in_order({name for _, _, name, _ in rows})
+    if not counting(assessors, roles, rule):
         raise NoGradesError("study", "at least one grade", "none")
     queries, docs, names, grades = zip(*sorted(rows), strict=True)
-    assessors = in_order({*names})
     items, found = grades_by_item(queries, docs, names, grades, assessors)
-    return GradeTable(tuple(assessors), tuple(items), found + 0.0)
+    return merged_table(GradeTable(tuple(assessors), tuple(items), found + 0.0, roles=roles), rule)
 
 
 class DrawnDocument(NamedTuple):

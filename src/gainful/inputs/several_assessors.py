@@ -1,11 +1,13 @@
 """Judgments of several assessors: how the grades that they gave a document become one.
 
-A table has a column that tells assessors apart; a dict is `{query: {doc: {assessor: grade}}}`.
+A table has a column that tells assessors apart; a dict is `{query: {doc: {assessor: grade}}}`. An export of the judging desk
+also says which role each of them has: what was settled counts alone, and what a model gave does not count.
 """
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ from gainful.inputs.identifiers import in_order
 from gainful.inputs.lists_and_records import Lists
 from gainful.inputs.run_and_judgment_columns import Columns, asked_columns
 from gainful.inputs.side_table_columns import ASSESSED
-from gainful.inputs.side_table_reader import read_table
+from gainful.inputs.side_table_reader import InputTable, read_table
 from gainful.kernels import merged_grades as kernels
 from gainful.kernels.dawid_skene import Estimate, dawid_skene
 from gainful.message_texts import did_you_mean, shown
@@ -31,6 +33,11 @@ _NAMELESS = "a column for "  # how a table without names of columns is refused
 _MOST_GRADES = (
     50  # that Dawid and Skene's model tells apart: its confusions have the square of that
 )
+SETTLED = "adjudicated"
+"""The role of the grades that settle disagreements, each of which counts alone; and the assessor whose they are."""
+MODEL = "model"
+"""The role of grades that do not count, unless the rule is the name of who gave them."""
+_ROLES = frozenset(["assessor", "lead", "judgments", MODEL, SETTLED])
 _EQUAL = 1e-9  # probabilities that differ by less are equal but for rounding
 
 
@@ -136,6 +143,7 @@ class AssessedRows(NamedTuple):
     grades: Sequence[float]
     query_type: IdType = UNTYPED
     doc_type: IdType = UNTYPED
+    roles: Mapping[str, str] = MappingProxyType({})
 
 
 def read_assessed_rows(given: object, columns: Columns, session: Session) -> AssessedRows:
@@ -154,7 +162,38 @@ def read_assessed_rows(given: object, columns: Columns, session: Session) -> Ass
         table["grade"],
         table.types.get("query", UNTYPED),
         table.types.get("doc", UNTYPED),
+        _roles_in(table),
     )
+
+
+def _roles_in(table: InputTable) -> Mapping[str, str]:
+    """Return the roles of assessors in an export of the desk; none of a table whose roles are others."""
+    if not {*table["role"]} <= _ROLES:
+        return {}
+    found: dict[str, str] = {}
+    for row, (name, role) in enumerate(zip(table["assessor"], table["role"], strict=True)):
+        if found.setdefault(name, role) != role:
+            expected = f"one role for each assessor, {found[name]} for {shown(name)}"
+            raise InputError(table.where(row), expected, role)
+    return found
+
+
+def counting(
+    assessors: Sequence[str], roles: Mapping[str, str], rule: str, first: str | None = None
+) -> list[int]:
+    """Return the places of the assessors whose grades a rule takes: no model, and with a name as rule nobody who settles.
+
+    Whoever is named, as the rule or as the first, counts.
+
+    >>> counting(["ann", "gpt", "adjudicated"], {"gpt": "model", "adjudicated": "adjudicated"}, "mean")
+    [0, 2]
+    """
+    left_out = {MODEL} if rule in RULES else {MODEL, SETTLED}
+    return [
+        place
+        for place, name in enumerate(assessors)
+        if name in (rule, first) or roles.get(name) not in left_out
+    ]
 
 
 def _plain_rows(given: dict[Any, Any]) -> AssessedRows | None:
@@ -221,8 +260,16 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
     assessors = in_order({*rows.assessors})
     refuse_unknown(rule, assessors)
     items, grades = grades_by_item(rows.queries, rows.docs, rows.assessors, rows.grades, assessors)
-    merged = merge_by(rule, grades, assessors)
-    found: dict[str, dict[str, float]] = {query: {} for query, _ in items}
+    places = counting(assessors, rows.roles, rule)
+    named = [assessors[place] for place in places]
+    there = ~np.isnan(grades[:, places]).all(axis=1)
+    merged = np.full(len(items), np.nan)
+    if there.any():
+        first = [name for name in named if rows.roles.get(name) == SETTLED]
+        merged[there] = merge_by(rule, grades[np.ix_(there, places)], named, first=first)
+    found: dict[str, dict[str, float]] = {
+        query: {} for (query, _), counts in zip(items, there.tolist(), strict=True) if counts
+    }
     for (query, doc), grade in zip(items, merged.tolist(), strict=True):
         if grade == grade:  # it is NaN where the one assessor whose grades count gave none
             found[query][doc] = grade
@@ -235,19 +282,35 @@ def merge_by(
     assessors: Sequence[str],
     weights: Floats | None = None,
     ties: str | None = None,
+    first: Sequence[str] = (),
 ) -> Floats:
     """Return one grade (n,) for each row of grades (n, a), by a rule or as one assessor gave it.
 
-    It is NaN where that assessor gave none.
+    It is NaN where that assessor gave none. Assessors who come first have their grades in place of the merged ones, the
+    first of them before the others.
 
     >>> merge_by("median", np.array([[2.0, 0.0, 1.0]]), ["ann", "bob", "eve"]).tolist()
     [1.0]
+    >>> merge_by("mean", np.array([[2.0, 0.0], [np.nan, 1.0]]), ["ann", "bob"], first=["ann"]).tolist()
+    [2.0, 1.0]
     """
     if rule not in RULES:
         return grades[:, [*assessors].index(rule)]
     chosen = RULES[rule]
     even = np.ones(len(assessors)) if weights is None else weights
-    return chosen.merge(grades, even, ties or chosen.ties or "")
+    alone = grades[:, [[*assessors].index(name) for name in first]]
+    if rule == DAWID_SKENE and first:
+        # The model is of what the others gave: who settles has no confusions.
+        others = grades[:, [place for place, name in enumerate(assessors) if name not in first]]
+        found = np.full(len(grades), np.nan)
+        there = ~np.isnan(others).all(axis=1)
+        if there.any():
+            found[there] = chosen.merge(others[there], even, ties or chosen.ties or "")
+    else:
+        found = chosen.merge(grades, even, ties or chosen.ties or "")
+    for column in alone.T[::-1]:
+        found = np.where(np.isnan(column), found, column)
+    return found
 
 
 def refuse_unknown(name: object, assessors: Sequence[str], where: str = "assessors") -> None:

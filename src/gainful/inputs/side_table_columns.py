@@ -57,6 +57,7 @@ class Roles:
         keys: the ids that tell its rows apart; dicts are nested by them, in this order.
         values: what else is read; a dict has them in a tuple where there are several.
         optional: the values of which a table may lack all but one.
+        besides: what a table may say besides, under these names alone; dicts have none of it.
         bare: what a value in a dict is that stands alone, where there may be several.
         others: whether the other columns are kept, too, by their names.
         keys_alone: whether there may be no other columns.
@@ -73,6 +74,7 @@ class Roles:
     keys: tuple[Role, ...]
     values: tuple[Role, ...] = ()
     optional: bool = False
+    besides: tuple[Role, ...] = ()
     bare: str | None = None
     others: bool = False
     keys_alone: bool = False
@@ -140,6 +142,10 @@ def find_header(
             places[role.name] = place
         elif role in roles.keys or not roles.optional:
             raise _missing(role, roles, names, asked, where)
+    for role in roles.besides:
+        place = _find(role, names, {}, {*places.values()}, where)
+        if place is not None:
+            places[role.name] = place
     taken = [*places.values()]
     twice = [place for place in taken if taken.count(place) > 1]
     if twice:
@@ -338,6 +344,7 @@ ASSESSED = Roles(
         Role("assessor", ALIASES["assessor"]),
     ),
     values=(Role("grade", ALIASES["grade"], "number", truth=True),),
+    besides=(Role("role", ("role",), "text"),),
     named=True,
 )
 SUBTOPICS = Roles(

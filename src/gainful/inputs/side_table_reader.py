@@ -345,7 +345,7 @@ def _plain_type(written: str) -> str:
 def _selected(header: Header, types: Mapping[str, str], reading: Reading) -> tuple[str, Header]:
     """Write as SQL what is read: the roles first, then the other columns where they are kept."""
     found, names = [], []
-    for role in reading.roles.all:
+    for role in (*reading.roles.all, *reading.roles.besides):
         place = header.places.get(role.name)
         if place is not None:
             names.append(header.names[place])
@@ -426,7 +426,8 @@ def _gathered(found: Iterable[TableRow], reading: Reading, form: _Form) -> Input
     columns, others = rows.columns()
     if roles.others and not others and not roles.keys_alone:
         raise InputError(reading.name, f"a column beside the {roles.keys[0].noun}", "none")
-    read = {role.name: rows.checked(columns[role.name], role) for role in roles.all}
+    every = (*roles.all, *roles.besides)
+    read = {role.name: rows.checked(columns[role.name], role) for role in every}
     table = InputTable(
         reading.name,
         read,
@@ -481,23 +482,24 @@ class _Rows:
         """Return the columns of roles, and the others; what a row lacks is None."""
         roles = self._roles
         headers = {id(header): header for header in self._headers}
+        every = (*roles.all, *roles.besides)
         nothing = [None] * len(self._cells)
         if len(headers) == 1:  # as of most tables, which is faster
             header, found = self._headers[0], [*zip(*self._cells, strict=True)]
-            places = header.places
+            at = header.places
             return (
-                {r.name: found[places[r.name]] if r.name in places else nothing for r in roles.all},
+                {r.name: found[at[r.name]] if r.name in at else nothing for r in every},
                 [(name, found[place]) for name, place in header.others] if roles.others else [],
             )
         names = [name for header in headers.values() for name, _ in header.others] * roles.others
-        every = {key: {**dict(each.others), **each.places} for key, each in headers.items()}
-        rows = [*zip(map(every.get, map(id, self._headers)), self._cells, strict=True)]
+        places = {key: {**dict(each.others), **each.places} for key, each in headers.items()}
+        rows = [*zip(map(places.get, map(id, self._headers)), self._cells, strict=True)]
 
         def column(name: str) -> list[Any]:
             return [cells[at[name]] if at and name in at else None for at, cells in rows]
 
         return (
-            {role.name: column(role.name) for role in roles.all},
+            {role.name: column(role.name) for role in every},
             [(name, column(name)) for name in dict.fromkeys(names)],
         )
 

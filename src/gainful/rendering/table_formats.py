@@ -87,6 +87,8 @@ _LEAST_PROSE = 20  # columns, below which a folded text is no longer read
 _INDENT = "  "  # of what follows in a note that is folded
 _LONGEST_WIDTH = 6  # digits
 _LINE_END = "\r\n"
+# With one of these begins what a spreadsheet runs; some read wide characters as narrow ones.
+_FORMULA = re.compile("[=+\\-@\t\r\n＝＋－＠]")
 _BREAK = re.compile("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")
 
 
@@ -95,7 +97,8 @@ class Table:
     """Named columns and rows of cells; numbers are aligned right, text left.
 
     `digits` is the number of decimals for people, `notes` are lines under the table, and `caption` is
-    what a paper says beside it: with one, LaTeX has a whole table and not the tabular alone.
+    what a paper says beside it: with one, LaTeX has a whole table and not the tabular alone. `prose` names
+    the columns of texts that people typed: in CSV and TSV, which spreadsheets open, none of them is a formula.
     """
 
     columns: Sequence[str]
@@ -104,6 +107,7 @@ class Table:
     title: str = ""
     notes: Sequence[str] = ()
     caption: str = ""
+    prose: Sequence[str] = ()
 
     def table(self) -> "Table":
         """Return itself: a table is rendered like every result that has one."""
@@ -550,10 +554,20 @@ def _separated(table: Table, separator: str) -> str:
     # The end tells which characters are quoted in cells: a reader takes either for the end of a line.
     writer = csv.writer(out, delimiter=separator, lineterminator=_LINE_END)
     writer.writerow(table.columns)
+    typed = [column in table.prose for column in table.columns]
     for row in table.rows:  # not the records: two columns may have one name
-        cells = map(_plain, row)
+        cells = [
+            _no_formula(cell) if prose else _plain(cell)
+            for cell, prose in zip(row, typed, strict=True)
+        ]
         writer.writerow(["" if cell is None else cell for cell in cells])
     return "\n".join(lines).rstrip("\n")
+
+
+def _no_formula(cell: Cell) -> str | int | float | None:
+    """Return a cell with an apostrophe before what a spreadsheet would run, as OWASP advises."""
+    plain = _plain(cell)
+    return f"'{plain}" if isinstance(plain, str) and _FORMULA.match(plain) else plain
 
 
 def signed(number: float) -> str:
