@@ -3,7 +3,6 @@
 import re
 import reprlib
 from collections.abc import Iterable
-from urllib.parse import unquote
 
 _MOST_CHOICES = 12  # a message is a short paragraph
 _LONGEST_WORD = 100  # nothing longer was meant to be one of a few words
@@ -37,6 +36,8 @@ def without_password(text: str) -> str:
     """
     if "://" not in text:
         return text
+    # Imported here because few messages have addresses.
+    from urllib.parse import unquote
 
     def hidden(part: re.Match[str]) -> str:
         is_secret = unquote(part[1]).lower().endswith(("password", "passwd", "pwd"))

@@ -1,9 +1,17 @@
 """`gainful judge`, as far as it goes without a browser."""
 
 import json
+import os
+import queue
 import signal
 import socket
+import stat
+import subprocess
 import sys
+import tempfile
+import time
+import webbrowser
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,6 +19,7 @@ import pytest
 import gainful as gf
 from desk_server import Client, Command, hostile_acts, study
 from gainful.cli.judge import _scale
+from gainful.desk import desk_server
 
 
 @pytest.fixture
@@ -53,6 +62,8 @@ TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
         (["a.run", *TEXTS, "--scale", "yes"], "scale: expected"),
         (["--host", "192.0.2.1"], "a secret, because other machines reach this address"),
         (["--secret", "short"], "at least 12 characters"),
+        (["--behind-proxy", "127.0.0.1"], "behind_proxy: expected a secret"),
+        (["--behind-proxy", "proxy", "--secret", "x" * 12], "the address of the server in front"),
         (["--host", "nohost.invalid", "--secret", "x" * 12], "host: expected an address or a name"),
         (["--host", "192.0.2.1", "--secret", "x" * 12], "host: expected an address or a name"),
         (["--db", "none.db"], "none.db"),
@@ -101,6 +112,69 @@ def test_a_missing_package(folder, cli, monkeypatch, package):
     done = cli("judge", "a.run", *TEXTS, "--no-open")
     assert done.returncode == 2
     assert "pip install 'gainful[judge]'" in done.stderr
+
+
+BROWSER = """#!/bin/sh
+printf '%s\\n' "$@" > arguments
+page="${1#file://}"
+ls -l "$page" > mode
+cat "$page" > page
+"""
+
+
+def test_the_link_of_the_lead_is_in_the_arguments_of_no_program(folder):
+    study("study.db", queries=1, docs=2).close()
+    (folder / "browser").write_text(BROWSER)
+    (folder / "browser").chmod(0o755)
+    (folder / "temporary").mkdir()
+    told, terminal = os.openpty()
+    environment = {
+        **os.environ,
+        "BROWSER": f"{folder}/browser %s",
+        "TMPDIR": str(folder / "temporary"),
+    }
+    call = [sys.executable, "-m", "gainful", "judge", "--port", "0"]
+    running = subprocess.Popen(call, stdout=terminal, stderr=subprocess.PIPE, env=environment)
+    os.close(terminal)
+    try:
+        link = os.read(told, 10_000).decode().split()[1]
+        until = time.monotonic() + 20
+        while not (folder / "page").exists() or "</html>" not in (folder / "page").read_text():
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        shown = (folder / "arguments").read_text()
+        assert shown.startswith("file://")
+        assert link.rpartition("/")[2] not in shown
+        assert f'content="0;url={link}"' in (folder / "page").read_text()
+        assert (folder / "mode").read_text().startswith("-rw-------")
+        assert (
+            stat.S_IMODE(Path(shown.strip().removeprefix("file://")).parent.stat().st_mode) == 0o700
+        )
+    finally:
+        running.send_signal(signal.SIGINT)
+        said = running.communicate(timeout=20)[1].decode()
+        os.close(told)
+    assert running.returncode == 0, said
+    assert [*(folder / "temporary").iterdir()] == []  # nothing of it is left
+
+
+def test_the_page_with_the_link_is_removed_when_the_browser_has_had_its_time(monkeypatch, tmp_path):
+    opened = queue.Queue()
+    monkeypatch.setattr(webbrowser, "open", opened.put)
+    monkeypatch.setattr(desk_server, "_OPENING", 0.05)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    desk_server.open_in_browser('http://127.0.0.1:1/i/"&<secret')
+    page = Path(opened.get(timeout=20).removeprefix("file://"))
+    assert "secret" not in str(page)
+    until = time.monotonic() + 20
+    while page.parent.exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    desk_server.open_in_browser(
+        "http://127.0.0.1:1/i/secret"
+    )  # no room for the page: the link is printed anyway
+    assert opened.empty()
 
 
 def test_it_goes_on_where_it_was_left(folder):

@@ -1,16 +1,19 @@
 """Attacks on the desk: each is refused in plain words, and changes nothing."""
 
+import email
 import http.client
 import json
 import socket
 import time
+from contextlib import ExitStack, suppress
+from unittest.mock import Mock
 from urllib.parse import quote, urlsplit
 
 import pytest
 
 import gainful as gf
 from desk_server import HOSTILE, Client, desk, hostile_acts, study
-from gainful.desk import desk_server, web_app
+from gainful.desk import connections, desk_server, web_app
 
 INTERNAL = ("Traceback", "sqlite", "SELECT", "/src/", ".py", "token_hash")
 
@@ -43,26 +46,127 @@ def events(running):
     return len(list(running.study.record()))
 
 
-def test_every_answer_has_the_headers(running, ann):
-    for path in (
-        "/",
-        "/lead",
-        "/api/me",
-        "/nothing",
-        "/pages/assessor.js",
-        "/i/wrong",
-        "/api/lead/progress",
-    ):
-        headers = ann.get(path).headers
-        policy = dict(
-            part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";")
+def raw(running, sent, wait=10):
+    """Return what comes back for bytes, until the desk ends the connection or has answered."""
+    where = urlsplit(running.address)
+    with socket.create_connection((where.hostname, where.port), timeout=wait) as line:
+        line.sendall(sent)
+        found = b""
+        while part := line.recv(65536):
+            found += part
+            if b"\r\n\r\n" in found:
+                break
+    return found.partition(b"\r\n\r\n")[0].decode("latin-1")
+
+
+def has_the_headers(headers):
+    """Assert that each header of every answer is there once."""
+    for name, value in web_app.RAW_HEADERS:
+        assert headers.get_all(name.decode()) == [value.decode()]
+    policy = dict(
+        part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";")
+    )
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+    assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+    assert "server" not in headers
+
+
+def headers_of(head):
+    return email.message_from_string(head.partition("\r\n")[2])
+
+
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "get"]
+PATHS = [
+    "/", "/lead", "/lead/", "/pages/", "/api/lead/", "/i/wrong", "/i/", "/pages/assessor.js", "/pages/none", "/api/me", "/api/next", "/api/act",
+    "/api/lead/export", "/api/lead/record", "/api/lead/design", "/api/lead/progress", "/api/lead/settings",
+    "/api/lead/reset", "/api/lead/none", "/api", "/nothing", "//", "/%2e%2e/", "/?x=1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("who", ["nobody", "assessor", "lead"])
+def test_every_answer_has_the_headers(who):
+    with desk() as own:
+        routes = {route.path for route in own.server._config.app._routes.routes}
+        assert {path.split("{")[0] for path in routes} <= {*PATHS}  # those of a new route, too
+        for path in PATHS:
+            client = Client(own.address) if who == "nobody" else own.client("me", who)
+            for method in METHODS:
+                for headers in ({}, {"X-Desk": "1", "Content-Type": "application/json"}):
+                    answer = client.ask(method, path, b"{}" if method == "POST" else None, headers)
+                    has_the_headers(answer.headers)
+                    assert answer.status < 500
+                    assert answer.status != 405 or answer.headers["Allow"]
+                    if answer.status >= 400 and method != "HEAD":
+                        quiet(answer)
+
+
+NO_REQUESTS = [
+    b"GARBAGE\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.0\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"GET / HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n", b"\x16\x03\x01\x02\r\n\r\n",
+    b"POST /api/act HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n", b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 100_000 + b"\r\n\r\n", b"GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sent", NO_REQUESTS, ids=range(len(NO_REQUESTS)))
+def test_what_is_no_request_is_refused_with_the_headers(running, sent):
+    head = raw(running, sent)
+    assert 400 <= int(head.split()[1]) < 500
+    has_the_headers(headers_of(head))
+
+
+HOSTS = [
+    "", "[::1", "[::1]:x", "::1]", "[]", "[zz]", "[::1]evil", "[v1.x]", "localhost:99999", "localhost:-1", "localhost:abc",
+    "localhost:1:2", "a@localhost", "localhost/evil", "localhost?x", "localhost#x", "evil.example", "localhost.evil.example",
+    "127.0.0.1.evil.example", "\x7f", "ℓocalhost", "xn--", ".", "localhost%00", "[::1%25]", "localhost:\u0665",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_host_that_is_none_of_ours_is_refused(running, ann, host):
+    for path in ("/", "/lead", "/api/me", "/i/wrong", "/pages/desk.css", "/nothing"):
+        head = raw(
+            running, f"GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {ann.cookie}\r\n\r\n".encode()
         )
-        assert policy["default-src"] == "'none'"
-        assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
-        assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
-        assert headers["X-Content-Type-Options"] == "nosniff"
-        assert headers["Cache-Control"] == "no-store"
-        assert "server" not in headers
+        assert head.split()[1] == "400", head
+        has_the_headers(headers_of(head))
+
+
+@pytest.mark.parametrize(
+    "origin", [*HOSTS, "null", "http://[::1", "http://", "://", "http://[zz]:x/"]
+)
+def test_an_origin_that_is_none_of_ours_is_refused(running, ann, origin):
+    netloc = urlsplit(running.address).netloc
+    sent = f"POST /api/next HTTP/1.1\r\nHost: {netloc}\r\nCookie: {ann.cookie}\r\nX-Desk: 1\r\nOrigin: {origin}\r\n"
+    head = raw(
+        running, f"{sent}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{{}}".encode()
+    )
+    assert head.split()[1] in ("400", "403"), head
+    has_the_headers(headers_of(head))
+
+
+def test_failures_outside_of_all_pages_have_the_headers(monkeypatch, logged):
+    usual, calls = web_app._Desk._refusal, []
+
+    def fails_once(self, problem, *, page):
+        calls.append(1)
+        if len(calls) % 2:
+            raise RuntimeError("swordfish")
+        return usual(self, problem, page=page)
+
+    with desk() as own:
+        monkeypatch.setattr(web_app._Desk, "_refusal", fails_once)
+        for path in ("/nothing", "/api/me"):
+            answer = Client(own.address).get(path)
+            assert quiet(answer) == 500
+            assert "swordfish" not in answer.text
+            has_the_headers(answer.headers)
+        monkeypatch.setattr(web_app, "_MOST_AT_ONCE", 0)
+        for path in PATHS:
+            answer = Client(own.address).get(path)
+            assert answer.status == 503
+            has_the_headers(answer.headers)
 
 
 def test_pages_have_no_code_of_their_own():
@@ -135,6 +239,43 @@ def test_wrong_links_are_slowed_down():
         assert found[:5] == [404] * 5
         assert found[-1] == 429
         assert own.client("ann").get("/api/me").status == 200  # who has a right one goes on
+
+
+@pytest.mark.parametrize("proxied", [False, True])
+def test_who_asks_is_told_by_a_proxy_that_was_named_and_by_nobody_else(proxied):
+    secret = "correct horse & battery"  # noqa: S105
+    with desk(secret=secret, **({"behind_proxy": "127.0.0.1"} if proxied else {})) as own:
+        stranger = Client(own.address)
+
+        def wrong(place, **headers):
+            return quiet(stranger.get(f"/i/{'A' * 40}{place:03}", **headers))
+
+        forged = [wrong(place, **{"X-Forwarded-For": f"198.51.100.{place}"}) for place in range(30)]
+        assert (429 in forged) is not proxied
+        if proxied:
+            same = [
+                wrong(place, **{"X-Forwarded-For": f"198.51.100.{place}, 203.0.113.7"})
+                for place in range(30)
+            ]
+            assert (
+                same[-1] == 429
+            )  # what a client has said itself stands before what the proxy says
+        form = {"Content-Type": "application/x-www-form-urlencoded", "X-Forwarded-Proto": "https"}
+        path = urlsplit(own.link("ann")).path
+        if proxied:
+            form["X-Forwarded-For"] = "192.0.2.1"
+        answer = Client(own.address).ask("POST", path, f"secret={quote(secret)}".encode(), form)
+        assert answer.status == 200
+        assert ("; secure" in answer.headers["Set-Cookie"].lower()) is proxied
+
+
+def test_a_proxy_is_an_address_and_needs_a_secret():
+    with study() as made:
+        for proxy in ("proxy.example", "", "*", "127.0.0.1:80"):
+            with pytest.raises(gf.errors.InputError, match="behind_proxy: expected the address"):
+                desk_server.DeskServer(made, port=0, behind_proxy=proxy, secret="x" * 12)
+        with pytest.raises(gf.errors.InputError, match="behind_proxy: expected a secret"):
+            desk_server.DeskServer(made, port=0, behind_proxy="127.0.0.1")
 
 
 def test_an_invitation_that_was_taken_back_ends_at_once(running):
@@ -359,7 +500,7 @@ def test_a_slow_body_is_cut_off(monkeypatch, running, ann):
 
 
 def test_a_slow_head_is_cut_off(monkeypatch):
-    monkeypatch.setattr(desk_server, "_HEADERS_WITHIN", 0.4)
+    monkeypatch.setattr(connections, "_HEAD_WITHIN", 0.4)
     with desk() as own:
         where = urlsplit(own.address)
         begun = time.monotonic()
@@ -379,6 +520,84 @@ def test_a_slow_head_is_cut_off(monkeypatch):
         kept.sendall(b"GET / HT")
         assert kept.recv(1000) == b""
         connection.close()
+
+
+def test_a_body_that_drips_after_its_refusal_is_cut_off(monkeypatch):
+    monkeypatch.setattr(connections, "_HEAD_WITHIN", 0.4)
+    with desk() as own:
+        where = urlsplit(own.address)
+        begun = time.monotonic()
+        with socket.create_connection((where.hostname, where.port), timeout=10) as slow:
+            slow.sendall(
+                f"POST /api/act HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Length: 1000\r\n\r\n".encode()
+            )
+            assert slow.recv(20).startswith(b"HTTP/1.1 403")
+            with suppress(OSError):  # whichever error tells that it has ended
+                while time.monotonic() - begun < 10:
+                    slow.sendall(b"x")
+                    time.sleep(0.05)
+        assert time.monotonic() - begun < 5
+
+
+CROWDS = {
+    "nothing": b"",
+    "a part of a head": b"GET / HTTP/1.1\r\nHost: x",
+    "an answered request": b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "a request whose body does not come": b"POST /api/act HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("sent", CROWDS.values(), ids=CROWDS)
+def test_a_crowd_of_slow_connections_keeps_nobody_out(monkeypatch, sent):
+    monkeypatch.setattr(connections, "_MOST", 30)
+    with desk() as own, ExitStack() as open_ones:
+        ann, where = own.client("ann"), urlsplit(own.address)
+        kept = http.client.HTTPConnection(where.netloc, timeout=10)
+        open_ones.callback(kept.close)
+        kept.request("GET", "/api/me", headers={"Cookie": ann.cookie})
+        assert kept.getresponse().read()
+        mine = kept.sock
+        for turn in range(4):
+            for _ in range(25):
+                slow = open_ones.enter_context(
+                    socket.create_connection((where.hostname, where.port), timeout=10)
+                )
+                slow.sendall(sent)
+            assert own.client(f"bob{turn}").get("/api/me").status == 200
+            assert ann.post("/api/next", {"count": 1}).status == 200
+            if b"\r\n\r\n" not in sent:  # who has asked something stays, before those who have not
+                kept.request("GET", "/api/me", headers={"Cookie": ann.cookie})
+                assert kept.getresponse().read()
+                assert kept.sock is mine
+        assert len(own.server._server.server_state.connections) <= 31
+
+
+def test_who_makes_room_is_of_the_address_with_most_connections():
+    def connection(address, has_asked, since):
+        found = connections.Connection.__new__(connections.Connection)
+        found.client, found.has_asked, found.waiting_since = (address, 1), has_asked, since
+        found.connections, found.transport = every, Mock()
+        every.add(found)
+        return found
+
+    every = set()
+    alone = connection("192.0.2.1", False, 0.0)
+    answered = connection("192.0.2.9", True, None)
+    crowd = [
+        connection("192.0.2.9", asked, since)
+        for asked, since in ((True, 1.0), (False, 5.0), (False, 3.0))
+    ]
+    newest = connection("192.0.2.2", False, 9.0)
+    gone = []
+    while len(every) > 2:
+        before = {*every}
+        newest._make_room()
+        [lost] = before - every
+        lost.transport.abort.assert_called_once_with()
+        gone.append(lost)
+    assert gone == [crowd[2], crowd[1], alone, crowd[0]]
+    newest._make_room()
+    assert every == {newest, answered}  # all others are being answered
 
 
 def test_files_are_those_of_the_pages(ann):

@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from gainful.array_types import Floats, Ints
+from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.request import read_unmeasured
 from gainful.inputs.files import are_one_file, is_parquet, path_of, pattern_matches
@@ -59,7 +59,7 @@ class GradeTable:
         if len(places) == len(self.assessors):
             return self
         grades = self.grades[:, [*places]]
-        there = ~np.isnan(grades).all(axis=1)
+        there: Bools = np.logical_or.reduce(~np.isnan(grades), axis=1)
         items = tuple(item for item, some in zip(self.items, there.tolist(), strict=True) if some)
         assessors = tuple(self.assessors[place] for place in places)
         return replace(self, assessors=assessors, items=items, grades=grades[there])

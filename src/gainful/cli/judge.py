@@ -1,7 +1,6 @@
 """`gainful judge`."""
 
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -147,6 +146,12 @@ _OF_A_NEW_ONE = (
     help="A text of 12 characters or more that everybody enters once, besides their link; better in the variable "
     "GAINFUL_DESK_SECRET than on the command line.",
 )
+@click.option(
+    "--behind-proxy",
+    metavar="ADDRESS",
+    help="The IP address of a server in front of the desk, such as 127.0.0.1: the desk believes its X-Forwarded-For and "
+    "X-Forwarded-Proto, and nobody else's. It needs a --secret.",
+)
 @click.option("--no-open", is_flag=True, help="Print the link and do not open it.")
 @click.option(
     "--offline",
@@ -197,7 +202,7 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
     with ExitStack() as open_ones:
         taken = None
         if not (offline or merged):
-            address = options["host"], options["port"], options["secret"]
+            address = (options[name] for name in ("host", "port", "secret", "behind_proxy"))
             taken = open_ones.enter_context(take_address(*address))
         study = open_ones.enter_context(_study(runs, options))
         if guideline is not None and guideline != study.guideline.text:
@@ -306,7 +311,7 @@ def _guideline(file: str) -> str:
 
 
 def _serve(study: Any, options: dict[str, Any], taken: Any) -> None:
-    from gainful.desk.desk_server import DeskServer
+    from gainful.desk.desk_server import DeskServer, open_in_browser
     from gainful.desk.study import LEAD
 
     def started(address: str) -> None:
@@ -318,18 +323,12 @@ def _serve(study: Any, options: dict[str, Any], taken: Any) -> None:
             print_data(f"{name}\t{address}/i/{study.invite(name)}\n")
         tell("Ctrl-C ends the desk; the same command goes on where it was left.")
         if not options["no_open"] and sys.stdout.isatty():
-            _open(link)
+            open_in_browser(link)
 
-    desk = DeskServer(study, host=options["host"], secret=options["secret"], taken=taken)
+    named = {name: options[name] for name in ("host", "secret", "behind_proxy")}
+    desk = DeskServer(study, **named, taken=taken)
     with suppress(KeyboardInterrupt):  # it has closed what it had open
         desk.run(started)
-
-
-def _open(link: str) -> None:
-    import webbrowser
-
-    # Some browsers return when they are closed: the desk must answer meanwhile.
-    threading.Thread(target=webbrowser.open, args=[link], daemon=True).start()
 
 
 def _write_offline(study: Any, options: dict[str, Any]) -> None:

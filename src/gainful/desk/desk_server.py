@@ -1,18 +1,30 @@
 """Runs the desk: an address that is free, a link, and connections that are closed when they are too slow."""
 
-import asyncio
 import errno
 import importlib
+import ipaddress
 import socket
 import sys
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from html import escape
+from pathlib import Path
 from typing import Any
 
+import gainful as gf
 from gainful.desk.web_app import LOOPBACK, SECRET_LENGTH, app, missing
 from gainful.errors import InputError
+from gainful.inputs.temporary_files import held_folder
+from gainful.message_texts import shown
 
-_HEADERS_WITHIN = 10.0  # seconds for the head of a request
-_MOST_CONNECTIONS = 500
+_OPENING = 60.0  # seconds that a browser has to read the file with a link
+_ONWARD = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Judging desk</title>'
+    '<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url={link}">'
+    '<a href="{link}">Go on to the judging desk</a></html>\n'
+)
 _SWITCH = 0.0005  # seconds after which a thread that is busy lets the others go on: acts wait for one another
 
 
@@ -25,8 +37,21 @@ def is_loopback(host: str) -> bool:
     return host in LOOPBACK or host.startswith("127.")
 
 
-def check_address(host: str, secret: str | None) -> None:
+def check_address(host: str, secret: str | None, proxy: str | None = None) -> None:
     """Refuse an address that other machines reach without a secret, and a secret that is too short."""
+    if proxy is not None:
+        try:
+            ipaddress.ip_network(proxy)
+        except ValueError:
+            expected = "the address of the server in front of the desk, such as 127.0.0.1"
+            raise InputError("behind_proxy", expected, shown(proxy)) from None
+    if secret is None and proxy is not None:
+        raise InputError(
+            "behind_proxy",
+            "a secret, because other machines reach the desk",
+            "none",
+            "Give a secret, or leave the proxy out to serve this machine alone.",
+        )
     if secret is None and not is_loopback(host):
         raise InputError(
             "host",
@@ -40,14 +65,16 @@ def check_address(host: str, secret: str | None) -> None:
         )
 
 
-def take_address(host: str, port: int, secret: str | None) -> socket.socket:
+def take_address(
+    host: str, port: int, secret: str | None, proxy: str | None = None
+) -> socket.socket:
     """Return a socket at an address, before anything else is done: what cannot be served need not be made.
 
     Raises:
         InputError: an address that cannot be had, or that needs a secret.
         MissingDependencyError: without the packages that `gainful[judge]` installs.
     """
-    check_address(host, secret)
+    check_address(host, secret, proxy)
     for package in ("uvicorn", "starlette.applications"):
         try:
             importlib.import_module(package)
@@ -64,6 +91,8 @@ class DeskServer:
         host: the address. Any but a loopback address needs a secret.
         port: of the address; 0 for any that is free.
         secret: what everybody enters once, besides their link.
+        behind_proxy: the address of a server in front of the desk. What it says of who asks, and whether by https, is
+            believed (X-Forwarded-For, X-Forwarded-Proto); of nobody else. It needs a secret.
         taken: the socket of the address, where `take_address` has it already.
 
     Attributes:
@@ -81,23 +110,27 @@ class DeskServer:
         host: str = "127.0.0.1",
         port: int = 8765,
         secret: str | None = None,
+        behind_proxy: str | None = None,
         taken: socket.socket | None = None,
     ) -> None:
         try:
             import uvicorn
+
+            from gainful.desk.connections import Connection
         except ImportError as problem:
             raise missing("uvicorn") from problem
-        check_address(host, secret)
-        hosts = (*LOOPBACK, host) if is_loopback(host) else None
+        check_address(host, secret, behind_proxy)
+        hosts = (*LOOPBACK, host) if is_loopback(host) and behind_proxy is None else None
         self._config = uvicorn.Config(
             app(study, secret, hosts=hosts),
-            http=_protocol(),
+            http=Connection,
             ws="none",
             lifespan="off",
             access_log=False,  # it would keep the tokens of links
             log_level="warning",
             server_header=False,
-            limit_concurrency=_MOST_CONNECTIONS,
+            proxy_headers=behind_proxy is not None,
+            forwarded_allow_ips=behind_proxy or "",
             timeout_keep_alive=30,
             timeout_graceful_shutdown=3,
         )
@@ -135,6 +168,27 @@ class DeskServer:
         self._server.should_exit = True
 
 
+def open_in_browser(link: str) -> None:
+    """Open a link, by a file that nobody else can read: the arguments of programs, such as browsers, are no secret.
+
+    Where there is no room for the file, nothing happens.
+    """
+    with suppress(InputError):
+        folder = held_folder(None)
+        page = folder.path / "desk.html"
+        gf.writing.write_text(_ONWARD.format(link=escape(link)), page)
+        page.chmod(0o600)
+        threading.Thread(target=_show, args=[page, folder], daemon=True).start()
+
+
+def _show(page: Path, folder: object) -> None:  # noqa: ARG001 - it is there as long as somebody has it
+    import webbrowser
+
+    # Some browsers return when they are closed: the file goes when it has been read, and the desk must answer meanwhile.
+    threading.Thread(target=webbrowser.open, args=[page.as_uri()], daemon=True).start()
+    time.sleep(_OPENING)
+
+
 def _bound(host: str, port: int) -> socket.socket:
     """Return a socket at an address; a port that was just left is taken again."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -158,33 +212,3 @@ def _bound(host: str, port: int) -> socket.socket:
             "Another desk may be open there: take another port, or 0 for any that is free.",
         ) from None
     return made
-
-
-def _protocol() -> Any:
-    """Return uvicorn's protocol with a limit on the time that the head of a request takes."""
-    import h11
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    class Protocol(H11Protocol):
-        """Closes connections on which the head of a request does not come to its end."""
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self._head_since: float | None = self.loop.time()
-            self._look()
-
-        def data_received(self, data: bytes) -> None:
-            if self._head_since is None and self.conn.their_state is h11.IDLE:
-                self._head_since = self.loop.time()
-            super().data_received(data)
-            if self.conn.their_state is not h11.IDLE:
-                self._head_since = None
-
-        def _look(self) -> None:
-            since = self._head_since
-            if since is not None and self.loop.time() - since > _HEADERS_WITHIN:
-                self.transport.close()
-            if not self.transport.is_closing():
-                self.loop.call_later(_HEADERS_WITHIN / 4, self._look)
-
-    return Protocol

@@ -2,7 +2,7 @@
 
 Safe by default. A person comes by an invitation link, which leaves a cookie that no script can read and no other site can
 use. Requests from other sites are refused, bodies and rates are limited, and a page may load nothing but its own files.
-Errors are said in plain words, without internals.
+Every answer has the headers that say so, also the refusal of a request that no page takes. Errors are said in plain words, without internals.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import gainful as gf
 from gainful.desk import lead_requests, sent_acts
@@ -30,9 +30,9 @@ from gainful.inputs.temporary_files import temporary_folder
 from gainful.message_texts import counted
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PAGES = Path(__file__).parent / "pages"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -40,6 +40,8 @@ SECRET_LENGTH = 12
 """The fewest characters of a secret."""
 EXPORTS = ("qrels", "csv", "tsv", "json", "jsonl", "parquet")
 """The formats that the lead's page exports, by their endings."""
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
+_LAST_PORT = 65535
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 _LARGEST_BODY = 1_000_000
 _SLOWEST_BODY = 10.0  # seconds
@@ -65,12 +67,13 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-store",
 }
-_RAW_HEADERS = [
-    (name.lower().encode(), value.encode()) for name, value in _HEADERS.items()
-]  # as they are sent: they go with every answer
+RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
+"""Headers as they are sent: they go with every answer."""
+_MOST_AT_ONCE = 500  # requests that are being answered
 _UNKNOWN = (
     "Your link is not known here, or no longer works. Ask the lead of the study for a new one."
 )
+_NOT_THIS_NAME = "The desk is not called by this name."
 _ELSEWHERE = "This request comes from another site, so it is not taken."
 _TROUBLE = "The desk cannot save or read now. What you did is kept in this browser and sent again."
 _log = logging.getLogger("gainful.desk")
@@ -127,7 +130,7 @@ class Rates:
 
 def app(
     study: Any, secret: str | None = None, *, hosts: tuple[str, ...] | None = LOOPBACK
-) -> "Starlette":
+) -> "ASGIApp":
     """Return the desk of a study, as an application that a server such as uvicorn runs.
 
     Args:
@@ -143,6 +146,7 @@ def app(
     """
     try:
         from starlette.applications import Starlette
+        from starlette.exceptions import HTTPException
         from starlette.routing import Route
     except ImportError as problem:
         raise missing("starlette") from problem
@@ -151,7 +155,8 @@ def app(
             "secret", f"at least {SECRET_LENGTH} characters", str(len(secret)), "Take a longer one."
         )
     desk = _Desk(study, secret, hosts)
-    return Starlette(
+    routes = Starlette(
+        exception_handlers={HTTPException: desk.not_taken, Exception: desk.failed},
         routes=[
             Route("/", desk.guarded(desk.assessor_page, page=True)),
             Route("/lead", desk.guarded(desk.lead_page, lead=True, page=True)),
@@ -170,11 +175,38 @@ def app(
             Route("/api/lead/{what}", desk.guarded(desk.lead_get, lead=True), methods=["GET"]),
             Route("/api/lead/{what}", desk.guarded(desk.lead_post, lead=True), methods=["POST"]),
             Route("/{path:path}", desk.guarded(desk.nothing, known=False, page=True)),
-        ]
+        ],
     )
+    return _EveryAnswer(routes)
 
 
 Endpoint = Callable[["Request", Any], Awaitable["Response"]]
+
+
+class _EveryAnswer:
+    """Gives every answer the same headers, also those that no endpoint makes; and has no more under way than it can."""
+
+    def __init__(self, routes: "ASGIApp") -> None:
+        self._routes, self._under_way = routes, 0
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Answer a request, as servers ask for it."""
+        from starlette.responses import JSONResponse
+
+        async def sent(message: "Message") -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", []), *RAW_HEADERS]}
+            await send(message)
+
+        if self._under_way >= _MOST_AT_ONCE:
+            busy = JSONResponse({"error": _TROUBLE}, 503, {"Retry-After": "2"})
+            await busy(scope, receive, sent)
+            return
+        self._under_way += 1
+        try:
+            await self._routes(scope, receive, sent)
+        finally:
+            self._under_way -= 1
 
 
 class _Desk:
@@ -219,12 +251,25 @@ class _Desk:
                 words = sent_acts.in_words(problem) if is_lead else _TROUBLE
                 response = self._refusal(_RefusedError(400 if is_lead else 503, words), page=page)
             except Exception:  # noqa: BLE001 - whatever it is, it is told to nobody but the log
-                _log.exception("the desk failed to answer %s", request.url.path.partition("/i/")[0])
+                path = request.scope["path"].partition("/i/")[0]
+                _log.exception("the desk failed to answer %s", path)
                 response = self._refusal(_RefusedError(500, _TROUBLE), page=page)
-            response.raw_headers += _RAW_HEADERS
             return response
 
         return answer
+
+    async def not_taken(self, request: "Request", problem: Any) -> "Response":
+        """Say that a page does not take requests of this kind."""
+        page = not request.scope["path"].startswith("/api/")
+        refusal = _RefusedError(problem.status_code, "The desk does not take such a request here.")
+        response = self._refusal(refusal, page=page)
+        response.headers.update(problem.headers or {})
+        return response
+
+    async def failed(self, request: "Request", _: Exception) -> "Response":
+        """Say nothing of what went wrong outside of all endpoints; the server logs it."""
+        page = not request.scope["path"].startswith("/api/")
+        return self._refusal(_RefusedError(500, _TROUBLE), page=page)
 
     # Who asks
 
@@ -232,14 +277,14 @@ class _Desk:
         """Refuse what another site has caused."""
         headers = request.headers
         host = headers.get("host", "")
-        name = urlsplit(f"//{host}").hostname or ""
+        name, _ = _host_and_port(request)
         if self._hosts is not None and name not in self._hosts:
-            raise _RefusedError(400, "The desk is not called by this name.")
+            raise _RefusedError(400, _NOT_THIS_NAME)
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
         if page and request.method in ("GET", "HEAD"):
             return  # a link may stand anywhere; what it opens needs the cookie, which is not sent from elsewhere
         if site not in (None, "same-origin", "none") or (
-            origin is not None and urlsplit(origin).netloc != host
+            origin is not None and origin.partition("://")[2] != host
         ):
             raise _RefusedError(403, _ELSEWHERE)
         if request.method == "POST" and not page:
@@ -250,7 +295,8 @@ class _Desk:
 
     def _cookie_name(self, request: "Request") -> str:
         """Return the cookie of this desk: a browser sends cookies to every port of a machine."""
-        return f"desk{request.url.port or ''}"
+        _, port = _host_and_port(request)
+        return f"desk{port or ''}"
 
     def _proof(self, token: str) -> str:
         """Return what shows that somebody with this token has entered the secret."""
@@ -314,7 +360,7 @@ class _Desk:
             max_age=90 * 24 * 3600,
             httponly=True,
             samesite="strict",
-            secure=request.url.scheme == "https",
+            secure=request.scope["scheme"] == "https",
         )
         return response
 
@@ -613,6 +659,15 @@ class _Desk:
             media_type="application/octet-stream",
             headers={"Content-Disposition": 'attachment; filename="record.jsonl"'},
         )
+
+
+def _host_and_port(request: "Request") -> tuple[str, int | None]:
+    """Return by which name and at which port the desk is called; refuse what is neither."""
+    parts = _HOST.fullmatch(request.headers.get("host", ""))
+    port = None if parts is None or parts[3] is None else int(parts[3])
+    if parts is None or (port is not None and port > _LAST_PORT):
+        raise _RefusedError(400, _NOT_THIS_NAME)
+    return (parts[1] or parts[2]).lower(), port
 
 
 def facts_of(study: Any) -> dict[str, Any]:

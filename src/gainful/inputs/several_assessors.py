@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gainful.array_types import Floats
+from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.duckdb_engine import Session
@@ -262,11 +262,11 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
     items, grades = grades_by_item(rows.queries, rows.docs, rows.assessors, rows.grades, assessors)
     places = counting(assessors, rows.roles, rule)
     named = [assessors[place] for place in places]
-    there = ~np.isnan(grades[:, places]).all(axis=1)
+    there: Bools = np.logical_or.reduce(~np.isnan(grades[:, places]), axis=1)
     merged = np.full(len(items), np.nan)
     if there.any():
         first = [name for name in named if rows.roles.get(name) == SETTLED]
-        merged[there] = merge_by(rule, grades[np.ix_(there, places)], named, first=first)
+        merged[there] = merge_by(rule, grades[there][:, places], named, first=first)
     found: dict[str, dict[str, float]] = {
         query: {} for (query, _), counts in zip(items, there.tolist(), strict=True) if counts
     }
