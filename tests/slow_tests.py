@@ -59,6 +59,7 @@ SLOW = (
     # Servers: a database, a model, the desk.
     "tests/desk/test_study.py",
     "tests/desk/test_study_databases.py",
+    "tests/desk/test_desk_exports.py",
     "tests/desk/test_desk_load.py",
     "tests/desk/test_desk_safety.py",
     "tests/desk/test_desk_setup.py",

@@ -2,7 +2,8 @@
 
 Safe by default. A person comes by an invitation link, which leaves a cookie that no script can read and no other site can
 use. Requests from other sites are refused, bodies and rates are limited, and a page may load nothing but its own files.
-Every answer has the headers that say so, also the refusal of a request that no page takes. Errors are said in plain words, without internals.
+Every answer has the headers that say so, also the refusal of a request that no page takes. Errors are said in plain words,
+without internals.
 """
 
 import asyncio
