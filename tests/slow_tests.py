@@ -57,6 +57,7 @@ SLOW = (
     "tests/evaluation/test_ideals.py::test_losses_know_the_list_alone",
     "tests/project/test_architecture_recipes.py",
     # Servers: a database, a model, the desk.
+    "tests/calling/",
     "tests/desk/test_study.py",
     "tests/desk/test_study_databases.py",
     "tests/desk/test_desk_exports.py",

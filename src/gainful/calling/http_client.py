@@ -3,8 +3,10 @@
 Nothing but the standard library is needed.
 """
 
+import io
 import json
 import re
+import socket
 import ssl
 import threading
 import time
@@ -14,10 +16,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
+from functools import partial
 from http.client import (
     BadStatusLine,
     HTTPConnection,
     HTTPException,
+    HTTPResponse,
     HTTPSConnection,
     IncompleteRead,
     RemoteDisconnected,
@@ -86,6 +90,106 @@ def read_address(
     return parts
 
 
+class _Deadline:
+    """The moment at which an exchange must be over, from the first packet to the last byte."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Return how many seconds are left.
+
+        Raises:
+            TimeoutError: where there are none.
+        """
+        seconds = self._end - time.monotonic()
+        if seconds <= 0:
+            raise TimeoutError
+        return seconds
+
+
+class _Incoming(io.RawIOBase):
+    """What a server sends, up to a deadline: the timeout of a socket begins again with every byte."""
+
+    def __init__(self, connection: "_Connection", sock: socket.socket) -> None:
+        super().__init__()
+        self._connection, self._socket = connection, sock
+        self._stream = sock.makefile("rb", buffering=0)
+
+    def makefile(self, _: str) -> io.BufferedReader:
+        """Return the stream that `HTTPResponse` asks a socket for."""
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Read what has come, or wait for it until the deadline."""
+        self._socket.settimeout(self._connection.deadline.left())
+        return self._stream.readinto(buffer)
+
+    def close(self) -> None:
+        """Let go of the socket."""
+        super().close()
+        self._stream.close()
+
+
+class _Connection(HTTPConnection):
+    """A connection on which every step of an exchange ends by one deadline.
+
+    That is why it connects, sends and receives by itself: `http.client` gives each of these, and each packet
+    and address in them, the whole timeout again.
+
+    Attributes:
+        deadline: of the exchange that is on the way.
+    """
+
+    deadline: _Deadline
+
+    def __init__(self, host: str, port: int | None, **options: Any) -> None:
+        super().__init__(host, port, **options)
+        self._create_connection = self._connected  # which `connect` calls
+        self.response_class = partial(_response, self)  # type: ignore[assignment]
+
+    def _connected(self, address: tuple[str, int], *_: object) -> socket.socket:
+        """Return a socket that is connected to the first address that answers; each has its share of the time."""
+        problem: OSError | None = None
+        places = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+        for tried, (family, kind, protocol, _name, place) in enumerate(places):
+            sock = socket.socket(family, kind, protocol)
+            try:
+                sock.settimeout(self.deadline.left() / (len(places) - tried))
+                sock.connect(place)
+                sock.settimeout(self.deadline.left())  # of TLS
+            except OSError as found:
+                sock.close()
+                problem = found
+            except BaseException:
+                sock.close()
+                raise
+            else:
+                return sock
+        raise problem or OSError("no address of that name")
+
+    def send(self, data: Any) -> None:
+        """Send bytes, whole."""
+        if self.sock is None:
+            self.connect()
+        left = memoryview(data)
+        while left:
+            self.sock.settimeout(self.deadline.left())
+            left = left[self.sock.send(left) :]
+
+
+def _response(connection: _Connection, sock: socket.socket, *given: Any, **more: Any) -> Any:
+    return HTTPResponse(_Incoming(connection, sock), *given, **more)  # type: ignore[arg-type]
+
+
+class _SecureConnection(_Connection, HTTPSConnection):
+    """The same over TLS."""
+
+
 class HttpClient:
     """Sends requests to one server; threads may do so at the same time.
 
@@ -105,7 +209,7 @@ class HttpClient:
 
         Args:
             address: of the server; its path is not used.
-            timeout: seconds in which an answer must be there.
+            timeout: seconds in which an answer must be there, from connecting to its last byte.
             secrets: what is hidden in all that the server says, since it may repeat them.
             remedies: what to do where it answers with a status.
         """
@@ -114,8 +218,8 @@ class HttpClient:
         self._timeout, self._secrets = timeout, tuple(secrets)
         self._remedies = {} if remedies is None else dict(remedies)
         self._lock = threading.Lock()
-        self._idle: list[HTTPConnection] = []
-        self._open: set[HTTPConnection] = set()
+        self._idle: list[_Connection] = []
+        self._open: set[_Connection] = set()
         self._has_answered = False
 
     def send(self, request: Request) -> bytes:
@@ -181,14 +285,15 @@ class HttpClient:
 
     def _sent(self, request: Request) -> tuple[int, Message, bytes]:
         connection, was_used = self._take()
+        connection.deadline = _Deadline(self._timeout)
         try:
             try:
-                found = self._exchange(connection, request)
+                found = _exchange(connection, request)
             except _STALE:
                 if not was_used:
                     raise
                 connection.close()  # a server closes what was idle for long
-                found = self._exchange(connection, request)
+                found = _exchange(connection, request)
         except BaseException:
             with self._lock:
                 self._open.discard(connection)
@@ -199,31 +304,14 @@ class HttpClient:
                 self._idle.append(connection)
         return found
 
-    def _take(self) -> tuple[HTTPConnection, bool]:
+    def _take(self) -> tuple[_Connection, bool]:
         with self._lock:
             if self._idle:
                 return self._idle.pop(), True
-            kind = HTTPSConnection if self._secure else HTTPConnection
-            connection = kind(self._host, self._port, timeout=self._timeout)
+            kind = _SecureConnection if self._secure else _Connection
+            connection = kind(self._host, self._port)
             self._open.add(connection)
             return connection, False
-
-    def _exchange(self, connection: HTTPConnection, request: Request) -> tuple[int, Message, bytes]:
-        end = time.monotonic() + self._timeout
-        headers = {"User-Agent": "gainful", **request.headers}
-        connection.request(request.method, request.target, request.body, headers)
-        with connection.getresponse() as response:
-            parts, size = [], 0
-            while part := response.read1(_CHUNK):
-                parts.append(part)
-                size += len(part)
-                if size > LARGEST_ANSWER:
-                    raise HTTPException(f"an answer of more than {LARGEST_ANSWER:,} bytes")
-                if time.monotonic() > end:  # a byte now and then is no answer
-                    raise TimeoutError
-            if response.length:  # read1 says nothing of an answer that is cut off
-                raise HTTPException(_BREAKS_OFF)
-            return response.status, response.headers, b"".join(parts)
 
     def _unreached(self, problem: Exception) -> UnansweredError:
         if isinstance(problem, TimeoutError):
@@ -274,6 +362,21 @@ class HttpClient:
                 found = found[key]
         said = found if isinstance(found, str) else json.dumps(found)
         return shortened(" ".join(self.clean(said).split()), _LONGEST_SENTENCE).rstrip(".")
+
+
+def _exchange(connection: _Connection, request: Request) -> tuple[int, Message, bytes]:
+    headers = {"User-Agent": "gainful", **request.headers}
+    connection.request(request.method, request.target, request.body, headers)
+    with connection.getresponse() as response:
+        parts, size = [], 0
+        while part := response.read1(_CHUNK):
+            parts.append(part)
+            size += len(part)
+            if size > LARGEST_ANSWER:
+                raise HTTPException(f"an answer of more than {LARGEST_ANSWER:,} bytes")
+        if response.length:  # read1 says nothing of an answer that is cut off
+            raise HTTPException(_BREAKS_OFF)
+        return response.status, response.headers, b"".join(parts)
 
 
 def readable(text: str) -> str:

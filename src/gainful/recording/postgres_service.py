@@ -1,9 +1,11 @@
 """`PostgresService`: full text search, or any other, by SQL in a PostgreSQL database."""
 
+import math
+import socket
 import threading
 import time
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from gainful.calling.environment_keys import without_secrets
@@ -13,6 +15,9 @@ from gainful.message_texts import shortened
 from gainful.recording.service_transports import Query, Ranked, ranked
 
 _LONGEST_REASON = 300
+_LONGEST_CONNECTING = 10.0  # seconds
+_SHORTEST_CONNECTING = 2  # seconds, of the driver
+_GRACE = 0.5  # seconds in which the database itself may say that a statement took too long
 EXAMPLE = (
     "SELECT id, ts_rank_cd(tsv, q) FROM articles, websearch_to_tsquery('english', %(query)s) AS q "
     "WHERE tsv @@ q ORDER BY 2 DESC LIMIT %(depth)s"
@@ -59,12 +64,13 @@ class PostgresService:
         values = {"query": query.text, "depth": self._depth, "id": query.id}
         begin = time.perf_counter()
         try:
-            rows = connection.execute(self._sql, values).fetchall()
+            with self._in_time(connection):
+                rows = connection.execute(self._sql, values).fetchall()
         except (self._psycopg.Error, TypeError, ValueError) as problem:
             is_lost = connection.closed or connection.broken
             self._put_back(connection, lost=is_lost)
             if isinstance(problem, self._psycopg.errors.QueryCanceled):
-                raise UnansweredError(f"no answer within {self._timeout:g} s", again=True) from None
+                raise self._too_late() from None
             again = isinstance(problem, self._psycopg.OperationalError)
             raise UnansweredError(self._told(problem), again=again) from None
         except BaseException:
@@ -79,6 +85,36 @@ class PostgresService:
         scores = [row[1] for row in rows] if rows and len(rows[0]) == 2 else None
         return [ranked(docs, scores, self._depth, seconds)]
 
+    def _too_late(self) -> UnansweredError:
+        return UnansweredError(f"no answer within {self._timeout:g} s", again=True)
+
+    @contextmanager
+    def _in_time(self, connection: Any) -> Iterator[None]:
+        """Break a connection whose statement takes too long: a server that hangs does not keep its own limit.
+
+        Raises:
+            UnansweredError: where it was broken.
+        """
+        is_broken = threading.Event()
+
+        def end() -> None:
+            is_broken.set()
+            place = connection.fileno(), socket.AF_INET, socket.SOCK_STREAM
+            with suppress(OSError), socket.fromfd(*place) as other:
+                other.shutdown(socket.SHUT_RDWR)
+
+        timer = threading.Timer(min(self._timeout + _GRACE, threading.TIMEOUT_MAX), end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        except self._psycopg.OperationalError:
+            if is_broken.is_set():
+                raise self._too_late() from None
+            raise
+        finally:
+            timer.cancel()
+
     def _told(self, problem: Exception) -> str:
         said = str(problem).strip().split("\n")[0] or type(problem).__name__
         return shortened(without_secrets(said, self._secrets), _LONGEST_REASON).rstrip(".")
@@ -88,15 +124,21 @@ class PostgresService:
             if self._idle:
                 return self._idle.pop()
         extra = {} if self._password is None else {"password": self._password}
+        seconds = max(_SHORTEST_CONNECTING, math.ceil(min(self._timeout, _LONGEST_CONNECTING)))
         try:
             connection = self._psycopg.connect(
-                self._address, autocommit=True, connect_timeout=10, **extra
+                self._address, autocommit=True, connect_timeout=seconds, **extra
             )
-            connection.execute(
-                "SELECT set_config('statement_timeout', %s, false), "
-                "set_config('default_transaction_read_only', 'on', false)",
-                [str(max(1, round(self._timeout * 1000)))],
-            )
+            try:
+                with self._in_time(connection):
+                    connection.execute(
+                        "SELECT set_config('statement_timeout', %s, false), "
+                        "set_config('default_transaction_read_only', 'on', false)",
+                        [str(max(1, round(self._timeout * 1000)))],
+                    )
+            except BaseException:
+                connection.close()
+                raise
         except self._psycopg.Error as problem:
             raise UnansweredError(
                 f"no connection ({self._told(problem)})",
