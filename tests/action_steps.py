@@ -37,6 +37,7 @@ class Runner:
 
     def __init__(self, folder, environment):
         self.folder, self.environment = folder, environment
+        self.at = ROOT  # where the steps run: a checkout
         self.outputs, self.summary, self.log = {}, "", ""
 
     def value(self, text, inputs):
@@ -66,7 +67,7 @@ class Runner:
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
             env=self.environment | {key: str(path) for key, path in files.items()} | given | more,
-            cwd=ROOT,
+            cwd=self.at,
             capture_output=True,
             text=True,
         )

@@ -203,3 +203,61 @@ def test_gitlab(environment, tmp_path, gitlab, answer):
     assert ("GitLab took no note: 403" in done.stderr) == (answer == 403)
     files = [each.read_text() for each in folder.iterdir()]
     assert SECRET not in "".join([done.stdout, done.stderr, *files])
+
+
+GIVEN = {"report": "false", "movers": "0", "base": "base.run", "runs": "new.run"}
+# Judgments in each form that a run may have, too; the new run is worse by them.
+FORMS = {
+    "judged.json": json.dumps({f"q{i}": {"a": 1, "b": 0} for i in range(12)}),
+    "judged.tsv": "query-id\tcorpus-id\tscore\n" + "".join(f"q{i}\ta\t1\nq{i}\tb\t0\n" for i in range(12)),
+    "judged.qrels": "".join(f"q{i} 0 a 1\nq{i} 0 b 0\n" for i in range(12)),
+}  # fmt: skip
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A repository with a project file that names other judgments, measures and a gate, and runs code."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    for name, (first, second) in {"base.run": "ab", "new.run": "ba"}.items():
+        rows = (f"q{i} Q0 {first} 1 2 t\nq{i} Q0 {second} 2 1 t\n" for i in range(12))
+        (folder / name).write_text("".join(rows))
+    for name, text in FORMS.items():
+        (folder / name).write_text(text)
+    (folder / "other.json").write_text(json.dumps({f"q{i}": {"b": 1} for i in range(12)}))
+    (folder / "pwn.py").write_text(
+        "open('pwned', 'w')\nimport gainful as gf\nm = gf.define('m', gain={1: 1})"
+    )
+    return folder
+
+
+@pytest.mark.parametrize("is_same", [False, True])
+@pytest.mark.parametrize("judgments", FORMS)
+@pytest.mark.parametrize("config", ["", "gainful.toml"])
+def test_judgments_stay_judgments_beside_a_project_file(
+    runner, repository, is_same, judgments, config
+):
+    """Whether the project's file names the same ones or others, and whether or not it counts."""
+    named = judgments if is_same else "other.json"
+    (repository / "gainful.toml").write_text(
+        f'judgments = "{named}"\nmeasures = "RR"\n[policy]\nunjudged = "zero"\n[gate]\nfail_if = "Δ RR < 0"\n'
+    )
+    runner.at = repository
+    code = runner.action(**GIVEN, judgments=judgments, measures="nDCG@10", config=config)
+    assert code == 0, runner.log
+    assert "nDCG@10: new is worse than base" in " ".join(runner.log.split())
+    assert "judged" not in runner.summary.replace("unjudged", "")
+    assert ("gainful.toml: unjudged=zero" in runner.log) == bool(config)
+
+
+def test_code_of_a_project_file_needs_trust_in_the_action(runner, repository, monkeypatch):
+    (repository / "gainful.toml").write_text('define = ["pwn:m"]\n')
+    runner.at = repository
+    given = {**GIVEN, "judgments": "judged.qrels"}
+    assert runner.action(**given) == 0
+    assert runner.action(**given, config="gainful.toml") == 2
+    assert "expected a file that you trust to run code" in runner.summary
+    assert not (repository / "pwned").exists()
+    runner.environment["GAINFUL_TRUST"] = "1"
+    assert runner.action(**given, config="gainful.toml") == 0
+    assert (repository / "pwned").exists()

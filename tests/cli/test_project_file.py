@@ -348,19 +348,63 @@ def test_wrong_calls_without_a_file(project, cli, words, told):
 @pytest.mark.parametrize("command", ["evaluate", "compare", "check", "why", "report"])
 def test_judgments_as_the_first_file_are_told_of(project, cli, command):
     more = {"why": ["--got", "0.5"], "report": ["-o", "page.html"]}.get(command, [])
-    done = cli(command, FILE, TWO, *more)
+    # The same file may come first, as without a project's file.
+    runs = [ONE, TWO] if command == "compare" else [TWO]
+    again, plain = (cli(command, *files, *more) for files in ([FILE, *runs], runs))
+    assert again == plain
+    assert "is no run" not in again.stderr
+    # Elsewhere, it is a slip.
+    done = cli(command, TWO, FILE, *more)
     assert done.returncode == 2
     assert (
         "judged/dev.csv is no run: gainful.toml names it as judgments. Leave it out" in done.stderr
     )
-    done = cli(command, "judged/other.qrels", TWO, *more)
-    assert done.returncode == (1 if command == "check" else 2)
-    if command == "why":  # takes one run
-        assert "Expected RUN, found judged/other.qrels runs/new.run" in done.stderr
-        return
-    assert "This looks like judgments, given as a run" in done.stdout + done.stderr
-    assert "gainful.toml names the judgments, so every file here is a run" in done.stderr
-    assert "--judgments FILE, or `gainful --no-config`" in done.stderr
+
+
+# Judgments in each form that a run may have, too, or under a name that says what they are.
+GRADED = {
+    "other.qrels": "".join(f"{q} 0 a 0\n" for q in QUERIES),
+    "QRELS-v2.txt": "".join(f"{q} 0 a 0\n" for q in QUERIES),
+    "my judgments.csv": "query,doc,score\n" + "".join(f"{q},a,0.5\n" for q in QUERIES),
+    "dicts.json": json.dumps({q: {"a": 3, "b": 1} for q in QUERIES}, indent=1),
+    "fractions.json": json.dumps({q: {"a": 3.0, "b": 0.0} for q in QUERIES}),
+    "records.jsonl": "".join(f'{{"query": "{q}", "doc": "a", "score": 2}}\n' for q in QUERIES),
+    "beir.tsv": "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\ta\t1\n" for q in QUERIES),
+    "scores.csv": "query,doc,score\r\n" + "".join(f"{q},a,1\r\n" for q in QUERIES),
+}
+# Runs, which must stay runs.
+RUNS = {
+    "fractions.json": json.dumps({q: {"a": 3.5, "b": 1} for q in QUERIES}),
+    "high.json": json.dumps({q: {"a": 17, "b": 1} for q in QUERIES}),
+    "few.json": json.dumps({q: {"a": 2, "b": 1} for q in QUERIES[:3]}),
+    "trec.txt": "".join(f"{q} Q0 a 1 2 t\n{q} Q0 b 2 1 t\n" for q in QUERIES),
+    "ranks.tsv": "query\tdoc\tscore\n" + "".join(f"{q}\ta\t{i + 1}\n" for i, q in enumerate(QUERIES)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "command", ["evaluate", "compare", "check", "why", "report", "leaderboard", "explain", "power"]
+)
+def test_other_judgments_never_become_a_run(project, cli, command):
+    more = {
+        "why": ["--got", "0.5"], "report": ["-o", "page.html"], "explain": ["-q", "q1"], "power": ["--difference", "0.1"],
+    }.get(command, [])  # fmt: skip
+    for name, text in GRADED.items():
+        Path(name).write_text(text)
+        done = cli(command, name, ONE, TWO, *more)
+        assert (done.returncode, done.stdout) == (2, ""), name
+        assert f"{name} looks like judgments, but gainful.toml names judged/dev.csv" in done.stderr
+        assert f"instead, give --judgments {name}. If it is a run, give --judgments" in done.stderr
+    assert not Path("page.html").exists()
+
+
+def test_runs_stay_runs_beside_the_judgments_of_a_project(project, cli):
+    for name, text in RUNS.items():
+        Path(name).write_text(text)
+        done = cli("compare", name, TWO)
+        assert done.returncode == 0, (name, done.stderr)
+    Path("dicts.json").write_text(GRADED["dicts.json"])
+    assert cli("compare", "dicts.json", TWO, "--judgments", FILE).returncode == 0
 
 
 def test_scores_take_how_they_are_compared_alone(project, cli):

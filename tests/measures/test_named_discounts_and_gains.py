@@ -194,6 +194,7 @@ def test_on_the_command_line(cli, files, tmp_path, monkeypatch):
     text = "DCG(gain=steep, discount=tenth)@10"
     done = cli("evaluate", judgments, run, *places, "-m", text, "-f", "csv")
     assert done.stdout.splitlines()[-1].endswith(",2.0")  # 1 + 10 · 0.1
+    monkeypatch.setenv("GAINFUL_TRUST", "1")
     (tmp_path / "gainful.toml").write_text(
         f'define = ["tenth_team:patience", "tenth_team:steep"]\nmeasures = "{text}"\n'
     )

@@ -401,6 +401,7 @@ def test_on_the_command_line(cli, files, tmp_path, monkeypatch):
     assert done.returncode == 1
     assert "Returned" in done.stdout
     assert "How many documents there are" in cli("measures", "returned", *place).stdout
+    monkeypatch.setenv("GAINFUL_TRUST", "1")
     (tmp_path / "gainful.toml").write_text(
         'define = "command_team:returned"\nmeasures = "Returned"\n'
     )
@@ -452,7 +453,8 @@ def test_the_command_line_says_whose_error_it_is(cli, tmp_path, monkeypatch):
     assert "bug" not in done.stderr
     (tmp_path / "gainful.toml").write_text('define = ["teams:found"]\nmeasures = ["Found"]\n')
     assert "Found" in cli("config").stdout
-    assert cli("measures", "Found").stdout.startswith("Found: a measure of one's own")
+    assert "expected a file that you trust" in cli("measures", "Found").stderr
+    assert cli("--trust", "measures", "Found").stdout.startswith("Found: a measure of one's own")
 
 
 def test_a_path_in_the_place_of_a_module_is_told_how_to_write_it(cli):

@@ -1083,6 +1083,7 @@ tag = "ours"
 
 def test_a_project_names_the_service(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GAINFUL_TRUST", "1")
     monkeypatch.setenv("A_KEY", KEY)
     Path("texts").mkdir()
     Path("texts/queries.tsv").write_text("q1\tbread\nq2\tbutter\n")

@@ -105,11 +105,17 @@ class _Commands(click.Group):
     is_flag=True,
     help="Before a command: take no settings from any file.",
 )
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Before a command: let the project's file run code, call services and send keys, this time; "
+    "`gainful config --trust` does so for good.",
+)
 @click.pass_context
-def commands(context: click.Context, config: str | None, no_config: bool) -> None:
+def commands(context: click.Context, config: str | None, no_config: bool, trust: bool) -> None:
     """Measure how good rankings are."""
     if config is not None and no_config:
         raise click.UsageError("Give --config or --no-config, not both.")
     from gainful.cli.project_file import ProjectFileChoice  # which a list of commands needs not
 
-    context.obj = ProjectFileChoice(config, no_config)
+    context.obj = ProjectFileChoice(config, no_config, trust)

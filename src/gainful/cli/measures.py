@@ -61,5 +61,6 @@ def _family(name: str, choice: object) -> gf.measures.Family:
         from gainful.cli.project_settings import read_settings  # of use only where there is one
 
         project = read_settings(file)
+        project.refuse_untrusted(["define"])
         use_definitions(project.values.get("define", ()), project)
     return gf.measures.family(name)

@@ -1,6 +1,7 @@
 """Options that several commands share; their choices and help come from the package."""
 
 import glob
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,11 +9,18 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from click.core import ParameterSource
 
 import gainful as gf
 from gainful.cli.option_origins import is_set, is_typed, set_aside
 
 Command = Callable[..., None]
+
+_CALLED_JUDGMENTS = re.compile(r"qrels|judge?ments", re.IGNORECASE)
+_HEAD = 1 << 16  # bytes that tell of most files what their numbers are
+_IN_JSON = re.compile(rb'":\s*(-?[\d.][\d.eE+-]*)')
+_ENOUGH = 10  # numbers: of fewer, all may be whole and small by chance
+_GRADES = frozenset(b"%d%s" % (grade, end) for grade in range(5) for end in (b"", b".0"))
 
 WITHOUT_NOTES = frozenset(["csv", "tsv", "jsonl"])
 """The formats that have no room for notes: those go to standard error."""
@@ -40,26 +48,53 @@ def judgments_and_runs(
     """Return the judgments, if there are any, and the files that are runs.
 
     The first file is the judgments, unless --judgments or the project's file names them. How many
-    files there are tells nothing.
+    files there are tells nothing. Where the project's file names them, the same file may still come first; other
+    judgments there are refused, which would become a run.
     """
     judgments = options.pop("judgments")
     if judgments is None:
         return (files[0], files[1:]) if files else (None, ())
-    if is_set("judgments"):
-        _refuse_again(judgments, files)
-    return judgments, files
-
-
-def _refuse_again(judgments: str, files: tuple[str, ...]) -> None:
-    """Refuse the judgments of the project's file as a run."""
-    where = Path(judgments)
+    if not is_set("judgments"):
+        return judgments, files
+    project = click.get_current_context().obj
+    if files and _is_same_file(files[0], judgments):
+        files = files[1:]
+    elif files and _looks_like_judgments(files[0]):
+        raise click.UsageError(
+            f"{files[0]} looks like judgments, but {project} names {judgments} as judgments, so every file here is a run. "
+            f"To use {files[0]} instead, give --judgments {files[0]}. If it is a run, give --judgments {judgments}."
+        )
     for name in files:
-        if Path(name).is_file() and where.is_file() and where.samefile(name):
-            project = click.get_current_context().obj
+        if _is_same_file(name, judgments):
             raise click.UsageError(
                 f"{name} is no run: {project} names it as judgments. Leave it out, or give "
                 "`gainful --no-config` to go without that file."
             )
+    return judgments, files
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    return Path(one).is_file() and Path(other).is_file() and Path(one).samefile(other)
+
+
+def _looks_like_judgments(path: str) -> bool:
+    """Return whether a file is called judgments, or all numbers at its beginning are grades of a usual scale.
+
+    A format that only judgments have is seen when the file is read. This is about those that runs have, too: JSON, and
+    tables with a column score, as those of BEIR.
+    """
+    if not Path(path).is_file():
+        return False
+    if _CALLED_JUDGMENTS.search(Path(path).name):
+        return True
+    with Path(path).open("rb") as file:
+        head = file.read(_HEAD)
+    if head.lstrip()[:1] in (b"{", b"["):
+        numbers = _IN_JSON.findall(head)
+    else:
+        numbers = [line.split()[-1] for line in head.splitlines()[1:-1] if line.strip()]
+        numbers = [number.rpartition(b",")[2] for number in numbers]
+    return len(numbers) >= _ENOUGH and {*numbers} <= _GRADES
 
 
 def refuse_missing(what: str, command: str) -> NoReturn:
@@ -185,7 +220,9 @@ def define_option(command: Command) -> Command:
 
 
 def _use(context: click.Context, _: click.Parameter, places: tuple[str, ...]) -> None:
-    """Give what is one's own its names, as an option says or the project's file."""
+    """Give what is one's own its names, as an option says or the project's file, if that is trusted."""
+    if context.get_parameter_source("define") is ParameterSource.DEFAULT_MAP:
+        context.obj.refuse_untrusted(["define"])
     use_definitions(places, context.obj)
 
 
@@ -197,10 +234,13 @@ def use_definitions(places: Iterable[str], project: object) -> None:
 
 
 def folders_of(project: object) -> list[str]:
-    """Return where modules may lie: here, or beside the project's file."""
+    """Return where modules may lie: here, or beside the project's file, if that is trusted.
+
+    A module of a name that is typed would else import others, such as `random`, from a folder of anybody.
+    """
     folders = [str(Path.cwd())]
     file = getattr(project, "file", None)  # None for commands that read no project's file
-    if file is not None:
+    if file is not None and file.is_trusted:
         folders.append(str(Path(file.resolved(".")).resolve()))
     return folders
 

@@ -6,7 +6,7 @@ folder in which they are called.
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,18 @@ class ProjectFile:
     Attributes:
         path: as it is shown, from the current directory.
         table: what it holds.
+        content: its bytes, as they were read.
         within: whether the table is part of a `pyproject.toml`.
+        is_named: whether the command line names it.
+        trusted_now: whether the command line trusts it for this call.
     """
 
     path: str
     table: dict[str, Any]
+    content: bytes = field(default=b"", repr=False)
     within: bool = False
+    is_named: bool = False
+    trusted_now: bool = False
 
     def __str__(self) -> str:
         return f"{self.path} [tool.gainful]" if self.within else self.path
@@ -43,6 +49,13 @@ class ProjectFile:
     def resolved(self, path: str) -> str:
         """Return a path as it is from the current directory; in the file, it is from its folder."""
         return path if path == "-" else os.path.join(os.path.dirname(self.path), path)  # noqa: PTH118, PTH120 - of any text
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether it may run code and send keys."""
+        from gainful.cli.project_trust import is_trusted  # of use only where there is a file
+
+        return self.trusted_now or is_trusted(self)
 
     @property
     def shadowed(self) -> str | None:
@@ -60,22 +73,39 @@ class ProjectFileChoice:
     Attributes:
         path: of --config; None for the nearest.
         none: whether there is --no-config.
+        trust: whether there is --trust.
     """
 
     path: str | None = None
     none: bool = False
+    trust: bool = False
 
-    def read(self) -> ProjectFile | None:
-        """Return the file, if there is one: that of --config, or the nearest."""
+    def read(self, *, to_show: bool = False) -> ProjectFile | None:
+        """Return the file, if there is one: that of --config, or the nearest.
+
+        Args:
+            to_show: whether it is only shown, and not used: then it may be anybody's.
+        """
         if self.none:
             return None
-        return nearest_file() if self.path is None else read_file(self.path)
+        found = nearest_file() if self.path is None else read_file(self.path)
+        if found is None:
+            return None
+        found = replace(found, is_named=self.path is not None, trusted_now=self.trust)
+        if not to_show and not found.is_named:
+            from gainful.cli.project_trust import (
+                refuse_foreign,
+            )  # of use only where there is a file
+
+            refuse_foreign(found)
+        return found
 
 
 def nearest_file() -> ProjectFile | None:
     """Return the file of the current directory, or of the nearest one above that has one.
 
-    Settings of several folders are never mixed.
+    Settings of several folders are never mixed. Nothing is looked for above the root of a repository, or above the
+    home folder.
     """
     try:
         here = Path.cwd()
@@ -88,13 +118,27 @@ def nearest_file() -> ProjectFile | None:
             return read_file(own)
         if (found := _within(other)) is not None:
             return found
+        if _is_boundary(os.path.join(*above, os.curdir)):  # noqa: PTH118
+            return None
     return None
+
+
+def _is_boundary(folder: str) -> bool:
+    """Return whether a folder is the root of a repository, or the home folder."""
+    if os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118
+        return True
+    home = os.path.expanduser("~")  # noqa: PTH111 - which fails where there is none
+    try:
+        return os.path.samefile(folder, home)  # noqa: PTH121
+    except OSError:
+        return False
 
 
 def read_file(path: str) -> ProjectFile:
     """Return a file that is named, or found by its name."""
     if Path(path).name != PYPROJECT:
-        return ProjectFile(path, _parsed(path, _bytes(path)))
+        content = _bytes(path)
+        return ProjectFile(path, _parsed(path, content), content)
     _bytes(path)  # says why it cannot be read
     found = _within(path)
     if found is None:
@@ -120,7 +164,7 @@ def _within(path: str) -> ProjectFile | None:
     if not isinstance(tools["gainful"], dict):
         found = shown(tools["gainful"])
         raise gf.errors.InputError(f"{path}, tool.gainful", "a table [tool.gainful]", found)
-    return ProjectFile(path, tools["gainful"], within=True)
+    return ProjectFile(path, tools["gainful"], content, within=True)
 
 
 def _bytes(path: str) -> bytes:

@@ -6,7 +6,7 @@ machine (memory, cores, engine) or on one call (output, format) is no setting of
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ from gainful.cli.options import (
     texts_options,
 )
 from gainful.cli.project_file import ProjectFile
+from gainful.cli.project_trust import public, refuse_untrusted
 from gainful.message_texts import did_you_mean, shown
 
 _COLUMNS = "columns"
@@ -139,6 +140,15 @@ class Project:
         """The measures of the file, or the default."""
         return self.values.get("measures", ["nDCG@10"])  # type: ignore[no-any-return]
 
+    def refuse_untrusted(self, names: Collection[str]) -> None:
+        """Refuse to use settings that run code or send keys, unless the file is trusted.
+
+        Args:
+            names: of the options whose values are the file's.
+        """
+        keys = [key for key in self.values if key.rpartition(".")[2] in names]
+        refuse_untrusted(self.file, self.values, keys)
+
     def use(self, key: str) -> Any:
         """Return a setting for a purpose that has no option in this command; None if it is not set."""
         if key in self.values:
@@ -185,7 +195,7 @@ class Project:
                 told.append(f"measure={_first(value[0])}")
             elif key in self.used or name in names:
                 bare = isinstance(value, list | dict) or isinstance(_type(key), InputFile)
-                shown_value = f"{value:g}" if isinstance(value, float) else value
+                shown_value = f"{value:g}" if isinstance(value, float) else public(key, value)
                 told.append(name if bare else f"{name}={shown_value}")
         return f"{self}: {', '.join(told)}" if told else None
 

@@ -10,7 +10,7 @@ import click
 
 import gainful as gf
 from gainful.cli.command_with_project_defaults import ProjectCommand
-from gainful.cli.option_origins import current_project, is_typed, set_aside
+from gainful.cli.option_origins import current_project, is_set, is_typed, set_aside
 from gainful.cli.options import (
     InputFile,
     check_target,
@@ -77,6 +77,7 @@ def run(queries: str | None, **options: Any) -> None:
     """
     queries = _queries_of(queries)
     _set_aside_others(options)
+    _refuse_untrusted(options)
     output, cache = options["output"], options["cache"]
     read = [queries, *([options["template"]] if options["template"] else [])]
     refuse_standard_input_twice(*read)
@@ -165,6 +166,13 @@ def _set_aside_others(options: dict[str, Any]) -> None:
         set_aside(options, {"call", "command"})
     if is_typed("engine"):
         set_aside(options, _OF_ENGINES)
+
+
+def _refuse_untrusted(options: dict[str, Any]) -> None:
+    """Refuse a service of the project's file that nobody has trusted."""
+    project = current_project()
+    if project is not None:
+        project.refuse_untrusted([name for name in options if is_set(name)])
 
 
 def _with_answers(problem: gf.errors.GainfulError, kept: str | None) -> gf.errors.GainfulError:

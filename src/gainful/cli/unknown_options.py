@@ -2,7 +2,7 @@
 
 import click
 
-_BEFORE = ("--config", "--no-config", "--traceback")
+_BEFORE = ("--config", "--no-config", "--traceback", "--trust")
 _SAME = {
     "--metric": "--measure", "--metrics": "--measure", "--measures": "--measure",
     "--qrels": "--judgments", "--base": "--baseline", "--judged-only": "--unjudged",
