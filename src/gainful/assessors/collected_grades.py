@@ -70,6 +70,7 @@ class CollectedGrades(DocumentsByQuery):
         first_prompt: as the model was, or would be, asked.
         unasked: how many prompts were not asked.
         unasked_characters: how long these are.
+        limit: the one that ended the work, `max_calls` or `max_cost`; None where none did.
         query_type: what the ids of queries were, before they were text.
         doc_type: what those of documents were.
     """
@@ -88,6 +89,7 @@ class CollectedGrades(DocumentsByQuery):
     first_prompt: str
     unasked: int = 0
     unasked_characters: int = 0
+    limit: str | None = None
     query_type: IdType = field(default=UNTYPED, compare=False)
     doc_type: IdType = field(default=UNTYPED, compare=False)
 
@@ -123,7 +125,7 @@ class CollectedGrades(DocumentsByQuery):
 
     @property
     def waiting(self) -> tuple[CollectedItem, ...]:
-        """What was not asked because nothing was, beside what the cache has."""
+        """What was not asked: in a dry run, or beyond a limit."""
         return self._in_state("not asked")
 
     def _in_state(self, state: State) -> tuple[CollectedItem, ...]:
@@ -144,6 +146,8 @@ class CollectedGrades(DocumentsByQuery):
             text += f"; {self.tokens_in:,} tokens in, {self.tokens_out:,} out"
         if self.cost is not None:
             text += f"; cost {self.cost:,.4f}"
+        if self.limit is not None:
+            text += f"; stopped at {self.limit}, {counted(self.unasked, 'prompt')} left"
         if self.cut:
             text += f"; {counted(self.cut, 'text')} cut"
         return text

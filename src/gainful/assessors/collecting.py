@@ -16,6 +16,7 @@ from gainful.assessors.kept_model_answers import answer_cache, record_of
 from gainful.assessors.model_endpoint import Endpoint, Reply, read_parameters
 from gainful.assessors.pairs_and_texts import Pairs, Texts, read_pairs, read_texts
 from gainful.assessors.prompts import Template, read_scale, read_template
+from gainful.assessors.spending_limit import Prices, SpendingLimit
 from gainful.calling.environment_keys import read_key
 from gainful.calling.kept_answers import KeptAnswers, key_of
 from gainful.calling.many_calls import Asking, Manner, Service, UnansweredError, duration
@@ -57,6 +58,9 @@ def collect_grades(
     ask_again: int = 0,
     per_minute: float | None = None,
     prices: tuple[float, float] | None = None,
+    price_per_call: float | None = None,
+    max_calls: int | None = None,
+    max_cost: float | None = None,
     cache: str | os.PathLike[str] | None = None,
     name: str | None = None,
     dry: bool = False,
@@ -94,6 +98,10 @@ def collect_grades(
         ask_again: how often a prompt is asked again if its answer cannot be read.
         per_minute: the most calls a minute.
         prices: of a million tokens in and out, for the cost.
+        price_per_call: of a call, for the cost, in addition to that of its tokens.
+        max_calls: the most calls, those that fail and are made again among them. Then the work ends, with what it has.
+        max_cost: the most that the calls may cost, in the currency of the prices. The work ends before the call that might
+            cost more: see `limit` of the result.
         cache: the path of a file that keeps the answers, which is made if there is none.
         name: of the model as assessor; the model's own if None. The answers of a function are kept by it: give another
             one when the function changes.
@@ -114,7 +122,7 @@ def collect_grades(
     progress = arguments.function(options.get("progress"), "progress")
     together = arguments.whole(per_prompt, "per_prompt", least=1, most=_MOST_TOGETHER)
     shown_upto = None if longest is None else arguments.whole(longest, "longest", least=1)
-    cost = _read_prices(prices)
+    cost = _read_prices(prices, price_per_call)
     template = read_template(prompt, read_scale(grades), several=together > 1)
     asked = _read_model(
         model,
@@ -140,7 +148,14 @@ def collect_grades(
     texts = read_texts(
         known, queries, docs, longest=shown_upto, skip_missing=missing_texts == "skip"
     )
-    work = _Work(asked, manner, template, known, texts, together, cost)
+    limit = _read_limit(
+        max_calls,
+        max_cost,
+        cost,
+        None if endpoint is None else parameters or {},
+        of_tokens=prices is not None,
+    )
+    work = _Work(asked, manner, template, known, texts, together, cost, limit)
     return work.done(cache, progress, dry=dry)
 
 
@@ -223,15 +238,52 @@ def _positive(value: object, name: str) -> float:
     return arguments.number(value, name, "a number above 0", lambda number: number > 1e-6)
 
 
-def _read_prices(given: object) -> tuple[float, float] | None:
-    if given is None:
+def _read_prices(given: object, per_call: object) -> Prices | None:
+    if given is None and per_call is None:
         return None
+    call = 0.0
+    if per_call is not None:
+        call = arguments.number(per_call, "price_per_call", "the price of a call", lambda x: x >= 0)
+    if given is None:
+        return Prices(call=call)
     expected = "the prices of a million tokens in and out, such as (0.5, 1.5)"
     both = arguments.listed(given, "prices", expected)
     if len(both) != 2:
         raise InputError("prices", expected, shown(given))
     into, out = (arguments.number(each, "prices", expected, lambda x: x >= 0) for each in both)
-    return into, out
+    return Prices(into, out, call)
+
+
+def _read_limit(
+    max_calls: object,
+    max_cost: object,
+    prices: Prices | None,
+    parameters: Mapping[str, object] | None,
+    *,
+    of_tokens: bool,
+) -> SpendingLimit | None:
+    """Return the limit of what is spent; the parameters are those of an endpoint, and None for a function."""
+    if max_calls is None and max_cost is None:
+        return None
+    calls = None if max_calls is None else arguments.whole(max_calls, "max_calls", least=0)
+    cost = None
+    if max_cost is not None:
+        cost = arguments.number(max_cost, "max_cost", "a number from 0", lambda x: x >= 0)
+        if prices is None:
+            hint = "Give prices=(in, out) of a million tokens, or price_per_call=…; on the command line --prices IN OUT."
+            raise InputError("max_cost", "prices, by which the cost is known", "none", hint)
+        if not any(prices):
+            raise InputError(
+                "max_cost", "prices above 0", "prices of 0", "Nothing would end the work."
+            )
+        if parameters is None and of_tokens:
+            hint = "Nobody counts the tokens of a function: give price_per_call=… alone."
+            raise InputError(
+                "max_cost", "a price of each call, with a function", "prices of tokens", hint
+            )
+    return SpendingLimit(
+        max_calls=calls, max_cost=cost, prices=prices or Prices(), parameters=parameters or {}
+    )
 
 
 Outcome = Reply | UnansweredError
@@ -271,10 +323,12 @@ class _Work:
         pairs: Pairs,
         texts: Texts,
         together: int,
-        prices: tuple[float, float] | None,
+        prices: Prices | None,
+        limit: SpendingLimit | None,
     ) -> None:
         self._asked, self._manner, self._template = asked, manner, template
         self._pairs, self._texts, self._prices = pairs, texts, prices
+        self._limit = limit
         self._prompts = self._made(together)
         identity = asked.model.identity
         # Documents of the same text are asked about once.
@@ -342,15 +396,17 @@ class _Work:
             keep=keep,
             has_answers=bool(known),
             unread=[place for place in todo if self._keys[place] in known],
+            allowance=self._limit,
         )
-        tell = _Told(progress, self, spent, known, todo)
+        tell = _Told(progress, self, asking, spent, known, todo)
         tell({})
         if not dry:
             try:
                 asking.run(todo, tell)
             except GainfulError as problem:
                 raise self._with_kept(problem, asking, cache) from problem.__cause__
-        return self._result(known, asking, spent, () if not dry else [*todo])
+        unasked = [place for place in todo if place not in asking.outcomes]
+        return self._result(known, asking, spent, unasked)
 
     def _with_kept(
         self, problem: GainfulError, asking: Asking[str, Reply], cache: KeptAnswers[Reply]
@@ -423,21 +479,22 @@ class _Work:
             cached=len(cached),
             tokens_in=spent.tokens_in,
             tokens_out=spent.tokens_out,
-            cost=self.cost(spent.tokens_in, spent.tokens_out),
+            cost=self.cost(spent, asking),
             cut=self._texts.cut,
             prompt_hash=self._template.hash,
             first_prompt=self._prompts[0].text if self._prompts else "",
             unasked=len(unasked),
+            limit=None if self._limit is None else self._limit.reached,
             unasked_characters=sum(len(self._prompts[place].text) for place in unasked),
             query_type=self._pairs.query_type,
             doc_type=self._pairs.doc_type,
         )
 
-    def cost(self, tokens_in: int, tokens_out: int) -> float | None:
-        """Return what tokens cost, where prices are given."""
+    def cost(self, spent: _Tokens, asking: Asking[str, Reply]) -> float | None:
+        """Return what the tokens and the calls so far cost, where prices are given."""
         if self._prices is None:
             return None
-        return (tokens_in * self._prices[0] + tokens_out * self._prices[1]) / _MILLION
+        return self._prices.of(spent.tokens_in, spent.tokens_out, asking.calls)
 
 
 class _Told:
@@ -447,11 +504,13 @@ class _Told:
         self,
         progress: Callable[[float, str], None] | None,
         work: _Work,
+        asking: Asking[str, Reply],
         spent: _Tokens,
         known: Mapping[str, Reply],
         todo: Mapping[int, str],
     ) -> None:
         self._progress, self._work, self._spent = progress, work, spent
+        self._asking = asking
         self._cached, self._todo = len(known), len(todo)
         self._start = time.monotonic()
         self._done = self._unread = self._failed = 0
@@ -474,7 +533,7 @@ class _Told:
         parts += [f"{self._failed:,} failed"] if self._failed else []
         if tally.tokens_in or tally.tokens_out:
             parts.append(f"{tally.tokens_in:,} + {tally.tokens_out:,} tokens")
-        cost = self._work.cost(tally.tokens_in, tally.tokens_out)
+        cost = self._work.cost(tally, self._asking)
         parts += [] if cost is None else [f"cost {cost:,.4f}"]
         seconds = time.monotonic() - self._start
         if done and seconds > 0:

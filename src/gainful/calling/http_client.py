@@ -307,7 +307,11 @@ class HttpClient:
     def _take(self) -> tuple[_Connection, bool]:
         with self._lock:
             if self._idle:
-                return self._idle.pop(), True
+                connection = self._idle.pop()
+                return (
+                    connection,
+                    connection.sock is not None,
+                )  # the server may have asked to close it
             kind = _SecureConnection if self._secure else _Connection
             connection = kind(self._host, self._port)
             self._open.add(connection)
@@ -327,17 +331,22 @@ class HttpClient:
         if isinstance(problem, HTTPException | ConnectionResetError | BrokenPipeError):
             return UnansweredError(said, again=True)
         if self._has_answered:
-            return UnansweredError(f"no connection ({said})", again=True)
+            return UnansweredError(f"no connection ({said})", again=True, refused=True)
         # An address that never worked is a wrong one, or its server was not started.
         remedy = "Check the address, and that the server runs."
-        return UnansweredError(f"no connection ({said})", hopeless=True, remedy=remedy)
+        return UnansweredError(
+            f"no connection ({said})", hopeless=True, remedy=remedy, refused=True
+        )
 
     def _refused(self, status: int, headers: Message, content: bytes) -> UnansweredError:
         why = f"{status} {responses.get(status, '')}".strip()
         if status in _MOVED:
             to = self.clean(headers.get("Location", ""))
             return UnansweredError(
-                f"{why}, moved to {shown(to)}", hopeless=True, remedy="Give that address."
+                f"{why}, moved to {shown(to)}",
+                hopeless=True,
+                remedy="Give that address.",
+                refused=True,
             )
         said = self._sentence(content)
         why = f"{why}: {said}" if said else why
@@ -348,6 +357,7 @@ class HttpClient:
             after=_seconds(headers.get("Retry-After")) if again else None,
             hopeless=status in _OF_NO_USE,
             remedy=self._remedies.get(status, ""),
+            refused=status < _SERVER,
         )
 
     def _sentence(self, content: bytes) -> str:

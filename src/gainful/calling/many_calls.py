@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from gainful.errors import GainfulError
 
@@ -67,6 +67,7 @@ class UnansweredError(Exception):
         after: how many seconds the server asks to wait before that, if it does.
         hopeless: whether no question will have an answer, so that none is worth asking.
         remedy: what to do.
+        refused: whether the service did nothing for it, so that nobody charges for it.
     """
 
     def __init__(
@@ -77,10 +78,11 @@ class UnansweredError(Exception):
         after: float | None = None,
         hopeless: bool = False,
         remedy: str = "",
+        refused: bool = False,
     ) -> None:
         super().__init__(why)
         self.why, self.again, self.after = why, again, after
-        self.hopeless, self.remedy = hopeless, remedy
+        self.hopeless, self.remedy, self.refused = hopeless, remedy, refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,17 @@ class _Pace:
 
 Asked = TypeVar("Asked")
 Replied = TypeVar("Replied")
+Settled = TypeVar("Settled", contravariant=True)
+
+
+class Allowance(Protocol[Question, Settled]):
+    """What decides whether another call may be made."""
+
+    def take(self, questions: Sequence[Question], /) -> Any:
+        """Wait until a call may be made, and return what stands for it; None where none may any more."""
+
+    def settle(self, call: Any, outcome: Sequence[Settled] | UnansweredError, /) -> None:
+        """Count what came of a call."""
 
 
 class Asking(Generic[Asked, Replied]):
@@ -152,6 +165,7 @@ class Asking(Generic[Asked, Replied]):
         keep: Callable[[int, Replied], None],
         has_answers: bool,
         unread: Collection[int] = (),
+        allowance: Allowance[Asked, Replied] | None = None,
     ) -> None:
         """Prepare.
 
@@ -162,7 +176,9 @@ class Asking(Generic[Asked, Replied]):
             keep: called with each answer as soon as it is there, by any thread.
             has_answers: whether this service has answered before.
             unread: the places of questions that were asked before, with an answer that cannot be read.
+            allowance: what limits the calls; what it does not allow is not asked, and has no outcome.
         """
+        self._allowance = allowance
         self._service, self._manner = service, manner
         self._is_read, self._keep, self._unread = is_read, keep, frozenset(unread)
         self.outcomes: dict[int, Replied | UnansweredError] = {}
@@ -260,6 +276,8 @@ class Asking(Generic[Asked, Replied]):
 
     def _take(self, found: dict[int, Replied | UnansweredError]) -> None:
         """Note what came of a call, and whether to go on."""
+        if not found:  # it was not made
+            return
         self.outcomes |= found
         problem = next((each for each in found.values() if isinstance(each, UnansweredError)), None)
         if problem is None:
@@ -280,7 +298,10 @@ class Asking(Generic[Asked, Replied]):
         found: dict[int, Replied | UnansweredError] = {}
         left = task
         for turn in range(1, 2 + self._manner.ask_again):
-            for place, outcome in zip(left, self._tried([*left.values()]), strict=True):
+            outcomes = self._tried([*left.values()])
+            if outcomes is None:
+                break
+            for place, outcome in zip(left, outcomes, strict=True):
                 if not isinstance(outcome, UnansweredError):
                     self._keep(place, outcome)
                     found[place] = outcome
@@ -297,14 +318,20 @@ class Asking(Generic[Asked, Replied]):
                 break
         return found
 
-    def _tried(self, questions: Sequence[Asked]) -> Sequence[Replied | UnansweredError]:
+    def _tried(self, questions: Sequence[Asked]) -> Sequence[Replied | UnansweredError] | None:
+        """Return the outcomes of a call that is tried until it has an answer; None where it may not be made."""
+        last: UnansweredError | None = None
         for turn in range(1 + self._manner.retries):
             self._pace.wait_for_turn()
             if self._stop.is_set():
                 break
+            call = None if self._allowance is None else self._allowance.take(questions)
+            if self._allowance is not None and call is None:
+                return None if last is None else [last] * len(questions)
             try:
-                replies = self._service.ask(questions)
+                replies = self._asked(questions, call)
             except UnansweredError as problem:
+                last = problem
                 with self._lock:
                     self.calls += 1
                 if problem.hopeless:  # the other threads need not find that out, too
@@ -320,6 +347,19 @@ class Asking(Generic[Asked, Replied]):
                 self.calls += 1
             return replies
         return [UnansweredError("not asked: the work was stopped")] * len(questions)
+
+    def _asked(self, questions: Sequence[Asked], call: Any) -> Sequence[Replied]:
+        """Ask once, and count what that took."""
+        outcome: Sequence[Replied] | UnansweredError = UnansweredError("no answer")
+        try:
+            outcome = self._service.ask(questions)
+        except UnansweredError as problem:
+            outcome = problem
+            raise
+        finally:
+            if self._allowance is not None:
+                self._allowance.settle(call, outcome)
+        return outcome
 
     def _wait(self, turn: int, problem: UnansweredError) -> None:
         """Wait before another try: twice as long each time, and not all threads equally long."""

@@ -37,7 +37,8 @@ _LETTERS = 4  # of a token, more or less
 # Taken as they are typed, under the names that Python has for them.
 _PASSED = (
     "queries", "docs", "depth", "prompt", "per_prompt", "longest", "missing_texts", "batch", "endpoint",
-    "key_variable", "timeout", "concurrency", "retries", "ask_again", "per_minute", "prices", "name",
+    "key_variable", "timeout", "concurrency", "retries", "ask_again", "per_minute", "prices", "price_per_call",
+    "max_calls", "max_cost", "name",
 )  # fmt: skip
 
 
@@ -162,6 +163,25 @@ _PASSED = (
     help="The prices of a million tokens in and out, for the cost.",
 )
 @click.option(
+    "--price-per-call",
+    type=click.FloatRange(0),
+    metavar="NUMBER",
+    help="The price of a call, for the cost; with --prices, in addition to that of its tokens.",
+)
+@click.option(
+    "--max-calls",
+    type=click.IntRange(0),
+    metavar="NUMBER",
+    help="Make no more calls than this, those that are tried again among them. What is left is told, and the exit code is 1.",
+)
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0),
+    metavar="NUMBER",
+    help="Stop before a call that might cost more than this in all; needs --prices or --price-per-call. What is left is "
+    "told, and the exit code is 1.",
+)
+@click.option(
     "--cache",
     metavar="FILE",
     help="Keep every answer here as it comes, and ask only what is missing.  [default: OUTPUT"
@@ -190,7 +210,7 @@ def collect(pairs: str, **options: Any) -> None:
 
     The model is behind --endpoint, or a function of Python, --call. An answer counts where its last line is
     `grade: 2`, or it is JSON {"grade": 2} or the number alone. Any other is kept, counted and not judged.
-    Where calls failed, or nothing could be graded, the exit code is 1: call it again to ask what failed.
+    Where calls failed, a limit was reached, or nothing could be graded, the exit code is 1: call it again to ask the rest.
     """
     output, dry = options["output"], options["dry_run"]
     for kind in ("judgments", "run"):
@@ -228,7 +248,9 @@ def collect(pairs: str, **options: Any) -> None:
         _tell(found)
     if options["cache"] is None and cache is not None:
         tell(f"the answers are in {cache}")
-    if found.failed or (found.rows and not found.graded):
+    if found.limit is not None:
+        _tell_limit(found, cache)
+    if found.failed or found.limit is not None or (found.rows and not found.graded):
         sys.exit(1)
 
 
@@ -310,10 +332,26 @@ def _tell(found: "gf.results.CollectedGrades") -> None:
     tell(found.summary)
 
 
-def _show_plan(found: "gf.results.CollectedGrades") -> None:
+def _tell_limit(found: "gf.results.CollectedGrades", cache: str | None) -> None:
+    """Say what a limit has left, and how to go on."""
+    option = f"--{str(found.limit).replace('_', '-')}"
+    left = f"{counted(found.unasked, 'prompt')} left, {_size(found)}"
+    more = (
+        "Call it again to go on: answers that are there are not asked again."
+        if cache is not None
+        else "Without --cache or --output, the answers are not kept, and another call begins anew."
+    )
+    tell(f"stopped at {option}: {left}. {more}")
+
+
+def _size(found: "gf.results.CollectedGrades") -> str:
+    """Write how long the prompts are that were not asked."""
     size = found.unasked_characters
-    about = f", about {size // _LETTERS:,} tokens" if size else ""
-    plan = f"{counted(found.unasked, 'prompt')} to ask, {size:,} characters{about}; {found.cached:,} cached"
+    return f"{size:,} characters" + (f", about {size // _LETTERS:,} tokens" if size else "")
+
+
+def _show_plan(found: "gf.results.CollectedGrades") -> None:
+    plan = f"{counted(found.unasked, 'prompt')} to ask, {_size(found)}; {found.cached:,} cached"
     print_data(f"{found.first_prompt.rstrip()}\n")
     tell(f"dry run, the first prompt: {plan}")
     tell(found.summary)
