@@ -66,6 +66,7 @@ SLOW = (
     "tests/desk/test_desk_setup.py",
     "tests/desk/test_desk_slips.py",
     "tests/desk/test_what_judging_has_done.py",
+    "tests/cli/test_project_trust.py",
     "tests/cli/test_judge_command.py",
     "tests/assessors/test_collect_grades.py",
     "tests/assessors/test_spending_limit.py",
