@@ -81,6 +81,11 @@ FORMS = {
 }
 
 
+def without_lists(difference):
+    """Return a difference without the shares of unjudged documents, which only lists tell."""
+    return {name: value for name, value in difference.to_dict().items() if name != "unjudged"}
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_the_comparison_of_the_runs(form, known, tmp_path):
     scores, wanted = known
@@ -92,7 +97,7 @@ def test_every_form_gives_the_comparison_of_the_runs(form, known, tmp_path):
     found = without_nan(quick(tables))
     assert set(found.measures) == set(MEASURES)
     for one in wanted.differences:
-        assert found[one.run, one.measure].to_dict() == one.to_dict()
+        assert without_lists(found[one.run, one.measure]) == without_lists(one)
     assert found.policy == ""
 
 
@@ -106,7 +111,7 @@ def test_forms_mix(order, known, tmp_path):
         tables[name] = FORMS[form](each, tmp_path)
     found = quick(tables)
     for one in wanted.differences:
-        assert found[one.run, one.measure].to_dict() == one.to_dict()
+        assert without_lists(found[one.run, one.measure]) == without_lists(one)
 
 
 def test_values_without_a_name():
@@ -244,9 +249,9 @@ def test_a_saved_baseline_stands_for_its_run(known, tmp_path):
         gf.results.Baseline.of(scores["old"]),
     ):
         found = gf.compare(judgments, {**runs, "old": old}, MEASURES, resamples=100)
-        assert [one.to_dict() for one in found.differences] == [
-            one.to_dict() for one in wanted.differences
-        ]
+        assert list(map(without_lists, found.differences)) == list(
+            map(without_lists, wanted.differences)
+        )
         assert (found.changed, found.policy) == ((), wanted.policy)
 
 

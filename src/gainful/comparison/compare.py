@@ -13,7 +13,7 @@ from gainful import arguments
 from gainful.comparison.comparison_gate_and_charts import Comparison
 from gainful.comparison.comparison_result import Checks
 from gainful.comparison.differences import differences, pairs_of
-from gainful.comparison.paired_scores import Paired, pair, refuse_unknown_system
+from gainful.comparison.paired_scores import Paired, UnjudgedShares, pair, refuse_unknown_system
 from gainful.comparison.score_columns import (
     column_of_baseline,
     column_of_scores,
@@ -155,6 +155,7 @@ def compare_evaluated(
     known |= {name: column_of_baseline(each, measures, name) for name, each in saved.items()}
     paired = pair({name: known[name] for name in evaluated}, names)
     decided = common_policy(scores, saved)
+    paired = replace(paired, unjudged=unjudged_shares(scores, saved, measures, decided))
     changed = changes_since_saved(scores, saved, measures, decided)
     for line in changed or ():
         warn(line)
@@ -397,6 +398,41 @@ def checks_of_runs(
         )
         for name, each in counts.items()
     }
+
+
+def unjudged_shares(
+    scores: Mapping[str, Scores],
+    saved: Mapping[str, Baseline],
+    measures: Sequence[Measure],
+    policy: Policy,
+) -> dict[str, UnjudgedShares]:
+    """Return how much of each run's list every measure sees without a judgment, by the measure's name.
+
+    Of a saved baseline that is known for the depth that it was looked at alone. A policy that leaves
+    unjudged documents out, or gives them a grade, has its own answer to them.
+    """
+    if policy.unjudged != "zero":
+        return {}
+    found = {}
+    for depth in {measure.reach for measure in measures}:
+        counts = {name: _unjudged_of(each, depth) for name, each in scores.items()}
+        for name, baseline in saved.items():
+            known = baseline.coverage["depth"] == depth
+            counts[name] = float(baseline.coverage["unjudged_share"] or 0) if known else None
+        shares = {name: share for name, share in counts.items() if share is not None}
+        found[depth] = UnjudgedShares(depth, shares)
+        if max(shares.values(), default=0) > 0:
+            grades = next(iter(scores.values())).grades()
+            found[depth] = replace(found[depth], relevant_only=min(grades, default=0) > 0)
+    return {str(measure): found[measure.reach] for measure in measures}
+
+
+def _unjudged_of(scores: Scores, depth: int | None) -> float | None:
+    """Return the share of unjudged documents down to a depth; None where that is not known."""
+    if scores.coverage.depth == depth:
+        return scores.coverage.unjudged_share
+    found = None if depth is None else scores.unjudged_at(depth)
+    return None if found is None else found[1] / max(found[0], 1)
 
 
 def checks_of_tables(paired: Paired) -> dict[str, Checks]:

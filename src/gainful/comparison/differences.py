@@ -91,6 +91,8 @@ class Difference(Record):
         changed: how many are not the same, whatever counts as a tie.
         moved: the queries that changed most, by size.
         verdict: better, worse, equivalent or no decision, in a sentence.
+        unjudged: the shares of the documents of the base and of the run, down to the measure's cutoff
+            and over all queries, that have no judgment; None where that is not known.
     """
 
     measure: str
@@ -116,6 +118,7 @@ class Difference(Record):
     changed: int
     moved: tuple[MovedQuery, ...]
     verdict: Verdict
+    unjudged: tuple[float, float] | None = None
 
     @property
     def caution(self) -> str:
@@ -178,6 +181,10 @@ class Difference(Record):
             ],
             "verdict": self.verdict.word,
             "sentence": self.verdict.sentence,
+            "qualification": self.verdict.qualification or None,
+            "unjudged": None
+            if self.unjudged is None
+            else dict(zip(("base", "run"), self.unjudged, strict=True)),
             "queries_needed": self.verdict.queries_needed,
         }
 
@@ -473,6 +480,7 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         corrected.claim,
         corrected.comparisons,
         contrary=lean * found.moments.mean <= 0,
+        unjudged=paired.unjudged.get(measure),
     )
     return Difference(
         measure=measure,
@@ -498,7 +506,14 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         changed=int(known.changed[at]),
         moved=_moved(paired, found),
         verdict=verdict(grounds, settings),
+        unjudged=_unjudged(grounds),
     )
+
+
+def _unjudged(grounds: Grounds) -> tuple[float, float] | None:
+    shares = {} if grounds.unjudged is None else grounds.unjudged.shares
+    known = grounds.base in shares and grounds.run in shares
+    return (shares[grounds.base], shares[grounds.run]) if known else None
 
 
 def _mean(values: Floats) -> float:

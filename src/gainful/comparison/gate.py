@@ -12,7 +12,7 @@ fails where the lower end of the interval lies below x. Of a ceiling, `M > x`, t
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -579,7 +579,9 @@ def _difference(
     base, other = (paired.systems.index(name) for name in (comparison.baseline, run))
     apart = paired.apart(paired.kept[:, measure], base, other, measure)
     interval = _interval(comparison, apart, level)
-    return check_change(condition, run, exact_mean(apart), interval, apart.size)
+    checked = check_change(condition, run, exact_mean(apart), interval, apart.size)
+    doubt = comparison[run, condition.name].verdict.qualification
+    return replace(checked, found=f"{checked.found}, but {doubt}") if doubt else checked
 
 
 def check_change(

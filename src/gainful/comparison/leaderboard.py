@@ -34,15 +34,23 @@ from gainful.comparison.compare import (
     common_policy,
     refuse_geometric,
     split_runs,
+    unjudged_shares,
 )
 from gainful.comparison.comparison_result import Checks
-from gainful.comparison.paired_scores import Column, Paired, pair, refuse_unknown_system
+from gainful.comparison.paired_scores import (
+    Column,
+    Paired,
+    UnjudgedShares,
+    pair,
+    refuse_unknown_system,
+)
 from gainful.comparison.score_columns import (
     column_of_baseline,
     column_of_scores,
     columns_of_tables,
     measure_of,
 )
+from gainful.comparison.verdict import qualification
 from gainful.errors import InputError, warn
 from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.evaluate import evaluate_request
@@ -120,6 +128,7 @@ class Leaderboard(Result):
         checks: of each run, what was counted.
         changed: what is not as it was when a baseline was saved; None where that is not known.
         unit: what a row of the scores is: a query, or a task, dataset or benchmark, as its column says.
+        unjudged: how much of each run's list has no judgment; None for scores from elsewhere.
     """
 
     measure: str
@@ -137,6 +146,7 @@ class Leaderboard(Result):
     checks: Mapping[str, Checks] | None = None
     changed: tuple[str, ...] | None = None
     unit: str = "query"
+    unjudged: UnjudgedShares | None = None
 
     @property
     def _units(self) -> tuple[str, str]:
@@ -172,6 +182,12 @@ class Leaderboard(Result):
             for each in self.places
         ]
         columns = ["rank", "run", self.measure, "best rank", "worst rank", "letters"]
+        if self.unjudged is not None:
+            columns.append("unjudged")
+            shares = self.unjudged.shares
+            rows = [
+                [*row, shares.get(each.run)] for row, each in zip(rows, self.places, strict=True)
+            ]
         return Table(columns, rows, notes=self.notes())
 
     def notes(self) -> list[str]:
@@ -191,7 +207,21 @@ class Leaderboard(Result):
             notes.append(
                 f"So few {self._units[1]} cannot tell any two runs apart, however far they are."
             )
-        return [*notes, *self.basis]
+        return [*notes, *self._favoured(), *self.basis]
+
+    def _favoured(self) -> list[str]:
+        """Say which findings may come from the judgments, as the run found better has far fewer unjudged documents."""
+        if self.unjudged is None:
+            return []
+        found = np.triu(self.p < _alpha(self.level), 1)
+        pairs = [(self.runs[one], self.runs[other]) for one, other in np.argwhere(found).tolist()]
+        doubts = [qualification("better", other, one, self.unjudged) for one, other in pairs]
+        doubted = [(*both, doubt) for both, doubt in zip(pairs, doubts, strict=True) if doubt]
+        if not doubted:
+            return []
+        one, other, doubt = doubted[0]
+        more = f"; so it is with {counted(len(doubted) - 1, 'more pair')} found apart"
+        return [f"{one} is better than {other}, but {doubt}{more if len(doubted) > 1 else ''}."]
 
     def _neighbours(self) -> str:
         """Say how many runs cannot be told from the one after them."""
@@ -235,6 +265,7 @@ class Leaderboard(Result):
             "dialect": self.dialect,
             "policy": self.policy,
             "coverage": {name: asdict(checks) for name, checks in (self.checks or {}).items()},
+            "unjudged": None if self.unjudged is None else dict(self.unjudged.shares),
             "changed": None if self.changed is None else list(self.changed),
             "left_out": list(self.left_out),
             "places": [asdict(each) for each in self.places],
@@ -314,6 +345,7 @@ def leaderboard(
         dialect=next(iter(scores.values())).dialect,
         checks=checks_of_runs(scores, saved),
         changed=changed,
+        unjudged=unjudged_shares(scores, saved, [asked], policy).get(str(asked)),
     )
 
 

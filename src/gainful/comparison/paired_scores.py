@@ -15,6 +15,7 @@ from gainful.inputs.identifiers import examples, in_order
 from gainful.message_texts import did_you_mean, shown
 
 _FEWEST = 2  # systems that can be compared
+_CLEARLY = 0.1  # more documents of the list of one run are unjudged than of the other's
 _LARGEST = 2.0**999  # twice as far apart are the largest differences that statistics take
 _ROUNDED = 8 * float(np.finfo(np.float64).eps)  # of the largest score: what its arithmetic may err
 
@@ -36,6 +37,46 @@ class Column:
     called: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class UnjudgedShares:
+    """How much of each run's list a measure sees without a judgment.
+
+    Attributes:
+        depth: the rank down to which the measure looks; None for the whole list.
+        shares: of the documents down to it that have no judgment, by run.
+        relevant_only: whether every grade is above 0. Such judgments usually list only the relevant
+            documents, so that what is unjudged is what was not relevant.
+    """
+
+    depth: int | None
+    shares: Mapping[str, float]
+    relevant_only: bool = False
+
+    def favoured(self, one: str, other: str) -> tuple[str, str] | None:
+        """Return the run that the judgments favour, and the other; None where the shares are close or not known.
+
+        An unjudged document counts as not relevant, so the run with fewer of them gains. Where only
+        relevant documents are judged, that holds for a run whose list is nearly complete.
+
+        >>> UnjudgedShares(10, {"a": 0.0, "b": 0.53}).favoured("b", "a")
+        ('a', 'b')
+        """
+        if one not in self.shares or other not in self.shares:
+            return None
+        less, more = sorted((one, other), key=self.shares.__getitem__)
+        close = self.shares[more] - self.shares[less] < _CLEARLY
+        return (
+            None
+            if close or (self.relevant_only and self.shares[less] >= _CLEARLY)
+            else (less, more)
+        )
+
+    @property
+    def where(self) -> str:
+        """What of a run's list the shares are of."""
+        return "list" if self.depth is None else f"top {self.depth}"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Paired:
     """Systems by name, with the same queries and measures.
@@ -46,6 +87,8 @@ class Paired:
         queries: (q,) ids, those of any system.
         values: [query, system, measure], NaN where a system has no value.
         query_type: what the ids of the first of the systems were that has types of its own.
+        unjudged: by measure, how much of the lists of all queries has no judgment, where it counts as
+            not relevant.
     """
 
     systems: tuple[str, ...]
@@ -53,6 +96,7 @@ class Paired:
     queries: tuple[str, ...]
     values: Floats
     query_type: IdType = field(default=UNTYPED, compare=False)
+    unjudged: Mapping[str, UnjudgedShares] = field(default_factory=dict, compare=False)
 
     @property
     def kept(self) -> Bools:

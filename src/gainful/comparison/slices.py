@@ -53,7 +53,7 @@ def slices_of(
     judged: Mapping[str, int] | None,
 ) -> tuple[Slice, ...]:
     """Compare within slices: the parts into which columns of metadata cut the queries."""
-    paired = paired.compared()
+    paired = replace(paired.compared(), unjudged={})  # the shares are those of all queries
     parts = [
         part
         for column in columns_to_cut_by(by, metadata, AUTOMATIC)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gainful.comparison.paired_scores import UnjudgedShares
 from gainful.comparison.settings import Settings
 from gainful.rendering.table_formats import signed
 from gainful.statistics.corrections import CORRECTIONS
@@ -32,11 +33,13 @@ class Verdict(_WithLaterWords):
         word: better, worse, equivalent or no decision.
         sentence: the same with what it rests on.
         queries_needed: how many queries like these would decide, where they are not enough.
+        qualification: why the judgments may have decided, as the sentence has it; else empty.
     """
 
     word: str
     sentence: str
     queries_needed: int | None = None
+    qualification: str = ""
 
     if not TYPE_CHECKING:  # to a type checker the fields are always there
 
@@ -69,6 +72,7 @@ class Grounds:
         p_equivalent: of the claim of equivalence, corrected.
         comparisons: how many the correction is over.
         contrary: the test leans to the other side than the mean.
+        unjudged: how much of the runs' lists has no judgment, where that is known.
     """
 
     measure: str
@@ -81,6 +85,7 @@ class Grounds:
     p_equivalent: float | None
     comparisons: int
     contrary: bool = False
+    unjudged: UnjudgedShares | None = None
 
 
 def equivalence(found: Moments, margin: float) -> float | None:
@@ -106,7 +111,25 @@ def verdict(grounds: Grounds, settings: Settings) -> Verdict:
         word = "equivalent"
     else:
         word = decided(grounds.p, grounds.moments.mean, settings, contrary=grounds.contrary)
-    return _said_later(word, partial(_said, word, grounds, settings))
+    doubt = qualification(word, grounds.base, grounds.run, grounds.unjudged)
+    return _said_later(word, doubt, partial(_said, word, grounds, settings, doubt))
+
+
+def qualification(word: str, base: str, run: str, unjudged: UnjudgedShares | None) -> str:
+    """Say that the judgments favour one of the runs, unless the other is better all the same; else nothing.
+
+    >>> qualification("worse", "A", "B", UnjudgedShares(10, {"A": 0.0, "B": 0.53}))
+    "53% of B's top 10 is unjudged (A: 0%), so the judgments favour A (see `gainful bounds`)"
+    """
+    sides = None if unjudged is None else unjudged.favoured(base, run)
+    if unjudged is None or sides is None or (word, sides[1]) in (("better", run), ("worse", base)):
+        return ""
+    less, more = sides
+    shares = unjudged.shares
+    return (
+        f"{shares[more]:.0%} of {more}'s {unjudged.where} is unjudged ({less}: {shares[less]:.0%}), "
+        f"so the judgments favour {less} (see `gainful bounds`)"
+    )
 
 
 def decided(p: float | None, mean: float, settings: Settings, *, contrary: bool = False) -> str:
@@ -116,31 +139,33 @@ def decided(p: float | None, mean: float, settings: Settings, *, contrary: bool 
     return "better" if mean > 0 else "worse"
 
 
-def _said_later(word: str, say: Callable[[], tuple[str, int | None]]) -> Verdict:
+def _said_later(word: str, doubt: str, say: Callable[[], tuple[str, int | None]]) -> Verdict:
     """Return a verdict whose sentence and queries are computed when they are first asked for.
 
     How many queries would decide takes a search, and of many comparisons few sentences are read.
     """
     made = object.__new__(Verdict)
     object.__setattr__(made, "word", word)
+    object.__setattr__(made, "qualification", doubt)
     object.__setattr__(made, "_say", say)
     return made
 
 
-def _said(word: str, grounds: Grounds, settings: Settings) -> tuple[str, int | None]:
+def _said(word: str, grounds: Grounds, settings: Settings, doubt: str) -> tuple[str, int | None]:
     """Return the sentence, and how many queries would decide."""
+    but = f", but {doubt}" if doubt else ""
     pair = f"{grounds.run} and {grounds.base}"
     if word == "equivalent":
         evidence = _evidence(grounds, settings.adjustment, grounds.p_equivalent, "p of equivalence")
         within = f"equivalent within {settings.margin:g}"
-        return f"{grounds.measure}: {pair} are {within} ({evidence}).", None
+        return f"{grounds.measure}: {pair} are {within} ({evidence}){but}.", None
     evidence = _evidence(grounds, grounds.correction, grounds.p)
     if word != "no decision":
         decided = f"{grounds.run} is {word} than {grounds.base}"
-        return f"{grounds.measure}: {decided} ({evidence}){_close_call(word, grounds)}.", None
+        return f"{grounds.measure}: {decided} ({evidence}){but}{_close_call(word, grounds)}.", None
     needed = _needed(grounds, settings)
     more = _close_call(word, grounds) + _more(grounds, settings, needed)
-    return f"{grounds.measure}: no decision between {pair} ({evidence}){more}.", needed
+    return f"{grounds.measure}: no decision between {pair} ({evidence}){but}{more}.", needed
 
 
 def _close_call(word: str, grounds: Grounds) -> str:

@@ -292,7 +292,8 @@ class Scores(Rows, Logged):
         rank = min(arguments.whole(rank, "rank", least=1), _DEEPEST)
         depth = self.coverage.depth
         ordered = self.policy.ties in (*BY_ID, "order")
-        if self.policy.unjudged != "zero" or not ordered or (depth is not None and depth < rank):
+        too_deep = not self._batches or (depth is not None and depth < rank)
+        if self.policy.unjudged != "zero" or not ordered or too_deep:
             return None
         seen = sum(int(np.minimum(batch.retrieved, rank).sum()) for batch in self._batches)
         judged = sum(int((batch.rank <= rank).sum()) for batch in self._batches)

@@ -53,9 +53,9 @@ const linesOf = ({ base, run }) => (base === report.baseline ? drawable(run) : `
 function headlineOf(verdicts) {
   const base = said(report.baseline, { class: "name" });
   if (verdicts.length === 1) {
-    const [{ run, word }] = verdicts;
+    const [{ run, word, qualification }] = verdicts;
     const name = said(run, { class: "name" });
-    const on = [" on ", h("span", { class: "name" }, measureName()), "."];
+    const on = [" on ", h("span", { class: "name" }, measureName()), ...(qualification ? [", but ", said(qualification)] : []), "."];
     if (wordKey(word) === "undecided") return [badge(word), " between ", name, " and ", base, ...on];
     if (wordKey(word) === "equivalent") return [name, " and ", base, " are ", badge(word), ...on];
     return [name, " is ", badge(word), " than ", base, ...on];
@@ -66,7 +66,9 @@ function headlineOf(verdicts) {
     if (count) parts.push(parts.length ? ", " : "", `${whole(count)} `, badge(key));
   }
   const many = plural(verdicts.length, "run");
-  return [h("span", { class: "name" }, measureName()), ` of ${many} against `, base, ": ", ...parts, "."];
+  const doubted = verdicts.filter(({ qualification }) => qualification).length;
+  const doubt = doubted ? ` The judgments favour one of the runs in ${doubted} of ${plural(verdicts.length, "comparison")}.` : "";
+  return [h("span", { class: "name" }, measureName()), ` of ${many} against `, base, ": ", ...parts, `.${doubt}`];
 }
 
 function verdictItem(verdict) {
