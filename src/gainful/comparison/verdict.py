@@ -119,7 +119,7 @@ def qualification(word: str, base: str, run: str, unjudged: UnjudgedShares | Non
     """Say that the judgments favour one of the runs, unless the other is better all the same; else nothing.
 
     >>> qualification("worse", "A", "B", UnjudgedShares(10, {"A": 0.0, "B": 0.53}))
-    "53% of B's top 10 is unjudged (A: 0%), so the judgments favour A (see `gainful bounds`)"
+    "53% of B's top 10 is unjudged (A: 0%), so the judgments favour A (see `gainful evaluate --bounds`)"
     """
     sides = None if unjudged is None else unjudged.favoured(base, run)
     if unjudged is None or sides is None or (word, sides[1]) in (("better", run), ("worse", base)):
@@ -128,7 +128,7 @@ def qualification(word: str, base: str, run: str, unjudged: UnjudgedShares | Non
     shares = unjudged.shares
     return (
         f"{shares[more]:.0%} of {more}'s {unjudged.where} is unjudged ({less}: {shares[less]:.0%}), "
-        f"so the judgments favour {less} (see `gainful bounds`)"
+        f"so the judgments favour {less} (see `gainful evaluate --bounds`)"
     )
 
 
