@@ -236,6 +236,11 @@ _SCORED = {"q": {f"d{place}": 19.5 - place / 4 for place in range(20)}}
 WARNED = {
     "no retrieved document is judged": ({"q": {"a": 1}}, {"q": {"x": 1.0}}),
     "the grade −1, the only negative one": ({"q": {"a": 1, "b": -1}}, {"q": {"a": 1.0}}),
+    "the grades look like ratings": (
+        {"q": {"a": 1, "b": 3, "c": 5}},
+        {"q": {"a": 0.3, "b": 0.2}},
+        "R@10",
+    ),
     "the grades have fractions, and all scores are whole numbers": (
         _SCORED,
         {"q": {"d1": 1, "d2": 0}},
@@ -259,9 +264,9 @@ def test_the_warnings_of_the_page_are_those_that_are_given():
     page = (ROOT / "docs" / "reference" / "errors.md").read_text()
     rows = re.findall(r"^\| (.+?) \|", page.partition("## GainfulWarning")[2], re.MULTILINE)
     assert [row for row in rows if row != "warning"] == [*WARNED]
-    for text, (judgments, run) in WARNED.items():
+    for text, given in WARNED.items():
         with pytest.warns(gf.errors.GainfulWarning, match=re.escape(text)):
-            gf.evaluate(judgments, run)
+            gf.evaluate(*given)
 
 
 def test_the_boxes_of_a_policy_are_what_is_measured(monkeypatch):

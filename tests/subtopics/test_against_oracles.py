@@ -61,6 +61,13 @@ def listed(documents):
     return sorted(documents, key=lambda doc: (documents[doc], doc), reverse=True)
 
 
+def in_ranks(run):
+    """Return a run without ties, in the order that trec_eval and `ndeval -traditional` have."""
+    return {
+        query: {doc: -rank for rank, doc in enumerate(listed(docs))} for query, docs in run.items()
+    }
+
+
 def by_ndeval(judgments, run, **parameters):
     rows = [
         (query, subtopic, doc, grade)
@@ -70,9 +77,9 @@ def by_ndeval(judgments, run, **parameters):
     ]
     rel = parameters.pop("rel", 1)
     oracle = pyndeval.RelevanceEvaluator(rows, NDEVAL, relevance_level=rel, **parameters)
-    # It orders equal scores by id ascending; so it is given ranks.
-    ranked = [(query, doc, -rank) for query in run for rank, doc in enumerate(listed(run[query]))]
-    found = oracle.evaluate(ranked)
+    found = oracle.evaluate(
+        [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
+    )
     for query, values in found.items():
         # At rank 1 it does not divide by what documents relevant to all subtopics would give.
         count = len(relevant_to(judgments[query], rel)) or 1
@@ -92,8 +99,34 @@ def evaluated(judgments, run, measures, **options):
 @in_tens(150)
 def test_the_same_as_ndeval(seeds):
     judgments, run = many_topics(seeds)
+    # pyndeval has equal scores by id ascending; so it is given ranks.
+    expected = by_ndeval(judgments, in_ranks(run))
+    compare_with_ndeval(evaluated(judgments, run, NDEVAL), expected)
+
+
+@in_tens(60)
+def test_the_order_of_ties_in_pyndeval(seeds):
+    judgments, run = many_topics(seeds)
     expected = by_ndeval(judgments, run)
-    found = evaluated(judgments, run, NDEVAL)
+    found = evaluated(judgments, run, NDEVAL, policy={"ties": "doc_ascending"})
+    compare_with_ndeval(found, expected)
+
+
+def test_the_two_orders_of_four_tied_documents():
+    judgments = {"q": {"1": {"d1": 1, "d2": 1}, "2": {"d3": 1}}}
+    run = {"q": {"d1": 1.0, "d2": 1.0, "d3": 1.0, "d4": 1.0}}
+    for ties, ranked, value in (
+        ("doc", in_ranks(run), 0.387),
+        ("doc_ascending", run, 0.807),
+    ):
+        policy = {"ties": ties}
+        found = evaluated(judgments, run, ["alpha_nDCG@2", "alpha_nDCG@3"], policy=policy)
+        assert round(found["alpha_nDCG@2"][0], 3) == value
+        expected = by_ndeval(judgments, ranked)["q"]["alpha-nDCG@3"]
+        assert found["alpha_nDCG@3"][0] == pytest.approx(expected, abs=1e-12)
+
+
+def compare_with_ndeval(found, expected):
     for name in NDEVAL:
         for query, value in zip(found["query"], found[name], strict=True):
             if not math.isnan(expected[query][name]):  # 0/0 of a query without relevant documents
@@ -104,7 +137,7 @@ def test_the_same_as_ndeval(seeds):
 @pytest.mark.parametrize(("alpha", "beta", "rel"), [(0.25, 0.75, 1), (0.0, 0.5, 2), (1.0, 0.9, 1)])
 def test_the_same_as_ndeval_with_other_parameters(seeds, alpha, beta, rel):
     judgments, run = many_topics(seeds)
-    expected = by_ndeval(judgments, run, alpha=alpha, beta=beta, rel=rel)
+    expected = by_ndeval(judgments, in_ranks(run), alpha=alpha, beta=beta, rel=rel)
     ours = {
         "alpha-nDCG@5": f"alpha_nDCG(alpha={alpha}, rel={rel})@5",
         "alpha-DCG@5": f"alpha_DCG(alpha={alpha}, rel={rel})@5",

@@ -17,11 +17,13 @@ from gainful.evaluation.measuring import batches_for, match_and_measure, measure
 from gainful.evaluation.request import (
     Request,
     asked_of,
+    may_be_ratings,
     policy_for,
     read_request,
     read_tool,
     refuse_grades,
     speaking,
+    warn_of_ratings,
 )
 from gainful.evaluation.scores import Scores, scores_of
 from gainful.evaluation.scores_by_run import RunScores
@@ -298,7 +300,15 @@ def measure_runs(
         if progress is not None:
             progress.finish_run()
     request.warn_of_marks(reader)
+    if request.tool is None:
+        _warn_of_ratings(next(iter(results.values())), request.measures, "judgments")
     return results
+
+
+def _warn_of_ratings(scores: Scores, measures: Sequence[Measure], what: str) -> None:
+    """Warn of measures that count the worst ratings as relevant; most grades have other ends, which answers at once."""
+    if may_be_ratings(*scores.ends_of_grades):
+        warn_of_ratings(scores.grades(), measures_inside(measures), what)
 
 
 def _telling(
@@ -463,6 +473,8 @@ def evaluate_arrays(
         found = scores_of(batches, measured, asked, resolved)
     if chosen.negative == "auto" and tool is None:
         tell_marks(marks_among(batches), arrays=True)
+    if tool is None:
+        _warn_of_ratings(found, asked, "labels")
     found.dialect = None if tool is None else tool.name
     found.query_type = lists.query_type
     return found

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import GainfulError, InputError, MeasureError, PolicyError
+from gainful.errors import GainfulError, InputError, MeasureError, PolicyError, warn
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.reader import Reader, reading
 from gainful.measures.baseline_in_formulas import measures_inside, refuse_without_baseline
@@ -23,7 +23,9 @@ from gainful.measures.notation import (
     read_measures,
 )
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
-from gainful.message_texts import shown
+from gainful.message_texts import counted, shown
+
+_LEAST_TOP, _FEW_STARS, _MOST_STARS = 4.5, 5.0, 10.0  # the highest ratings of the usual scales
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +216,65 @@ def refuse_grades(
     if tool is not None and tool.grades is not None:
         seen = listed if tool.lists else judged
         tool.refuse(np.unique(seen).astype(np.float64).tolist(), measures)
+
+
+def may_be_ratings(lowest: float, highest: float) -> bool:
+    """Return whether grades from the lowest to the highest may be ratings, which have no 0."""
+    return lowest > 0 and _LEAST_TOP <= highest <= _MOST_STARS
+
+
+def warn_of_ratings(grades: Sequence[float], measures: Iterable[Measure], what: str) -> None:
+    """Warn where grades look like ratings, and a measure counts the worst of them as relevant.
+
+    Ratings are 1 to 5, by halves or not, or 1 to 10, without a 0. A measure with a threshold `rel` of
+    its own is not warned of; other grades of 1 and more mean that a document is relevant.
+
+    Args:
+        grades: that the judgments have, each once, ascending.
+        measures: that are asked for.
+        what: what has the grades: judgments or labels.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_ratings([1, 2, 3, 4, 5], [Measure("nDCG"), Measure("R", cutoff=10)], "judgments")
+    >>> print(seen[0].message)
+    judgments: the grades look like ratings, from 1 to 5 without a 0, and R@10 counts a document with a rating of 1 as relevant. Name the lowest rating that is good: R(rel=4)@10. If every rated document is relevant, write R(rel=0.5)@10.
+    """
+    good = _good_rating(grades)
+    doubtful = [
+        each for each in measures if each.parameters.get("rel") == 1 and not each.changes("rel")
+    ]
+    if good is None or not doubtful:
+        return
+    first, others = doubtful[0], len(doubtful) - 1
+    more = f" (and {counted(others, 'other measure')})" if others else ""
+    verb = "count" if others else "counts"
+    warn(
+        f"{what}: the grades look like ratings, from {grades[0]:g} to {grades[-1]:g} without a 0, and "
+        f"{first}{more} {verb} a document with a rating of 1 as relevant. Name the lowest rating that "
+        f"is good: {first.having(rel=good)}. If every rated document is relevant, write "
+        f"{first.having(rel=0.5)}."
+    )
+
+
+def _good_rating(grades: Sequence[float]) -> int | None:
+    """Return the lowest good rating of the scale that grades are of; None where they are no ratings.
+
+    >>> _good_rating([0.5, 2, 3.5, 5]), _good_rating([1, 3, 4, 6, 9]), _good_rating([1, 2, 3])
+    (4, 8, None)
+    """
+    if not grades or not may_be_ratings(grades[0], grades[-1]):
+        return None
+    if any(not float(2 * grade).is_integer() for grade in grades):
+        return None
+    few = grades[-1] <= _FEW_STARS
+    if grades[0] > 2 or len(grades) < (3 if few else 5):
+        return None
+    whole = all(float(grade).is_integer() for grade in grades)
+    if few and (not whole or grades[-1] == _FEW_STARS):
+        return 4
+    return None if few or not whole else 8
 
 
 @contextmanager

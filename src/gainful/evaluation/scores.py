@@ -283,6 +283,13 @@ class Scores(Rows, Logged):
         pools = [np.unique(batch.pool_grades) for batch in self._batches]
         return np.unique(np.concatenate(pools)).tolist() if pools else []
 
+    @property
+    def ends_of_grades(self) -> tuple[float, float]:
+        """The lowest and the highest grade that the judgments have; infinite where there is none."""
+        lowest = min((batch.lowest_grade for batch in self._batches), default=math.inf)
+        tops = (float(batch.pool_grades.max(initial=-math.inf)) for batch in self._batches)
+        return lowest, max(tops, default=-math.inf)
+
     def unjudged_at(self, rank: int) -> tuple[int, int] | None:
         """Return how many documents stand down to a rank, and how many of them have no judgment.
 

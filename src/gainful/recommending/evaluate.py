@@ -9,6 +9,7 @@ from gainful import arguments
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import naming_run
+from gainful.evaluation.request import warn_of_ratings
 from gainful.evaluation.scores_by_run import RunScores
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.grades_scores_or_ranks import HISTORY, JUDGMENTS, RUN, Kind
@@ -205,6 +206,8 @@ def _evaluated(
         left_out = tuple(str(one) for one in chosen if one not in kept)
         found[name] = scores_of(kept, values, lists, sources, left_out=left_out)
         found[name].query_type = decided_type([read[name].user_type])
+    if sources.judgments is not None:
+        warn_of_ratings(np.unique(sources.judgments.numbers).tolist(), kept, "judgments")
     return found
 
 

@@ -35,7 +35,7 @@ from gainful.subtopics.subtopic_scores import SubtopicScores
 
 # What has a meaning where documents belong to several subtopics.
 _ANSWERS = {
-    "ties": ("auto", "doc"),
+    "ties": ("auto", "doc", "doc_ascending"),
     "unjudged": ("zero", "condense", "error"),
     "absent": ("zero",),
     "fold": ("auto", "none"),
@@ -135,13 +135,14 @@ def _union(judged: Judged) -> dict[object, dict[object, float]]:
 
 
 def _lists(judged: Documents, returned: Documents, policy: Policy) -> dict[str, list[str]]:
-    """Return the documents of the judged queries in rank order, equal scores by id descending."""
-    lists = {}
+    """Return the documents of the judged queries in rank order, equal scores as the policy has it."""
+    descending, lists = policy.ties == "doc", {}
     for query, found in dict_matching.queries_of(returned, "run").items():
         if query not in judged:
             continue
         scores = dict_matching.returned_of(found, query, policy, None)
-        order = sorted(scores, key=lambda doc: (float(scores[doc]), doc), reverse=True)
+        by_id = sorted(scores, reverse=descending)
+        order = sorted(by_id, key=lambda doc: -float(scores[doc]))
         if policy.unjudged == "condense":
             order = [doc for doc in order if doc in judged[query]]
         lists[query] = order

@@ -94,6 +94,7 @@ def measure_on_spark(
         rows=frame,
         again=lambda chosen, other: measure_on_spark(pair.under(other), chosen, other, tool),
         grades=pair.grades,
+        ends_of_grades=pair.ends_of_grades,
     )
 
 

@@ -91,6 +91,7 @@ class SparkScores(Scores):
         rows: "DataFrame",
         again: Again,
         grades: Callable[[], list[float]],
+        ends_of_grades: Callable[[], tuple[float, float]],
     ) -> None:
         nothing = (), np.empty((0, len(measures))), np.empty((0, len(measures)), np.bool_)
         super().__init__(
@@ -108,6 +109,7 @@ class SparkScores(Scores):
         self._frame = rows
         self._again = again
         self._grades = grades
+        self._ends_of_grades = ends_of_grades
         hashes = [short_hash(number) for number in summary.digests]
         pairs = zip(hashes[::2], hashes[1::2], strict=True)
         self._hashed = dict(zip(reaches, pairs, strict=True))
@@ -207,6 +209,11 @@ class SparkScores(Scores):
         names = tuple(str(measure) for measure in self.measures)
         kept = self._summary.kept
         return SparkPerQuery(names, self._frame, kept, self._held, self.query_type)
+
+    @property
+    def ends_of_grades(self) -> tuple[float, float]:
+        """The lowest and the highest grade that the judgments have; infinite where there is none."""
+        return self._ends_of_grades()
 
     def grades(self) -> list[float]:
         """Return the grades that the judgments have, each once, ascending."""

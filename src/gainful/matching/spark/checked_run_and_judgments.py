@@ -55,6 +55,11 @@ class RunWithJudgments:
         """
         return planned(self.judged, self.raw, self.plan, keep)
 
+    def ends_of_grades(self) -> tuple[float, float]:
+        """Return the lowest and the highest grade that the judgments have."""
+        facts = self.judged.facts()
+        return facts.lowest, facts.highest
+
     def grades(self) -> list[float]:
         """Return the grades that the judgments have, each once, ascending."""
         frame = self.judged.frame

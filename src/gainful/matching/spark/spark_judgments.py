@@ -41,12 +41,14 @@ class Facts:
         queries: about how many queries they have.
         lowest: the lowest grade; infinite where there is none.
         marks: how many grades are −1, where that is the only negative one.
+        highest: the highest grade; −infinite where there is none.
     """
 
     count: int
     queries: int
     lowest: float
     marks: int
+    highest: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ def _facts(frame: "DataFrame", policy: Policy) -> Facts:
         "approx_count_distinct(query) AS queries",
         f"max({faulty}) AS faulty",
         f"min({grade}) AS lowest",
+        f"max({grade}) AS highest",
         f"count_if({grade} = {MARK}) AS marks",
         f"max(if({grade} < 0, {grade}, NULL)) AS nearest",
     ).collect()[0]
@@ -102,7 +105,8 @@ def _facts(frame: "DataFrame", policy: Policy) -> Facts:
         refuse_values(frame, JUDGMENTS)
     lowest = np.inf if found["lowest"] is None else found["lowest"] + 0.0
     marks = found["marks"] if lowest == MARK == found["nearest"] else 0
-    return Facts(found["rows"], found["queries"], lowest, marks)
+    highest = -np.inf if found["highest"] is None else found["highest"] + 0.0
+    return Facts(found["rows"], found["queries"], lowest, marks, highest)
 
 
 def is_counted(policy: Policy) -> str:
@@ -125,7 +129,8 @@ def judgments_in_dicts(
     grades = np.array([grade for each in judged for grade in each.values()], np.float64)
     bare = [(query,) for query, found in known.items() if not found]
     lowest = float(grades.min(initial=np.inf)) + 0.0
-    facts = Facts(grades.size, len(known), lowest, marks_in(grades))
+    highest = float(grades.max(initial=-np.inf)) + 0.0
+    facts = Facts(grades.size, len(known), lowest, marks_in(grades), highest)
     return SparkJudgments(
         frame,
         session.createDataFrame(bare, "query string") if bare else None,

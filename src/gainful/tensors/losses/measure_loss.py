@@ -9,6 +9,7 @@ from gainful.errors import MeasureError
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.tensors import metrics
+from gainful.tensors.array_checks import mask_for
 from gainful.tensors.losses.array_operations import Array, operations_for
 from gainful.tensors.losses.flat_lists import of_each_list
 from gainful.tensors.losses.listwise import list_mle, listnet, p_list_mle, softmax, xe_ndcg
@@ -145,6 +146,9 @@ def gap(
     """
     _refuse_unknown_method(method)
     refuse_wrong_options(METHODS[method], options)
+    padding = options.pop("padding", None)
+    if padding is not None:
+        mask = mask_for(labels, mask, padding)
     common = cast("Common", {n: v for n, v in options.items() if n in Common.__annotations__})
     each = {**options, "reduction": "none", "weight": None}
     values = METHODS[method](scores, labels, mask, **each)

@@ -35,6 +35,7 @@ class Common(TypedDict, total=False):
         reduction: mean (the default) of the lists that have items, sum, or none.
         weight: [...], one for each list, from 0; the mean is then weighted.
         offsets: boundaries 0, …, n of lists that lie one after the other in 1-D tensors.
+        padding: the label of places without an item, such as -1; they are masked, too.
     """
 
     k: int | None
@@ -45,6 +46,7 @@ class Common(TypedDict, total=False):
     reduction: str
     weight: Any
     offsets: Any
+    padding: float | None
 
 
 def without_gain(common: Common) -> Common:

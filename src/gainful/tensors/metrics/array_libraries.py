@@ -6,21 +6,18 @@ them: so tensors of PyTorch are recognised without it.
 
 from typing import Any
 
-import numpy as np
 from array_api_compat import array_namespace, is_jax_namespace
 from array_api_compat import device as device_of_array
 
 from gainful.errors import InputError
 from gainful.tensors.array_checks import refuse_masked
-from gainful.tensors.gpu_support import compiling
 from gainful.tensors.imported_frameworks import imported
 
 
 def namespace_of(**given: Any) -> Any:
     """Return the namespace of the library that all arrays belong to; a mask may be None.
 
-    >>> import numpy as np
-    >>> namespace_of(scores=np.zeros(3), mask=None).__name__
+    >>>     >>> namespace_of(scores=np.zeros(3), mask=None).__name__
     'array_api_compat.numpy'
     """
     arrays = {name: one for name, one in given.items() if name != "mask" or one is not None}
@@ -53,24 +50,6 @@ def is_jax(xp: Any) -> bool:
 def device_of(array: Any) -> Any:
     """Return where an array is."""
     return array.device if _is_tensor(array) else device_of_array(array)
-
-
-def is_at_hand(array: Any) -> bool:
-    """Return whether the numbers of an array can be looked at: on the host, and of no tracer.
-
-    >>> import numpy as np
-    >>> is_at_hand(np.zeros(3))
-    True
-    """
-    if isinstance(array, np.ndarray):
-        return True
-    torch = imported("torch")
-    if torch is None or type(array) is not torch.Tensor or array.device.type != "cpu":
-        return False
-    if compiling() or torch.jit.is_tracing():
-        return False
-    transformed = torch._C._are_functorch_transforms_active()  # noqa: SLF001
-    return not transformed and not torch._C._len_torch_dispatch_stack()  # noqa: SLF001
 
 
 def _is_tensor(array: Any) -> bool:

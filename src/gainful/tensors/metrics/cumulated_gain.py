@@ -6,6 +6,7 @@ from typing import Any
 
 from gainful.measures.discount import Discount
 from gainful.measures.measure import Measure
+from gainful.tensors.array_checks import mask_for
 from gainful.tensors.gpu_support import compiling, fusible
 from gainful.tensors.metrics.gains_and_discounts import discount_table, gains, weights
 from gainful.tensors.metrics.ranks_by_score import highest, rank_for_sum, read_ties
@@ -25,6 +26,7 @@ def cg(
     k: int | None = None,
     gain: object = "linear",
     ties: str = "average",
+    padding: float | None = None,
 ) -> Any:
     """Return the cumulated gain, Σ g_i over the first k ranks by score.
 
@@ -35,6 +37,7 @@ def cg(
         k: cutoff; None for the whole list.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of an array of grades.
         ties: `average` for the mean over all orders of equal scores, `order` to take them as they come.
+        padding: the label of places without a document, such as -1; they are masked, too.
 
     Returns:
         [...] in the type of the scores.
@@ -44,7 +47,7 @@ def cg(
     array([3.])
     """
     measure = Measure("CG", cutoff=k, gain=gain)
-    return _cumulated(scores, labels, mask, measure, ties)
+    return _cumulated(scores, labels, mask, padding, measure, ties)
 
 
 def dcg(
@@ -57,6 +60,7 @@ def dcg(
     discount: object = "log",
     base: float | str = 2,
     ties: str = "average",
+    padding: float | None = None,
 ) -> Any:
     """Return the discounted cumulated gain, Σ g_i · d_i over the first k ranks by score.
 
@@ -70,6 +74,7 @@ def dcg(
             rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: of the logarithm, for log and jarvelin.
         ties: `average` for the mean over all orders of equal scores, `order` to take them as they come.
+        padding: the label of places without a document, such as -1; they are masked, too.
 
     Returns:
         [...] in the type of the scores.
@@ -79,7 +84,7 @@ def dcg(
     array([4.])
     """
     measure = _measure("DCG", k, gain, discount, base)
-    return _cumulated(scores, labels, mask, measure, ties)
+    return _cumulated(scores, labels, mask, padding, measure, ties)
 
 
 def ndcg(
@@ -92,6 +97,7 @@ def ndcg(
     discount: object = "log",
     base: float | str = 2,
     ties: str = "average",
+    padding: float | None = None,
 ) -> Any:
     """Return DCG@k / IDCG@k, the ideal being the list by gain; 0 where IDCG@k is 0.
 
@@ -105,6 +111,7 @@ def ndcg(
             rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: of the logarithm, for log and jarvelin.
         ties: `average` for the mean over all orders of equal scores, `order` to take them as they come.
+        padding: the label of places without a document, such as -1; they are masked, too.
 
     Returns:
         [...] in the type of the scores.
@@ -114,7 +121,7 @@ def ndcg(
     array([0.7103, 1.    ])
     """
     measure = _measure("nDCG", k, gain, discount, base)
-    return _cumulated(scores, labels, mask, measure, ties)
+    return _cumulated(scores, labels, mask, padding, measure, ties)
 
 
 def _measure(
@@ -134,9 +141,13 @@ def _known_measure(
     return Measure(name, cutoff=k, gain=gain, discount=discount, base=base)
 
 
-def _cumulated(scores: Any, labels: Any, mask: Any, measure: Measure, ties: str) -> Any:
+def _cumulated(
+    scores: Any, labels: Any, mask: Any, padding: float | None, measure: Measure, ties: str
+) -> Any:
     settings = {**_UNDISCOUNTED, **measure.parameters}
     rule, normalised = read_ties(ties), measure.name == "nDCG"
+    if padding is not None:
+        mask = mask_for(labels, mask, padding)
     fused = fused_at_cutoff(scores, labels, mask, measure.cutoff, settings, rule, normalised)
     if fused is not None:
         return fused

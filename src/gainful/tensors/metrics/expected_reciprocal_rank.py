@@ -17,6 +17,7 @@ def err(
     k: int | None = None,
     max: float = 4,  # noqa: A002 - the parameter of the catalogue
     ties: str = "order",
+    padding: float | None = None,
 ) -> Any:
     """Return the expected reciprocal rank, Σ_{i≤k} (1/i)·s_i·Π_{j<i} (1 − s_j), s = (2^g − 1)/2^max.
 
@@ -27,6 +28,7 @@ def err(
         k: cutoff; None for the whole list.
         max: the highest grade of the scale.
         ties: `order` to take equal scores as they come; the mean over all orders has no closed form.
+        padding: the label of places without a document, such as -1; they are masked, too.
 
     Returns:
         [...] in the type of the scores.
@@ -43,7 +45,7 @@ def err(
             "average",
             "Choose ties='order'.",
         )
-    lists = read_lists(scores, labels, mask)
+    lists = read_lists(scores, labels, mask, padding)
     xp, top = lists.xp, measure.parameters["max"]
     ranking = rank(lists, measure.cutoff, ties)
     grades = ranking.ranked(lists.grades)

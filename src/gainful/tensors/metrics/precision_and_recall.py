@@ -29,6 +29,7 @@ def precision(
     k: int | None = None,
     rel: float = 1,
     ties: str = "average",
+    padding: float | None = None,
 ) -> Any:
     """Return the relevant documents among the first k divided by k, or by the length without k.
 
@@ -39,6 +40,7 @@ def precision(
         k: cutoff; None for the whole list. A list that is shorter is divided by k all the same.
         rel: documents of this grade or a higher one are relevant.
         ties: `average` for the mean over all orders of equal scores, `order` to take them as they come.
+        padding: the label of places without a document, such as -1; they are masked, too.
 
     Returns:
         [...] in the type of the scores.
@@ -47,7 +49,7 @@ def precision(
     array([0.5])
     """
     measure = Measure("P", cutoff=k, rel=rel)
-    lists = read_lists(scores, labels, mask)
+    lists = read_lists(scores, labels, mask, padding)
     hits = _hits(lists, measure, ties)
     lengths = lists.total(lists.numbers(lists.valid))
     asked = lengths if k is None else lists.constant([float(measure.cutoff or 0)])
@@ -62,6 +64,7 @@ def recall(
     k: int | None = None,
     rel: float = 1,
     ties: str = "average",
+    padding: float | None = None,
 ) -> Any:
     """Return the relevant documents among the first k divided by all that are relevant; 0 if none is.
 
@@ -72,6 +75,7 @@ def recall(
         k: cutoff; None for the whole list.
         rel: documents of this grade or a higher one are relevant.
         ties: `average` for the mean over all orders of equal scores, `order` to take them as they come.
+        padding: the label of places without a document, such as -1; they are masked, too.
 
     Returns:
         [...] in the type of the scores.
@@ -80,7 +84,7 @@ def recall(
     array([0.5])
     """
     measure = Measure("R", cutoff=k, rel=rel)
-    lists = read_lists(scores, labels, mask)
+    lists = read_lists(scores, labels, mask, padding)
     hits = _hits(lists, measure, ties)
     return lists.result(lists.ratio(hits, lists.total(_relevant(lists, measure))))
 
@@ -93,6 +97,7 @@ def average_precision(
     k: int | None = None,
     rel: float = 1,
     ties: str = "average",
+    padding: float | None = None,
 ) -> Any:
     """Return (1/R) Σ P@i over the ranks i ≤ k of the R relevant documents; 0 if there is none.
 
@@ -103,6 +108,7 @@ def average_precision(
         k: cutoff; None for the whole list. R counts the relevant documents below it, too.
         rel: documents of this grade or a higher one are relevant.
         ties: `average` for the mean over all orders of equal scores, `order` to take them as they come.
+        padding: the label of places without a document, such as -1; they are masked, too.
 
     Returns:
         [...] in the type of the scores.
@@ -111,7 +117,7 @@ def average_precision(
     array([0.8333])
     """
     measure = Measure("AP", cutoff=k, rel=rel)
-    lists = read_lists(scores, labels, mask)
+    lists = read_lists(scores, labels, mask, padding)
     relevant = _relevant(lists, measure)
     ranking = rank(lists, measure.cutoff, read_ties(ties))
     found = ranking.ranked(relevant)
@@ -132,6 +138,7 @@ def reciprocal_rank(
     k: int | None = None,
     rel: float = 1,
     ties: str = "average",
+    padding: float | None = None,
 ) -> Any:
     """Return 1 / the rank of the first relevant document; 0 if there is none down to k.
 
@@ -142,6 +149,7 @@ def reciprocal_rank(
         k: cutoff; None for the whole list.
         rel: documents of this grade or a higher one are relevant.
         ties: `average` for the mean over all orders of equal scores, `order` to take them as they come.
+        padding: the label of places without a document, such as -1; they are masked, too.
 
     Returns:
         [...] in the type of the scores.
@@ -150,7 +158,7 @@ def reciprocal_rank(
     array([0.5])
     """
     measure = Measure("RR", cutoff=k, rel=rel)
-    lists = read_lists(scores, labels, mask)
+    lists = read_lists(scores, labels, mask, padding)
     ranking = rank(lists, measure.cutoff, read_ties(ties))
     above, inside = ranking.blocks(ranking.ranked(_relevant(lists, measure)))
     size, step = _block_sizes(lists, ranking)

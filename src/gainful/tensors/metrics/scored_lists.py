@@ -14,10 +14,16 @@ from gainful.arguments import SWAPPED
 from gainful.array_types import Bools
 from gainful.errors import InputError, warn
 from gainful.kernels.swapped_arguments import swapped_arguments
-from gainful.tensors.array_checks import FLOATS, holds_numbers, refuse_sparse, type_of
+from gainful.tensors.array_checks import (
+    FLOATS,
+    holds_numbers,
+    is_at_hand,
+    mask_for,
+    refuse_sparse,
+    type_of,
+)
 from gainful.tensors.metrics.array_libraries import (
     device_of,
-    is_at_hand,
     is_jax,
     is_torch,
     namespace_of,
@@ -84,7 +90,9 @@ class ScoredLists:
         return self.xp.astype(self.xp.where(lacking, float("nan"), values), self.dtype)[..., 0]
 
 
-def read_lists(scores: Any, labels: Any, mask: Any = None) -> ScoredLists:
+def read_lists(
+    scores: Any, labels: Any, mask: Any = None, padding: float | None = None
+) -> ScoredLists:
     """Check arrays of one library and shape, and blank what is no document.
 
     >>> import numpy as np
@@ -93,6 +101,7 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> ScoredLists:
     array([[2., 0.]])
     """
     xp = namespace_of(scores=scores, labels=labels, mask=mask)
+    mask = mask_for(labels, mask, padding)
     refuse_wrong_lists(scores, labels, mask)
     if isinstance(scores, np.ndarray):  # which are on the host, and are never traced
         _warn_if_swapped(scores, labels, mask)
