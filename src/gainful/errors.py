@@ -81,6 +81,10 @@ class GainfulError(Exception):
         """Return the same error at another place, where only the caller knows it."""
         return type(self)(where, self.expected, self.found, self.remedy, self.choice, self.whose)
 
+    def with_remedy(self, remedy: str) -> Self:
+        """Return the same error with what to do about it."""
+        return type(self)(self.where, self.expected, self.found, remedy, self.choice, self.whose)
+
     def of(self, whose: str) -> Self:
         """Return the same error, whose choice of a policy is somebody's."""
         return type(self)(self.where, self.expected, self.found, self.remedy, self.choice, whose)

@@ -364,7 +364,7 @@ def test_a_hint_names_all_dialects_those_that_are_near_first():
 def test_why_says_whose_policy_refuses(order):
     judgments = {"q": {"a": 1}, "lost": {"a": 1}}
     refusing = next(name for name in order if name != "rax")
-    said = rf"\(policy missing=error, as dialect {gf.dialect(refusing)} has it\), found 1 missing"
+    said = rf"\(policy missing=error, as dialect {gf.dialect(refusing)} has it\), found 1 missing.*[Ww]ithout (the|a) dialect"
     with pytest.raises(gf.errors.InputError, match=said):
         gf.why(judgments, {"q": {"a": 1.0}}, dialects=order)
 
@@ -387,3 +387,20 @@ def test_what_a_dialect_says_of_a_choice():
         with pytest.raises(gf.errors.InputError) as caught, speaking(name):
             raise other
         assert caught.value is other
+
+
+@pytest.mark.parametrize(
+    "name", [each.name for each in gf.dialects() if each.policy.missing == "error"]
+)
+def test_a_missing_query_is_refused_with_what_works(name):
+    judgments = {"q": {"a": 1}, "lost": {"a": 1}}
+    with pytest.raises(gf.errors.InputError) as refused:
+        gf.evaluate(judgments, {"q": {"a": 1.0}}, "nDCG@10", dialect=name)
+    assert refused.value.remedy == gf.dialect(name).on_missing
+    if name == "trec_eval-10":
+        assert "trec_eval-9" in refused.value.remedy
+        assert (
+            gf.evaluate(judgments, {"q": {"a": 1.0}}, "nDCG@10", dialect="trec_eval-9")["nDCG@10"]
+            == 1
+        )
+    assert gf.evaluate(judgments, {"q": {"a": 1.0}}, "nDCG@10")["nDCG@10"] == 0.5

@@ -288,7 +288,7 @@ def speaking(dialect: str | Dialect | None) -> Iterator[None]:
     ...     raise InputError("run", "all queries", "1 missing", choice="missing=error")
     Traceback (most recent call last):
         ...
-    gainful.errors.InputError: run: expected all queries (policy missing=error, as dialect ranx has it), found 1 missing.
+    gainful.errors.InputError: run: expected all queries (policy missing=error, as dialect ranx has it), found 1 missing. Without a dialect such queries count as 0, as with make_comparable.
     """
     try:
         yield
@@ -297,4 +297,9 @@ def speaking(dialect: str | Dialect | None) -> Iterator[None]:
             raise
         if not problem.choice:
             raise
-        raise problem.of(f"as dialect {dialect} has it") from None
+        said = problem.of(f"as dialect {dialect} has it")
+        if problem.choice == "missing=error" and not problem.remedy:
+            from gainful.measures.dialect_catalogue import dialect as find_dialect
+
+            said = said.with_remedy(find_dialect(dialect).on_missing)
+        raise said from None

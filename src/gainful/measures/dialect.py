@@ -76,6 +76,7 @@ class Dialect:
         faults: what is known to be wrong in the tool, or to mislead, in sentences.
         average: the denominator of its average precision, a word of that parameter of AP.
         has_ndcg: whether it has nDCG at all.
+        on_missing: what to do where it stops at a judged query that the run lacks.
     """
 
     name: str
@@ -92,9 +93,10 @@ class Dialect:
     faults: str = ""
     average: str = "R"
     has_ndcg: bool = True
+    on_missing: str = "Add the missing queries to the run, or measure without the dialect."
 
     def __post_init__(self) -> None:
-        for name in ("name", "tool", "ties", "note", "faults"):
+        for name in ("name", "tool", "ties", "note", "faults", "on_missing"):
             arguments.text(getattr(self, name), f"dialect, {name}")
         for name in ("settings", "names"):
             given = getattr(self, name)

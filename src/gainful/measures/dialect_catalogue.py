@@ -75,6 +75,8 @@ DIALECTS = (
         grades=_WHOLE,
         digits=4,
         note="Compares scores as float64. With -c, missing queries count as 0.",
+        on_missing="The dialect trec_eval-9 leaves such queries out. Without a dialect they count as 0, as "
+        "with the option -c of trec_eval.",
     ),
     Dialect(
         "pytrec_eval",
@@ -107,6 +109,7 @@ DIALECTS = (
         grades=_RANX,
         ties=_OPEN,
         note="With make_comparable, missing queries count as 0.",
+        on_missing="Without a dialect such queries count as 0, as with make_comparable.",
     ),
     Dialect(
         "scikit-learn",

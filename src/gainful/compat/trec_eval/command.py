@@ -185,7 +185,10 @@ def _evaluable(
         if missing[place] and options.version < _LATEST:
             continue
         if missing[place] and not options.complete:
-            message = f"trec_eval: result qid '{query}' not found in qrels"
+            message = (
+                f"trec_eval: query '{query}' is judged, but the run lacks it. -c counts such queries "
+                "as 0, --version-of 9 leaves them out."
+            )
             return places, StoppedError(message, BAD_QUERY)
         faults = sides.faults if places else {**sides.faults, **sides.first_faults}
         fault = _fault(faults.get(query), asked, options)

@@ -17,7 +17,8 @@ from gainful.tensors.imported_frameworks import imported
 def namespace_of(**given: Any) -> Any:
     """Return the namespace of the library that all arrays belong to; a mask may be None.
 
-    >>>     >>> namespace_of(scores=np.zeros(3), mask=None).__name__
+    >>> import numpy as np
+    >>> namespace_of(scores=np.zeros(3), mask=None).__name__
     'array_api_compat.numpy'
     """
     arrays = {name: one for name, one in given.items() if name != "mask" or one is not None}
