@@ -1,6 +1,7 @@
 """What messages advise can be done with the command that prints them."""
 
 import json
+import re
 
 import pytest
 
@@ -118,3 +119,33 @@ def test_check_says_no_such_thing_of_a_file_that_can_be_read_in_part(cli, files)
         assert "2 rows cannot be read" in done.stdout
         assert "Correct the row, or remove it." in done.stdout
         assert "This looks like" not in done.stdout
+
+
+SUBTOPICS = "q 1 d1 1\nq 2 d2 1\np 1 d1 1\np 2 d3 1\n"
+
+
+@pytest.mark.parametrize("command", ["compare", "leaderboard"])
+def test_measures_of_subtopics_are_compared_by_the_route_that_is_named(cli, files, command):
+    judgments = files("subtopics.qrels", SUBTOPICS)
+    runs = [
+        files(f"{name}.run", f"q Q0 {first} 1 2 x\np Q0 d1 1 2 x\n") for name, first in ("ad", "be")
+    ]
+    done = cli(command, "--subtopics", judgments, *runs)
+    assert done.returncode == 2
+    told = " ".join(done.stderr.split())
+    first = re.search(r"(gainful evaluate .+? -o RUN\.csv), then", told)[1]
+    second = re.search(rf"gainful {command} --scores RUN\.csv RUN\.csv", told)[0]
+    scores = []
+    for run in runs:
+        scores.append(run.with_suffix(".csv"))
+        words = first.replace("JUDGMENTS", str(judgments)).replace("RUN.csv", str(scores[-1]))
+        assert cli(*words.replace("RUN", str(run)).split()[1:]).returncode == 0
+    words = [*second.split()[1:-2], *map(str, scores)]
+    assert "alpha_nDCG@10" in cli(*words).stdout
+
+
+@pytest.mark.parametrize("command", ["report", "explain", "why", "pool", "power"])
+def test_commands_without_subtopics_say_what_measures_them(cli, command):
+    done = cli(command, "--subtopics", "a", "b")
+    assert done.returncode == 2
+    assert "evaluate JUDGMENTS RUN --subtopics -m alpha_nDCG@10" in " ".join(done.stderr.split())

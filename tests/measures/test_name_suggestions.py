@@ -1,5 +1,7 @@
 """A name that the catalogue does not have is answered by what it means, not by its letters."""
 
+import re
+
 import pytest
 
 import gainful as gf
@@ -124,3 +126,21 @@ def test_the_tables_lead_to_measures_and_hide_none():
         assert str(gf.measure(meant + at)) == meant + at
     for meant in SUBTOPIC_SYNONYMS:
         assert gf.subtopics.subtopic_family(meant).name == meant
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("infNDCG", "inferred_ndcg"),
+        ("infNDCG@10", "inferred_ndcg"),
+        ("inferred_ndcg", "inferred_ndcg"),
+        ("xinfAP", "inferred_ap"),
+    ],
+)
+def test_measures_of_sampled_pools_name_the_function_that_works(cli, files, name, function):
+    told = rf"gf\.judging\.{function}\(samples, run\)"
+    with pytest.raises(gf.errors.MeasureError, match=told):
+        gf.measure(name)
+    assert callable(getattr(gf.judging, function))
+    given = files("a.qrels", "q1 0 a 1\n"), files("a.run", "q1 Q0 a 1 2.0 t\n")
+    assert re.search(told, " ".join(cli("evaluate", *given, "-m", name).stderr.split()))

@@ -10,6 +10,9 @@ _SAME = {
 """What other tools call an option, and what it is called here."""
 _OF_MEASURES = ("-k", "--k", "--at", "--cutoff", "--gain", "--discount", "--rel")
 _MEASURING = ("evaluate", "compare", "report", "explain", "why", "pool", "power")
+_SUBTOPICS = "gainful evaluate JUDGMENTS RUN --subtopics -m alpha_nDCG@10"
+_OF_SCORES = ("compare", "leaderboard")
+"""Commands that take scores of queries in the place of judgments and runs."""
 
 
 def no_such_option(
@@ -24,6 +27,15 @@ def no_such_option(
         told = f"{name} stands before the command: gainful {name} {command} …"
     elif name in _OF_MEASURES and command in _MEASURING:
         told = f"No such option {name!r}. It is part of the measure: -m 'nDCG(gain=exp2)@10'."
+    elif name == "--subtopics" and command in (*_MEASURING, *_OF_SCORES):
+        told = f"{command} has no --subtopics. "
+        if command in _OF_SCORES:
+            told += (
+                f"Write the scores of each run, {_SUBTOPICS} --per-query -o RUN.csv, then give these "
+                f"files: gainful {command} --scores RUN.csv RUN.csv …"
+            )
+        else:
+            told += f"Measures of subtopics come from: {_SUBTOPICS}"
     if told:
         return click.UsageError(told, None if wrong is None else wrong.ctx)
     if wrong is None:

@@ -86,12 +86,20 @@ _ITEMS = (
     "gainful recommend."
 )
 _TEXTS = "It is of generated texts, not of a ranking."
+_SAMPLED = (
+    "It needs judgments that were sampled from the strata of a pool, and there is no command for it. In "
+    "Python: gf.judging.{0}(samples, run)."
+)
 NOT_MEASURED: Mapping[str, tuple[str, ...]] = {
     _ORDER_OF_TWO.format("gf.statistics.kendall_tau()"): (
         "kendall", "tau", "kendalltau", "spearman", "footrule"),
     _ORDER_OF_TWO.format("gf.statistics.rbo()"): (
         "rbo", "overlap", "jaccard", "rank_biased_overlap"),
     _ORDER_OF_TWO.format("gf.statistics.tau_ap()"): ("tau_ap",),
+    _SAMPLED.format("inferred_ndcg"): (
+        "inf_ndcg", "inferred_ndcg", "xinf_ndcg", "inferred_normalized_discounted_cumulative_gain",
+        "inferred_normalised_discounted_cumulative_gain"),
+    _SAMPLED.format("inferred_ap"): ("xinf_ap", "extended_inferred_ap", "inf_map"),
     "The nearest is 'bpref' (binary preference): are relevant documents above the others?": (
         "auc", "roc", "roc_auc", "auroc", "pairwise_accuracy", "concordance"),
     _PREDICTIONS: ("mse", "rmse", "mae", "log_loss", "logloss", "r2", "pearson", "correlation"),
