@@ -45,6 +45,7 @@ def test_a_slice_is_the_comparison_of_its_queries(judged):
             subset(runs, queries),
             ["nDCG@5", "RR"],
             resamples=100,
+            level=1 - 0.05 / 12,  # all twelve intervals hold at once
         )
         wanted = part[one.difference.run, one.difference.measure]
         for name in ("queries", "base_mean", "run_mean", "difference", "sd", "effect", "moved"):
@@ -274,3 +275,40 @@ def test_most_slices_are_shown_and_the_others_counted():
     shown = found.tables()[1]
     assert len(shown.rows) == 12
     assert "8 more slices not shown" in shown.notes
+
+
+@pytest.mark.parametrize(
+    "correction", ["bonferroni", "holm", "benjamini-hochberg", "max-t", "none"]
+)
+@pytest.mark.parametrize("interval", ["t", "hall", "bca"])
+def test_intervals_of_slices_are_corrected_as_p_is(judged, correction, interval):
+    judgments, runs = judged
+    options = {"correction": correction, "interval": interval, "resamples": 200}
+    found = gf.compare(judgments, runs, slices=locales(judgments), by="locale", **options)
+    made = sum(one.difference.p is not None for one in found.slices)
+    level = 0.95 if correction == "none" else 1 - 0.05 / made
+    for one in found.slices:
+        for method in one.difference.intervals.values():
+            assert method.level == pytest.approx(level, abs=1e-12)
+    assert {one.interval.level for one in found.differences} == {0.95}  # of all queries
+    notes = " ".join(found.slices_table().notes)
+    assert (f"all {made} intervals hold at once at 95%" in notes) == (correction != "none")
+
+
+def test_an_interval_of_a_slice_agrees_with_its_verdict():
+    draw = np.random.default_rng(4)
+    parts = {f"q{i:03}": {"part": f"s{i % 8}"} for i in range(160)}
+    old = {query: float(draw.normal()) for query in parts}
+    agree = 0
+    for shift in np.linspace(0, 1, 12):
+        new = {query: value + float(draw.normal(shift)) for query, value in old.items()}
+        found = gf.comparison.compare_scores(
+            {"old": old, "new": new}, slices=parts, by="part", correction="bonferroni",
+            interval="t", resamples=100,
+        )  # fmt: skip
+        for one in found.slices:
+            ends = one.difference.interval
+            decided = one.difference.verdict.word != "no decision"
+            assert decided == (not ends.low <= 0 <= ends.high)
+            agree += decided
+    assert agree > 5

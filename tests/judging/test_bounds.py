@@ -324,3 +324,19 @@ def test_files_and_frames_give_the_same(files):
         two = gf.bounds(*paths[:2], measures, grades=(0, 1, 2), against=paths[2])[measures]
         assert two.low == pytest.approx(one.low, abs=1e-12)
         assert two.high == pytest.approx(one.high, abs=1e-12)
+
+
+@pytest.mark.parametrize("measures", ["nDCG@3", ["nDCG@3", "P@5"], ["P@2", "AP"], "DCG"])
+def test_coverage_is_that_of_an_evaluation(measures):
+    documents = [f"d{at}" for at in range(12)]
+    judgments = {
+        f"q{n}": {doc: at % 3 for at, doc in enumerate(documents[: 4 + n])} for n in range(5)
+    }
+    run = {
+        query: {doc: float(-(at // 2)) for at, doc in enumerate(documents)} for query in judgments
+    }
+    found = gf.bounds(judgments, run, measures, grades=(0, 2))
+    known = gf.evaluate(judgments, run, measures)
+    assert found.coverage.to_dict() == known.coverage.to_dict()
+    several = gf.judging.bounds_of_runs(judgments, {"a": run, "b": run}, measures, grades=(0, 2))
+    assert several.runs["a"].coverage.to_dict() == known.coverage.to_dict()

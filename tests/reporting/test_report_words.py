@@ -72,7 +72,10 @@ def test_one_share_of_unjudged_documents_needs_no_word():
 def test_slices_have_the_notes_of_their_table():
     by = {query: {"half": "ab"[place % 2]} for place, query in enumerate(_judged())}
     slices = payload_of(JUDGMENTS, RUNS, slices=by)["slices"]
-    assert slices["notes"] == ["p corrected over 2 comparisons of slices (holm)"]
+    assert slices["notes"] == [
+        "p corrected over 2 comparisons of slices (holm)",
+        "all 2 intervals hold at once at 95%: each is a 97.5% interval",
+    ]
     found = gf.compare(JUDGMENTS, RUNS, slices=by).slices_table()
     assert slices["notes"] == list(found.notes)
 

@@ -259,7 +259,11 @@ class ComparisonResult(Logged):
         columns = ["slice", "value", "measure", "base", "run", "queries", "difference"]
         columns += [f"{level} low", f"{level} high", "p", "verdict"]
         made = sum(s.difference.p is not None for s in self.slices)
-        notes = [f"p corrected over {made} comparisons of slices ({self.settings.adjustment})"]
+        each = 100 * (1 - self.settings.alpha / max(made, 1))
+        notes = [
+            f"p corrected over {made} comparisons of slices ({self.settings.adjustment})",
+            f"all {made} intervals hold at once at {level}: each is a {each:.4g}% interval",
+        ]
         if made < 2 or not CORRECTIONS[self.settings.adjustment].changes:
             notes = []
         if any(s.column == "baseline" for s in shown):

@@ -245,7 +245,7 @@ class _Columns:
         if method not in self._intervals:
             settings = self.settings
             build = INTERVALS[method].build
-            self._intervals[method] = build(self.values, settings.draws, settings.level)
+            self._intervals[method] = build(self.values, settings.draws, settings.level_of_each)
         return self._intervals[method][column]
 
     @property

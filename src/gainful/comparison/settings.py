@@ -27,6 +27,7 @@ class Settings:
         seed: of both; the same seed gives the same bits.
         progress: called with the share of the work that is done.
         tie: differences of a query up to this are ties: for the sign test, wins and losses.
+        together: how many intervals hold all at once at the level, by Bonferroni; 1 for each alone.
     """
 
     pairs: str = "baseline"
@@ -39,6 +40,7 @@ class Settings:
     seed: int = 0
     progress: Callable[[float], object] | None = field(default=None, compare=False, repr=False)
     tie: float = 0.0
+    together: int = field(default=1, repr=False)
 
     def __post_init__(self) -> None:
         for name, choices in comparison_choices().items():
@@ -59,6 +61,11 @@ class Settings:
         """The probability to find a difference where there is none."""
         # In binary 1 − 0.95 is not 0.05.
         return float(1 - Decimal(repr(float(self.level))))
+
+    @property
+    def level_of_each(self) -> float:
+        """The level of each interval, so that all of them hold at once at `level`."""
+        return self.level if self.together == 1 else 1 - self.alpha / self.together
 
     @property
     def draws(self) -> Draws:

@@ -17,6 +17,7 @@ from gainful.evaluation.query_slicing import (
     parts_by_number,
 )
 from gainful.inputs.side_table_reader import InputTable
+from gainful.statistics.corrections import CORRECTIONS
 from gainful.writing.result_base import Record
 
 AUTOMATIC = ("judged", "baseline")
@@ -30,7 +31,8 @@ class Slice(Record):
     Attributes:
         column: of the metadata, or `judged`, or `baseline`.
         value: that the queries have there, or a range of it.
-        difference: of those queries; its p is corrected over all slices.
+        difference: of those queries. Its p is corrected over all slices, and its interval holds together with those of
+            all slices, unless the correction is `none`.
     """
 
     column: str
@@ -63,6 +65,12 @@ def slices_of(
         return ()
     # Tukey's is a family of whole runs; parts of them are corrected one by one.
     plain = replace(settings, correction=settings.adjustment)
+    if CORRECTIONS[
+        plain.correction
+    ].changes:  # the intervals are corrected as p is, for the same comparisons
+        tested = (np.count_nonzero(paired.kept[part.chosen], axis=0) > 1 for part in parts)
+        made = len(pairs) * sum(int(np.count_nonzero(each)) for each in tested)
+        plain = replace(plain, together=max(made, 1))
     found = differences(paired, pairs, plain, [part.chosen for part in parts])
     slices = [
         Slice(part.column, part.value, difference)

@@ -14,7 +14,7 @@ from gainful import arguments
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.coverage import Coverage, policy_note
-from gainful.evaluation.evaluate import run_progress
+from gainful.evaluation.evaluate import depth_for, run_progress
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.scores import measure_matched
@@ -30,7 +30,7 @@ from gainful.judging.grades_for_unjudged import Scale, read_scale
 from gainful.judging.measure_bounds import SIMPLE
 from gainful.judging.ndcg_bounds import bounds_of, single_list
 from gainful.matching.keyword_options import MeasuringOptions, takes
-from gainful.matching.matched import Matched
+from gainful.matching.matched import Matched, cut
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, Measures, read_measure
@@ -284,7 +284,9 @@ def _of_matched(
     matched: Matched, measures: tuple[Measure, ...], policy: Policy, scale: Scale, unseen: float
 ) -> Bounds:
     """Return the bounds of a run that was matched, under a policy with ties decided."""
-    scores = measure_matched([matched], measures, policy)
+    # As an evaluation counts them: down to the deepest cutoff.
+    depth = depth_for(measures, policy)
+    scores = measure_matched([cut(matched, depth)], measures, policy, depth)
     value, kept = scores.values, _kept(matched, policy)
     low, high = (ends[kept] for ends in _ends(matched, measures, policy, scale, unseen))
     # The value may be an end, and rounded in another way.
