@@ -26,6 +26,7 @@ from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.request import asked_of, read_tool
 from gainful.measures.dialect import Dialect
 from gainful.measures.notation import GivenMeasure, Measures, name_of
+from gainful.measures.policy import answers_in
 from gainful.message_texts import counted, did_you_mean, shown
 from gainful.rendering.table_formats import Cell, PValue, Table, as_text
 from gainful.statistics.intervals import Interval
@@ -257,6 +258,7 @@ class Calibration(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values; what is not finite becomes None."""
         plain = Result.to_dict(self)
+        plain["policy"] = answers_in(self.policy)
         for name in ("means", "differences"):
             for row, each in zip(plain[name], getattr(self, name), strict=True):
                 row["verdict"] = None if each.verdict is None else each.verdict.word

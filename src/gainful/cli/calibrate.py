@@ -6,6 +6,7 @@ import click
 
 import gainful as gf
 from gainful.cli.command_with_project_defaults import ProjectCommand
+from gainful.cli.gate_rules import json_with_gate
 from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
@@ -149,10 +150,15 @@ def calibrated(
 
 
 def write_calibration(
-    found: "gf.results.Calibration", options: dict[str, Any], digits: int | None = None
+    found: "gf.results.Calibration",
+    options: dict[str, Any],
+    digits: int | None = None,
+    gate: "gf.results.Gate | None" = None,
 ) -> None:
     """Write a calibration; of formats without notes, these go to standard error."""
     text = gf.writing.render(found, format_of(options), digits=digits, **layout_of(options))
+    if format_of(options) == "json":
+        text = json_with_gate(text, gate)
     write(text, options["output"])
     if format_of(options) in WITHOUT_NOTES:
         for note in found.table().notes:

@@ -16,7 +16,7 @@ from gainful.cli.calibrate import (
 )
 from gainful.cli.command_with_project_defaults import ProjectCommand
 from gainful.cli.comparison_options import comparing_of, comparing_options
-from gainful.cli.gate_rules import gate_rules
+from gainful.cli.gate_rules import gate_rules, json_with_gate
 from gainful.cli.option_origins import is_typed, set_aside
 from gainful.cli.options import (
     MEASURING,
@@ -218,7 +218,7 @@ def _compare_by_both(files: tuple[str, ...], options: dict[str, Any]) -> None:
     more = {name: options[name] for name in ("baseline", "level", "margin", "correction", "design")}
     found = calibrated(human, model, runs, measures, options, **more)
     gate = found.gate(*rules) if any(rules) else None
-    write_calibration(found, options, options["digits"])
+    write_calibration(found, options, options["digits"], gate)
     if options["junit"] and gate is not None:
         gf.writing.write_text(gate.to_junit(), options["junit"])
     if options["summary"]:
@@ -377,12 +377,12 @@ def _write(
     options: dict[str, Any],
 ) -> None:
     shown = _shown(found, options)
-    write(
-        gf.writing.render(
-            shown, format_of(options), digits=options["digits"], **layout_of(options)
-        ),
-        options["output"],
+    text = gf.writing.render(
+        shown, format_of(options), digits=options["digits"], **layout_of(options)
     )
+    if format_of(options) == "json":
+        text = json_with_gate(text, gate)
+    write(text, options["output"])
     # The tables alone are a list in json, without room for notes; the comparison has them in it.
     bare = WITHOUT_NOTES if shown is found else (*WITHOUT_NOTES, "json")
     if format_of(options) in bare:

@@ -10,7 +10,7 @@ import click
 import gainful as gf
 from gainful.cli import startup_speed
 from gainful.cli.command_with_project_defaults import ProjectCommand
-from gainful.cli.gate_rules import gate_rules, leave_out_gate
+from gainful.cli.gate_rules import gate_rules, json_with_gate, leave_out_gate
 from gainful.cli.option_origins import current_project, is_set, is_typed
 from gainful.cli.options import (
     MEASURING,
@@ -217,7 +217,10 @@ def _finish(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any])
         (scores,) = results.values()
         gf.save_baseline(scores, options["save_baseline"])
     level = options["level"] or 0.95
+    gate = _gate(results, options)
     text = _rendered(results, options, level)
+    if format_of(options) == "json":
+        text = json_with_gate(text, gate)
     write(text, options["output"])
     # The ends alone are a list in json, without room for notes.
     bare = (*WITHOUT_NOTES, "json") if any(_ends(options).values()) else WITHOUT_NOTES
@@ -239,7 +242,7 @@ def _finish(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any])
             tell(f"{name}: {scores.coverage}")
         for note in first.aggregates:
             tell(note)
-    _pass_gate(results, options)
+    _pass_gate(results, gate, options)
 
 
 def _ends(options: dict[str, Any]) -> dict[str, int]:
@@ -286,16 +289,27 @@ def _check_conditions(options: dict[str, Any], dialect: str | None) -> None:
         options["fail_if"], options["fail_unless"] = rules
 
 
-def _pass_gate(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any]) -> None:
-    """Check the conditions, if there are any, tell of them, and end with 1 where one fails."""
-    gate = None
-    if any(_rules(options)):
-        gate = gf.results.Gate.of_scores(
-            results,
-            *_rules(options),
-            interval=options["interval"] or _of_comparisons("interval") or "hall",
-            level=options["level"] or _of_comparisons("level") or 0.95,
-        )
+def _gate(
+    results: "Mapping[str, gf.results.Scores]", options: dict[str, Any]
+) -> "gf.results.Gate | None":
+    """Check the conditions, if there are any."""
+    if not any(_rules(options)):
+        return None
+    return gf.results.Gate.of_scores(
+        results,
+        *_rules(options),
+        interval=options["interval"] or _of_comparisons("interval") or "hall",
+        level=options["level"] or _of_comparisons("level") or 0.95,
+    )
+
+
+def _pass_gate(
+    results: "Mapping[str, gf.results.Scores]",
+    gate: "gf.results.Gate | None",
+    options: dict[str, Any],
+) -> None:
+    """Tell what a gate decided, and end with 1 where it fails."""
+    if gate is not None:
         tell_lines(f"\n{gate}")
     if gate is not None and options["junit"]:
         gf.writing.write_text(gate.to_junit(), options["junit"])

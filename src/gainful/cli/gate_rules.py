@@ -1,5 +1,6 @@
 """The conditions under which a command fails: --fail-if and --fail-unless, or those of a project's file."""
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,6 +30,15 @@ def gate_rules(
     refuse = gf.results.Gate.check_conditions if check is None else check
     refuse(measures, found[0], found[1], dialect=dialect, compared=compared)
     return found[0], found[1]
+
+
+def json_with_gate(text: str, gate: "gf.results.Gate | None") -> str:
+    """Return the JSON of a result with what a gate decided about it; as it is without a gate, or if it is a list of rows."""
+    found = None if gate is None else json.loads(text)
+    if gate is None or not isinstance(found, dict):
+        return text
+    found["gate"] = {"failed": gate.failed, "checked": gate.table().records()}
+    return json.dumps(found, indent=2, ensure_ascii=False)
 
 
 def leave_out_gate(options: dict[str, Any], why: str) -> None:

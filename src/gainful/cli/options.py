@@ -398,7 +398,8 @@ def folding_options(command: Command) -> Command:
             "--chunks",
             metavar="DELIMITER",
             help="The run has chunks of documents, which are folded: what stands before the number "
-            "of a chunk, # in doc7#2. --fold says which score a document has.",
+            "of a chunk, # in doc7#2. It is cut at the last DELIMITER; first:DELIMITER cuts at the first, "
+            "first::: for doc7::256::3. --fold says which score a document has.",
         ),
         click.option(
             "--chunk-map",

@@ -17,6 +17,7 @@ from gainful.errors import InputError
 from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.scores import Scores
 from gainful.measures.notation import GivenMeasure, name_of
+from gainful.measures.policy import answers_in
 from gainful.message_texts import counted, did_you_mean, shown
 from gainful.rendering.table_formats import Cell, PValue, Table, as_html, as_markdown, as_text
 from gainful.statistics.corrections import CORRECTIONS
@@ -293,7 +294,7 @@ class ComparisonResult(Logged):
             "measures": list(self.measures),
             "settings": str(self.settings),
             "dialect": self.dialect,
-            "policy": self.policy,
+            "policy": answers_in(self.policy),
             "coverage": {name: asdict(checks) for name, checks in (self.checks or {}).items()},
             "changed": None if self.changed is None else list(self.changed),
             "left_out": {m: list(queries) for m, queries in self.paired.left_out().items()},

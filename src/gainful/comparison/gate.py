@@ -59,6 +59,7 @@ _CHANGE = re.compile(r"[Δ∆]\s*(?P<one>.+)|change\s*\((?P<two>.+)\)")
 _SPELLED_OUT = re.compile(
     r"(?:delta|diff|difference|change)\b[\s(]*(?P<name>.+?)\)?", re.IGNORECASE
 )
+_GARBLED = re.compile(r"[^\x00-\x7f]+\s*(?P<one>.+)|\?+\s*(?P<two>.+)")  # Δ, in another encoding
 _COMPARED = "a measure that is compared, or a fact"
 _MEAN = re.compile(r"mean\s*\((?P<one>.+)\)")
 _WRITTEN = re.compile(r"\s*(?P<name>.+?)\s*(?P<sign><=|>=|<|>)\s*(?P<number>[^<>=]+?)\s*")
@@ -136,10 +137,25 @@ def read_conditions(
     for text in texts:
         if not isinstance(text, str):
             raise InputError(where, expected, f"{shown(text)} in the list", remedy)
-    read = [_read(text, measures, unless=unless, dialect=dialect, facts=facts) for text in texts]
+    read = [
+        _read(_as_typed(text), measures, unless=unless, dialect=dialect, facts=facts)
+        for text in texts
+    ]
     for condition in read:
         _refuse_misplaced(condition, where, compared=compared)
     return read
+
+
+def _as_typed(text: str) -> str:
+    r"""Return a condition as it was typed, where Δ came through a locale without it, such as C.
+
+    >>> _as_typed("\udcce\udc94 nDCG@10 < 0")
+    'Δ nDCG@10 < 0'
+    """
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:  # of another encoding
+        return text
 
 
 def _refuse_misplaced(condition: Condition, where: str, *, compared: bool) -> None:
@@ -251,6 +267,11 @@ def _name(
         change = _SPELLED_OUT.fullmatch(written)
         if change is not None and name_among(change["name"], measures, dialect) in measures:
             told = f"Write 'Δ {change['name']}' or 'change({change['name']})'."
+            raise InputError(where, "a change spelled as a change", f"'{written}'", told)
+        garbled = _GARBLED.fullmatch(written)
+        inside = None if garbled is None else garbled["one"] or garbled["two"]
+        if inside is not None and name_among(inside, measures, dialect) in measures:
+            told = f"If it was a Δ, which not every terminal can type, write 'change({inside})'."
             raise InputError(where, "a change spelled as a change", f"'{written}'", told)
         expected = _COMPARED if offered else "a measure that is compared"
         if facts and written == "p":  # the measure P is not written so

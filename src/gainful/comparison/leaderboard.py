@@ -63,6 +63,7 @@ from gainful.inputs.side_table_reader import InputTable, read_table
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.baseline_in_formulas import measures_inside
 from gainful.measures.notation import GivenMeasure
+from gainful.measures.policy import answers_in
 from gainful.message_texts import counted
 from gainful.rendering.table_formats import Cell, Table
 from gainful.statistics.corrections import CORRECTIONS, adjusted
@@ -263,7 +264,7 @@ class Leaderboard(Result):
             "resamples": self.resamples,
             "seed": self.seed,
             "dialect": self.dialect,
-            "policy": self.policy,
+            "policy": answers_in(self.policy),
             "coverage": {name: asdict(checks) for name, checks in (self.checks or {}).items()},
             "unjudged": None if self.unjudged is None else dict(self.unjudged.shares),
             "changed": None if self.changed is None else list(self.changed),

@@ -23,12 +23,15 @@ _CHUNK_MARKS = ("#", "::", *":|@/_-.")  # what often stands before the number of
 
 def warn_of_disjoint_documents(
     documents: Iterable[tuple[Collection[str], Collection[str]]],
+    *,
+    folded: bool = False,
 ) -> None:
     """Warn of a run in which no document of a judged query is judged.
 
     Args:
         documents: those judged and those retrieved, of each query that both have, by `in_order`.
             The first queries are looked at, and the first documents of each.
+        folded: whether those retrieved were chunks, cut at the last of some delimiter or in another way.
 
     Where none is retrieved there is nothing to say.
     """
@@ -39,6 +42,7 @@ def warn_of_disjoint_documents(
         hint = hint_for_documents(
             sides,
             "They meet as chunks of documents: chunks='{0}', on the command line --chunks '{0}'.",
+            folded=folded,
         )
         warn(
             "document ids: no retrieved document is judged: "
@@ -103,19 +107,20 @@ def names_on_sides(sides: Sides) -> tuple[list[str], list[str]]:
     return known, found
 
 
-def hint_for_documents(sides: Sides, as_chunks: str) -> str:
+def hint_for_documents(sides: Sides, as_chunks: str, *, folded: bool = False) -> str:
     """Say how documents that are not judged would be, each among those of its own query.
 
     Args:
         sides: the documents judged and retrieved, query by query; no query shares one.
         as_chunks: what to say of chunks, with {0} for their mark.
+        folded: whether the documents retrieved were cut out of the ids of chunks.
 
     >>> hint_for_documents([(["a"], ["A"])], "")
     'They meet when read in lower case.'
     >>> hint_for_documents([(["a"], ["b"]), (["b"], ["a"])], "")
     'Some of them meet under other queries: check that both name the queries alike.'
     """
-    mark = _mark_of_chunks(sides)
+    mark = _mark_of_chunks(sides, folded=folded)
     if mark:
         return as_chunks.format(mark)
     hint = reading_in_common(sides)
@@ -125,22 +130,27 @@ def hint_for_documents(sides: Sides, as_chunks: str) -> str:
     return ELSEWHERE if {*known}.isdisjoint(found) else _OF_OTHER_QUERIES
 
 
-def _mark_of_chunks(sides: Sides) -> str:
-    """Return what stands before the numbers of chunks, where ids of a run are chunks of those judged; else nothing.
+def _mark_of_chunks(sides: Sides, *, folded: bool = False) -> str:
+    """Return how ids of a run are cut, where they are chunks of those judged; else nothing.
 
-    Of several marks it is the one under which most ids of the run are judged for their query.
+    Of several marks it is the one under which most ids of the run are judged for their query. What is
+    left of chunks that were cut at the last mark has to be cut at the first.
 
     >>> _mark_of_chunks([(["doc7"], ["doc7#1", "doc8#2"])]), _mark_of_chunks([(["vpn.md"], ["vpn.md::1"])])
     ('#', '::')
+    >>> _mark_of_chunks([(["doc7"], ["doc7::256::3"])])
+    'first:::'
     >>> _mark_of_chunks([(["doc7"], ["doc8#2"]), (["doc8"], ["doc7#1"])])
     ''
     """
-    meet = dict.fromkeys(_CHUNK_MARKS, 0)
+    last = {} if folded else {mark: (mark, str.rpartition) for mark in _CHUNK_MARKS}
+    ways = last | {f"first:{mark}": (mark, str.partition) for mark in _CHUNK_MARKS}
+    meet = dict.fromkeys(ways, 0)
     for known, found in sides:
         judged = {*known} - {""}
         # An integer that became a float ends in .0, and is no chunk.
         chunks = [text for text in found if not text.endswith(".0")]
-        for mark in _CHUNK_MARKS:
-            meet[mark] += sum(text.rpartition(mark)[0] in judged for text in chunks)
+        for way, (mark, cut) in ways.items():
+            meet[way] += sum(mark in text and cut(text, mark)[0] in judged for text in chunks)
     best = max(meet, key=meet.__getitem__)  # the first of those that are equal
     return best if meet[best] else ""

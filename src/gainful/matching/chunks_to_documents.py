@@ -15,18 +15,24 @@ from gainful.message_texts import shown
 
 DocScores = Mapping[str, float]
 
+FIRST = "first:"
+"""Before a delimiter: the document is what stands before the first of them, not the last."""
+
 _EXPECTED = "a delimiter, a dict {chunk: doc} or a function from chunk to doc"
-_EXAMPLE = "E.g. '#' for chunks doc7#1 and doc7#2."
+_EXAMPLE = "E.g. '#' for chunks doc7#1 and doc7#2; 'first:::' for doc7::256::3, which is cut at the first '::'."
 
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
     """How the id of a chunk tells its document: by a delimiter, a dict, or a function.
 
-    The document is what stands before the last delimiter.
+    The document is what stands before the last delimiter, or before the first one, if `first:` comes
+    before the delimiter.
 
     >>> Chunks("#").document("doc7#2"), Chunks("#").document("doc8")
     ('doc7', 'doc8')
+    >>> Chunks("::").document("doc7::256::3"), Chunks("first:::").document("doc7::256::3")
+    ('doc7::256', 'doc7')
     >>> Chunks({"c1": "doc7"}).document("c1")
     'doc7'
     >>> Chunks(lambda chunk: chunk[:4]).document("doc7, page 3")
@@ -35,11 +41,22 @@ class Chunks:
 
     by: str | Mapping[str, str] | Callable[[str], object]
 
+    @property
+    def delimiter(self) -> str:
+        """The delimiter; empty where something else tells the document."""
+        return self.by.removeprefix(FIRST) if isinstance(self.by, str) else ""
+
+    @property
+    def at_first(self) -> bool:
+        """Whether the document is what stands before the first delimiter, not the last."""
+        return isinstance(self.by, str) and self.by.startswith(FIRST)
+
     def document(self, chunk: str) -> str:
         """Return the document of a chunk."""
         if isinstance(self.by, str):
-            parts = chunk.split(self.by)
-            return self.by.join(parts[:-1]) if len(parts) > 1 else chunk
+            parts = chunk.split(self.delimiter)
+            kept = parts[:1] if self.at_first else parts[:-1]
+            return self.delimiter.join(kept) if len(parts) > 1 else chunk
         if not isinstance(self.by, Mapping):
             return _returned(self.by, chunk)
         if chunk not in self.by:
@@ -65,10 +82,11 @@ class Chunks:
     def sql(self, session: Session, table: str) -> str:
         """Return SQL that adds the column `document` to a table of the columns query, doc, …."""
         if isinstance(self.by, str):
-            mark = quoted(self.by)
+            mark = quoted(self.delimiter)
+            parts = f"string_split(doc, {mark})"
+            before = f"{parts}[1]" if self.at_first else f"array_to_string({parts}[:-2], {mark})"
             return (
-                f"SELECT *, CASE WHEN contains(doc, {mark}) THEN "
-                f"array_to_string(string_split(doc, {mark})[:-2], {mark}) ELSE doc END "
+                f"SELECT *, CASE WHEN contains(doc, {mark}) THEN {before} ELSE doc END "
                 f"AS document FROM {table}"
             )
         if isinstance(self.by, Mapping):
@@ -106,7 +124,7 @@ def read_chunks(chunks: object, policy: Policy) -> Chunks | None:
         return chunks
     if callable(chunks) and not isinstance(chunks, type):
         return Chunks(chunks)
-    if isinstance(chunks, str) and chunks:
+    if isinstance(chunks, str) and Chunks(chunks).delimiter:
         return Chunks(chunks)
     if isinstance(chunks, Mapping) and chunks:
         return Chunks(

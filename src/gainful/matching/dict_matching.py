@@ -79,11 +79,14 @@ def match(
     if not rows.shared and matched.unjudged.any():
         warn_of_disjoint_documents(
             (
-                judged_of(judged[query], query, policy),
-                returned_of(returned[query], query, policy, chunks),
-            )
-            for query in queries
-            if query in returned
+                (
+                    judged_of(judged[query], query, policy),
+                    returned_of(returned[query], query, policy, chunks),
+                )
+                for query in queries
+                if query in returned
+            ),
+            folded=chunks is not None,
         )
     return matched
 

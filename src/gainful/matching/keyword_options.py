@@ -64,9 +64,9 @@ class MeasuringOptions(PageOptions, ReadingOptions, total=False):
             from the defaults, such as {"missing": "skip"}.
         dialect: measure as another tool does, such as "trec_eval-9"; then there is no policy.
         chunks: the run has chunks of documents, which are folded. Give the delimiter before the
-            number of a chunk, a dict from chunk to document, or a function that returns the
-            document of a chunk. A document has the highest score of its chunks, unless the policy
-            `fold` says otherwise.
+            number of a chunk ("first:::" cuts at the first "::"), a dict from chunk to document, or
+            a function that returns the document of a chunk. A document has the highest score of its
+            chunks, unless the policy `fold` says otherwise.
     """
 
 

@@ -71,7 +71,7 @@ def match(
         judged, run, dropped = _treat_unjudged(session, judged, run, policy)
     pairs = _ranked(session, judged, source, run, policy)
     if dropped.sum() == listed if policy.unjudged != "zero" else not pairs.code.size:
-        _warn_if_disjoint(session, given, source, run)
+        _warn_if_disjoint(session, given, source, run, folded=chunks is not None)
     missing = np.ones(len(judged.queries), np.bool_)
     missing[run.codes] = False
     retrieved, seen, unjudged = (np.zeros(missing.size, np.int64) for _ in range(3))
@@ -277,7 +277,7 @@ def _refuse_unjudged(
 
 
 def _warn_if_disjoint(
-    session: Session, judged: JudgmentTable, source: Source, run: RunTable
+    session: Session, judged: JudgmentTable, source: Source, run: RunTable, *, folded: bool
 ) -> None:
     """Warn where no retrieved document is judged, also below the depth."""
     shared = guarded(
@@ -289,4 +289,4 @@ def _warn_if_disjoint(
     if shared["one"].size:
         return
     sides = sides_in_tables(session, judged.codes, judged.table, run.whole)
-    warn_of_disjoint_documents(sides)
+    warn_of_disjoint_documents(sides, folded=folded)

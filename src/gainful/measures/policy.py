@@ -293,6 +293,15 @@ GivenPolicy = Policy | Mapping[str, str | float]
 """What a caller may give as a policy: one, or a dict of those choices that differ."""
 
 
+def answers_in(text: str) -> dict[str, str] | None:
+    """Return the answers of a policy that is written as text, as `Policy.answers` has them; None without any.
+
+    >>> answers_in(str(Policy())) == Policy().answers(), answers_in("")
+    (True, None)
+    """
+    return dict(pair.split("=", 1) for pair in text.split()) or None
+
+
 def read_policy(policy: GivenPolicy | None) -> Policy:
     """Return the policy that a caller gives: one, a dict of choices, or the default for None.
 

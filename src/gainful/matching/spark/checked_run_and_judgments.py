@@ -130,4 +130,5 @@ class RunWithJudgments:
         if self.plan.cut and run.join(judged, ["query", "doc"], "left_semi").limit(1).collect():
             return
         queries = self.judged.frame.select("query").distinct()
-        warn_of_disjoint_documents(sides_on_spark(queries, judged, run))
+        sides = sides_on_spark(queries, judged, run)
+        warn_of_disjoint_documents(sides, folded=self.plan.chunks is not None)

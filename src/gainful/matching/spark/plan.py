@@ -157,9 +157,10 @@ def _grouped(sql: Any, rows: "DataFrame", plan: Plan) -> "DataFrame":
 def with_document(sql: Any, rows: "DataFrame", chunks: Chunks) -> "DataFrame":
     """Return rows with the column document of the chunk in doc; null where it is not known."""
     if isinstance(chunks.by, str):
-        mark = "\\Q" + chunks.by.replace("\\E", "\\E\\\\E\\Q") + "\\E"
+        mark = "\\Q" + chunks.delimiter.replace("\\E", "\\E\\\\E\\Q") + "\\E"
         parts = sql.split(sql.col("doc"), mark)
-        before = sql.array_join(sql.slice(parts, 1, sql.size(parts) - 1), chunks.by)
+        kept = sql.lit(1) if chunks.at_first else sql.size(parts) - 1
+        before = sql.array_join(sql.slice(parts, 1, kept), chunks.delimiter)
         whole = sql.when(sql.size(parts) > sql.lit(1), before).otherwise(sql.col("doc"))
         return rows.withColumn("document", whole)
     if not isinstance(chunks.by, Mapping):
