@@ -255,6 +255,7 @@ THINNED = {
     "tests/tensors/test_metrics_precision.py::"
     "test_the_mean_discount_of_equal_scores_is_exact_at_every_rank": 4,
     "tests/tensors/test_metrics_standard.py::test_values_are_those_of_numpy": 4,
+    "tests/tensors/test_padding.py::test_a_loss_takes_the_label_of_padding": 4,
     "tests/tensors/test_pairs_at_once.py::test_every_gain_and_discount": 4,
     "tests/tensors/test_pairs_at_once.py::test_every_scheme_at_every_cutoff": 4,
     "tests/tensors/test_pairs_at_once.py::test_far_scores": 4,

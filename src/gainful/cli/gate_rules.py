@@ -1,6 +1,5 @@
 """The conditions under which a command fails: --fail-if and --fail-unless, or those of a project's file."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,8 +33,12 @@ def gate_rules(
 
 def json_with_gate(text: str, gate: "gf.results.Gate | None") -> str:
     """Return the JSON of a result with what a gate decided about it; as it is without a gate, or if it is a list of rows."""
-    found = None if gate is None else json.loads(text)
-    if gate is None or not isinstance(found, dict):
+    if gate is None:
+        return text
+    import json  # here, as most calls load no JSON
+
+    found = json.loads(text)
+    if not isinstance(found, dict):
         return text
     found["gate"] = {"failed": gate.failed, "checked": gate.table().records()}
     return json.dumps(found, indent=2, ensure_ascii=False)
