@@ -119,6 +119,7 @@ CASES = {
             "none": "a#2 ?|b#1 ?|a#1 ?",
             "max": "a +2|b +1",
             "first": "b +1|a +2",
+            "in_place": "a +2|b +1|a#1 ?",
         },
         chunks="#",
     ),

@@ -57,7 +57,7 @@ POLICIES = (
     {"unjudged": 1.0, "ties": "doc", "absent": -1.0},
     {"unjudged": -1.0, "ties": "worst", "fold": "max"},
 )
-REFUSED = {"ties": {"order", "auto"}, "duplicates": {"first"}, "fold": {"first"}}
+REFUSED = {"ties": {"order", "auto"}, "duplicates": {"first"}, "fold": {"first", "in_place"}}
 CHUNKS = "#"
 
 

@@ -107,7 +107,7 @@ FOLDS = ["#", "##", "é", TABLE, TABLE.get, lambda chunk: len(chunk)]
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
-@pytest.mark.parametrize("fold", ["max", "first"])
+@pytest.mark.parametrize("fold", ["max", "first", "in_place"])
 @pytest.mark.parametrize(("ties", "depth"), [("order", None), ("average", 1)])
 @pytest.mark.parametrize("chunks", FOLDS)
 def test_chunks(form, fold, ties, depth, chunks, tmp_path):

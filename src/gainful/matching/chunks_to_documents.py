@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gainful.errors import InputError
+from gainful.errors import InputError, PolicyError
 from gainful.inputs.duckdb_engine import Session, quoted
 from gainful.inputs.identifiers import id_text
 from gainful.measures.policy import Policy
@@ -140,8 +140,36 @@ def without_self(documents: Mapping[Any, float], query: str) -> Mapping[Any, flo
     return {doc: number for doc, number in documents.items() if doc != query}
 
 
+class FurtherChunk(str):
+    """The id of a chunk whose document is listed by a better chunk; it keeps its rank, with grade 0."""
+
+    __slots__ = ()
+
+
+def further_chunks(documents: Mapping[Any, float]) -> dict[str, float]:
+    """Return the further chunks among the documents of a query, with their grade."""
+    return {doc: 0.0 for doc in documents if isinstance(doc, FurtherChunk)}
+
+
+def refuse_in_place(policy: Policy, remedy: str) -> None:
+    """Reject the policy fold=in_place where only whole documents have a rank."""
+    if policy.fold == "in_place":
+        raise PolicyError("policy fold", "none, max or first here", "'in_place'", remedy)
+
+
 def fold(scores: DocScores, policy: Policy, chunks: Chunks) -> DocScores:
-    """Fold the chunks of one query to documents: the highest score, or that of the first."""
+    """Fold the chunks of one query to documents: the highest score, or that of the first.
+
+    With fold=in_place, the best chunk of each document stands for it, and the others stay.
+
+    >>> scores = {"a#1": 3.0, "a#2": 2.0, "b#1": 1.0}
+    >>> fold(scores, Policy(fold="max"), Chunks("#"))
+    {'a': 3.0, 'b': 1.0}
+    >>> fold(scores, Policy(fold="in_place"), Chunks("#"))
+    {'a': 3.0, 'a#2 (further chunk)': 2.0, 'b': 1.0}
+    """
+    if policy.fold == "in_place":
+        return _fold_in_place(scores, chunks)
     folded: dict[str, float] = {}
     for chunk, score in scores.items():
         doc = chunks.document(chunk)
@@ -150,6 +178,18 @@ def fold(scores: DocScores, policy: Policy, chunks: Chunks) -> DocScores:
         elif policy.fold != "first":
             folded[doc] = max(folded[doc], score)
     return folded
+
+
+def _fold_in_place(scores: DocScores, chunks: Chunks) -> DocScores:
+    documents = {chunk: chunks.document(chunk) for chunk in scores}
+    best: dict[str, str] = {}
+    for chunk, doc in documents.items():
+        if doc not in best or scores[chunk] > scores[best[doc]]:
+            best[doc] = chunk
+    return {
+        doc if best[doc] == chunk else FurtherChunk(f"{chunk} (further chunk)"): scores[chunk]
+        for chunk, doc in documents.items()
+    }
 
 
 def unknown_chunk(chunk: str) -> InputError:

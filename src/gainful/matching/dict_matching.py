@@ -26,7 +26,13 @@ from gainful.inputs.identifiers import (
 )
 from gainful.inputs.single_precision import beyond_single, in_single
 from gainful.inputs.values_as_numbers import INEXACT, is_array, is_held, plain_number
-from gainful.matching.chunks_to_documents import Chunks, fold, without_self
+from gainful.matching.chunks_to_documents import (
+    Chunks,
+    FurtherChunk,
+    fold,
+    further_chunks,
+    without_self,
+)
 from gainful.matching.matched import Matched, offsets_of
 from gainful.matching.minus_one_marks import without_negative
 from gainful.matching.rank_search import by_rank
@@ -124,6 +130,8 @@ class _Rows:
         pool = sorted_numbers(judged, "grade", "judgments", query)
         if pool.size:
             self.lowest_grade = min(self.lowest_grade, float(pool[0]))
+        if self.policy.fold == "in_place":
+            judged = {**judged, **further_chunks(returned)}
         ascending = None
         if self.policy.unjudged == "zero":  # now, since documents are then found in the cache
             ascending = sorted_numbers(returned, "score", "run", query)
@@ -134,7 +142,8 @@ class _Rows:
             if unjudged:
                 judged, returned = treat_unjudged(self.policy.unjudged, query, judged, returned)
                 shared = judged.keys() & returned.keys()
-                pool = sorted_numbers(judged, "grade", "judgments", query)
+                whole = {doc: g for doc, g in judged.items() if not isinstance(doc, FurtherChunk)}
+                pool = sorted_numbers(whole, "grade", "judgments", query)
             ascending = sorted_numbers(returned, "score", "run", query)
         wanted, grade = _shared_numbers(shared, judged, returned, query)
         last = ascending.size - ascending.searchsorted(wanted, "left")

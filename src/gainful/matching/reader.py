@@ -17,7 +17,7 @@ from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.inputs.id_types import IdType, decided_type
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.run_and_judgment_columns import Columns, asked_columns, read_columns
-from gainful.matching.chunks_to_documents import Chunks, read_chunks
+from gainful.matching.chunks_to_documents import Chunks, read_chunks, refuse_in_place
 from gainful.matching.input import Fetch, Input
 from gainful.matching.matched import Matched
 from gainful.matching.minus_one_marks import marks_among, tell_marks
@@ -252,6 +252,9 @@ class Reader:
         """
         from gainful.matching import dict_matching
 
+        refuse_in_place(
+            self.policy, "Only evaluate, compare, explain and report count chunks by rank."
+        )
         opened = self.run(run)
         cut = None if self._changes_scores else depth
         documents = opened.documents(self.policy, depth=cut)

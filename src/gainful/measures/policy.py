@@ -153,6 +153,8 @@ CHOICES: tuple[Choice, ...] = (
             "none": "chunks are documents of their own",
             "max": "the highest score of its chunks",
             "first": "the score of the chunk that the run names first",
+            "in_place": "each document takes the rank of its best chunk, and its other chunks keep their "
+            "ranks with grade 0: the cutoff counts chunks, as in the documents in the top 5 chunks",
         },
     ),
     Choice(

@@ -100,9 +100,9 @@ class TableInput(Input):
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
-        """Match clean texts as arrays, small tables and dicts with bare queries as dicts, others on the engine."""
+        """Match clean texts as arrays, others on the engine; as dicts small tables, bare queries, and chunks in place."""
         matched = self._match_clean_text(judgments, policy, depth) if chunks is None else None
-        if matched is None and judgments.has_bare_queries:
+        if matched is None and (judgments.has_bare_queries or policy.fold == "in_place"):
             from gainful.matching import dict_matching
 
             documents = self.documents(judgments.policy)

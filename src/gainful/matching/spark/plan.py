@@ -21,7 +21,7 @@ from gainful.message_texts import shown
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_UNORDERED = {"ties": "order", "duplicates": "first", "fold": "first"}
+_UNORDERED = (("ties", "order"), ("duplicates", "first"), ("fold", "first"), ("fold", "in_place"))
 # The kinds of rows, in the order in which a query has them.
 BARE, JUDGMENT, PRESENT, FAULTY, UNFOLDED, RETRIEVED = range(6)
 _ROW = {
@@ -67,7 +67,7 @@ class Plan:
 
 def refuse_orders(policy: Policy) -> None:
     """Refuse a policy that asks for the order of rows, which Spark does not keep."""
-    for name, answer in _UNORDERED.items():
+    for name, answer in _UNORDERED:
         if getattr(policy, name) == answer:
             raise PolicyError(
                 f"policy {name}",
