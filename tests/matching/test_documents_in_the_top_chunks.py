@@ -68,9 +68,14 @@ def test_the_explanation_has_the_value_and_the_place_of_each_chunk():
     assert "DCG@4 = 2.431" in explained.conclusion
 
 
-@pytest.mark.parametrize("function", [gf.pool, gf.bounds])
-def test_what_ranks_whole_documents_rejects_it(function):
-    given = (JUDGMENTS, RUN) if function is gf.bounds else ({"run": RUN},)
-    options = {"measures": "nDCG@4", "grades": (0, 2)} if function is gf.bounds else {}
+def test_a_pool_has_whole_documents():
     with pytest.raises(gf.errors.PolicyError, match="fold: expected none, max or first here"):
-        function(*given, policy=IN_PLACE, chunks="#", **options)
+        gf.pool({"run": RUN}, policy=IN_PLACE, chunks="#")
+
+
+def test_bounds_know_that_further_chunks_add_nothing():
+    bounds = gf.bounds(
+        JUDGMENTS, RUN, ["DCG@2", "DCG@3"], grades=(0, 2), policy=IN_PLACE, chunks="#"
+    )
+    assert (bounds["DCG@2"].low, bounds["DCG@2"].high) == (2.0, 2.0)
+    assert (bounds["DCG@3"].low, bounds["DCG@3"].high) == (2.0, 3.0)  # x may have grade 2

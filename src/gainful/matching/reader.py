@@ -252,9 +252,7 @@ class Reader:
         """
         from gainful.matching import dict_matching
 
-        refuse_in_place(
-            self.policy, "Only evaluate, compare, explain and report count chunks by rank."
-        )
+        refuse_in_place(self.policy, "Pools, lists and fused runs consist of whole documents.")
         opened = self.run(run)
         cut = None if self._changes_scores else depth
         documents = opened.documents(self.policy, depth=cut)
