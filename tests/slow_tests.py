@@ -68,6 +68,7 @@ SLOW = (
     "tests/desk/test_what_judging_has_done.py",
     "tests/cli/test_project_trust.py",
     "tests/cli/test_judge_command.py",
+    "tests/cli/test_terminal.py",
     "tests/assessors/test_collect_grades.py",
     "tests/assessors/test_spending_limit.py",
     "tests/recording/test_record.py",

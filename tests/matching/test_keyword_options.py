@@ -106,7 +106,6 @@ READING = {
     "write_judgments": lambda path, **o: gf.write_judgments(JUDGMENTS, path / "j.qrels", **o),
     "write_run": lambda path, **o: gf.write_run(ONE, path / "r.run", **o),
 }
-WITH_A_LINE = ("collect_grades",)  # whose progress says more than a share
 SEVERAL_RUNS = ("bounds_of_runs", "calibrate", "compare", "evaluate_runs", "leaderboard", "next_to_judge", "pool", "pool_bias", "report", "sample_documents")  # fmt: skip
 
 
@@ -338,18 +337,14 @@ def test_progress_is_told_from_files(name, as_files, monkeypatch, tmp_path):
     given = {"path": tmp_path} if name.startswith("write") else {}
     told = []
     work(progress=lambda *what: told.append(what), **given)
-    assert all(0 <= share <= 1 for share, *_ in told)
+    # One protocol for all: a share and a name, as the bar on a terminal takes them.
+    assert {len(what) for what in told} == {2}
+    assert all(0 <= share <= 1 and isinstance(doing, str) for share, doing in told)
+    assert told[-1][0] == pytest.approx(1.0)
     if name in SEVERAL_RUNS:
-        assert {len(what) for what in told} == {2}
         assert told[0][1] == "one"
         shares = [share for share, _ in told]
         assert shares == sorted(shares)
-        assert told[-1][0] == pytest.approx(1.0)
-    elif name in WITH_A_LINE:
-        assert {len(what) for what in told} == {2}
-        assert told[-1][0] == 1.0
-    else:
-        assert told[-1] == (1.0,)
     with pytest.raises(gf.errors.InputError, match="progress: expected a function"):
         work(progress=3, **given)
 

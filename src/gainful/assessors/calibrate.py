@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Unpack
@@ -32,6 +32,7 @@ from gainful.evaluation.evaluate import measure_runs, run_progress
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.saved_baseline import Baseline, is_baseline
 from gainful.evaluation.scores import Scores
+from gainful.inputs.duckdb_engine import Progress
 from gainful.inputs.files import are_one_file
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.runs_by_name import Runs, read_runs
@@ -303,7 +304,7 @@ def _measured(
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always", GainfulWarning)
         for half, (given, what) in enumerate(((human, "human"), (model, "model"))):
-            halved: Callable[..., None] | None = None
+            halved: Progress | None = None
             if progress is not None:
                 halved = partial(_tell_half, progress, half)
             own: MeasuringOptions = {**options, "progress": halved}
@@ -315,7 +316,7 @@ def _measured(
     return found[0], found[1]
 
 
-def _tell_half(progress: Callable[[float, str], None], half: int, share: float, name: str) -> None:
+def _tell_half(progress: Progress, half: int, share: float, name: str) -> None:
     progress((half + share) / 2, name)
 
 

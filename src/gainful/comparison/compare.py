@@ -1,7 +1,7 @@
 """`compare` and `compare_scores`: which differences between runs are real."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -28,6 +28,7 @@ from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import Scores
+from gainful.inputs.duckdb_engine import Progress
 from gainful.inputs.runs_by_name import Runs, read_runs, read_tables
 from gainful.inputs.side_table_columns import QUERIES
 from gainful.inputs.side_table_reader import read_table
@@ -37,8 +38,6 @@ from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
-
-Progress = Callable[[float, str], None]
 
 _EVALUATED = 0.6  # of the work, when the scores are there
 
@@ -88,7 +87,7 @@ def compare(
         slices: a table with a row for each query: `{query: {column: value}}`, a data frame, a file.
         by: the columns to slice by; also `judged`, the number of judged documents, and
             `baseline`, its score. All columns of `slices` if none is named.
-        **options: see `MeasuringOptions`; progress is also told the name of what is done.
+        **options: see `MeasuringOptions`.
 
     >>> judgments = {f"q{i}": {"a": 1} for i in range(9)}
     >>> best = {query: {"a": 2, "b": 1} for query in judgments}

@@ -17,7 +17,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import partial
@@ -55,6 +55,7 @@ from gainful.errors import InputError, warn
 from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.request import read_one
+from gainful.inputs.duckdb_engine import Progress
 from gainful.inputs.id_types import UNTYPED
 from gainful.inputs.run_and_judgment_columns import plain_name
 from gainful.inputs.runs_by_name import Runs, read_runs, read_tables
@@ -76,8 +77,6 @@ from gainful.statistics.paired_tests import sign_flips
 from gainful.statistics.resampling import Draws
 from gainful.version import VERSION
 from gainful.writing.result_base import Result
-
-Progress = Callable[[float, str], None]
 
 DEFAULT_CORRECTION = "max-t-single"
 """The correction whose findings have a direction that is right, too, all at once."""
@@ -313,7 +312,7 @@ def leaderboard(
         level: of all intervals together; a p-value below 1 − level is a finding.
         resamples: of the correction.
         seed: the same seed gives the same bits, on any number of cores.
-        **options: see `MeasuringOptions`; progress is also told the name of what is done.
+        **options: see `MeasuringOptions`.
 
     >>> judgments = {f"q{i}": {"a": 1} for i in range(9)}
     >>> good = {query: {"a": 2, "b": 1} for query in judgments}

@@ -27,6 +27,7 @@ from gainful.evaluation.request import (
 )
 from gainful.evaluation.scores import Scores, scores_of
 from gainful.evaluation.scores_by_run import RunScores
+from gainful.inputs.duckdb_engine import Progress
 from gainful.inputs.grades_scores_or_ranks import RUN
 from gainful.inputs.identifiers import examples
 from gainful.inputs.runs_by_name import Runs, read_runs
@@ -133,10 +134,6 @@ def evaluate_one(
     tie_warning: float | None = None,
 ) -> Scores:
     """Measure a run as `evaluate` does, for a request that is read already."""
-    progress = options.get("progress")
-    arguments.function(progress, "progress")
-    told = None if progress is None else lambda share, _: progress(share)
-    options = {**options, "progress": told}
     return evaluate_request(judgments, {"run": run}, request, options, tie_warning)["run"]
 
 
@@ -166,7 +163,7 @@ def evaluate_runs(
         tie_warning: warn of the effect of ties, as in `evaluate`.
         slices: a table with a row for each query, as in `evaluate`.
         by: the columns to slice by.
-        **options: see `MeasuringOptions`; progress is also told the name of the run.
+        **options: see `MeasuringOptions`.
 
     >>> runs = {"one": {"q": {"a": 2, "b": 1}}, "two": {"q": {"a": 1, "b": 2}}}
     >>> scores = evaluate_runs({"q": {"a": 1}}, runs, "nDCG@1")
@@ -239,13 +236,13 @@ def run_progress(runs: Iterable[str], options: MeasuringOptions) -> "RunProgress
 class RunProgress:
     """Tells how much of the work on several runs is done, from that on the one at hand."""
 
-    def __init__(self, runs: Iterable[str], progress: Callable[[float, str], None]) -> None:
+    def __init__(self, runs: Iterable[str], progress: Progress) -> None:
         self._names, self._progress = [*runs], progress
         self._told = 0.0
         self.done = 0
 
-    def __call__(self, share: float) -> None:
-        """Tell how much of the run at hand is done, from 0 to 1; after the last, nothing."""
+    def __call__(self, share: float, _step: str) -> None:
+        """Report how much of the run at hand is done, from 0 to 1; after the last, nothing."""
         if self.done < len(self._names):
             # Each statement of the engine begins at 0, but what is done stays done.
             self._told = max(self._told, (self.done + share) / len(self._names))
@@ -260,7 +257,7 @@ class RunProgress:
 
     def finish_run(self) -> None:
         """Tell that the run at hand is done; the next one begins."""
-        self(1.0)
+        self(1.0, "measured")
         self.done += 1
 
 

@@ -253,6 +253,7 @@ def _fusing(asked: _Asked, options: Mapping[str, Any]) -> Iterator[tuple[Reader,
         warn(f"runs: {shown(next(iter(asked.runs)))} alone: there is nothing to fuse it with.")
     with reading(None, Policy(), options) as reader:
         gathered = gather(reader, asked.runs, asked.settings.ties)
+        reader.columns.refuse_unused()  # before a file is replaced
         candidates = gathered.candidates
         order = fused_order(candidates, asked.settings, asked.top)
         bare = [reader.run(run).bare_queries() for run in asked.runs.values()]

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     import duckdb
 
 Columns = dict[str, NDArray[Any]]
-Progress = Callable[[float], None]
+Progress = Callable[[float, str], None]
+"""Called with the share of the work that is done, from 0 to 1, and the name of what is done."""
 Result = TypeVar("Result")
 
 _GLOB = frozenset("*?[]{}\\")
@@ -170,9 +171,9 @@ class Session:
             yield path, file, holder
 
     def tell(self, share: float) -> None:
-        """Tell how much of something is done, from 0 to 1, if anyone wants to know."""
+        """Report how much of a piece of work is done, from 0 to 1, if anyone wants to know."""
         if self._progress is not None:
-            self._progress(share)
+            self._progress(share, "reading")
 
     def name(self, stem: str) -> str:
         """Return a name for a table or a file that is not in use yet."""
@@ -392,7 +393,7 @@ class Session:
             return
         share = self.connection.query_progress()
         if share >= 0:  # −1 where it is not known
-            self._progress(share / 100)
+            self.tell(share / 100)
 
     def _has_stopped(self) -> bool:
         """Stop what the engine does, if anything, and return whether it has."""

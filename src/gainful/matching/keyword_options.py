@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import ParamSpec, TypedDict, TypeVar
 
 from gainful.inputs.cores import at_most
-from gainful.inputs.duckdb_engine import Engine
+from gainful.inputs.duckdb_engine import Engine, Progress
 from gainful.inputs.spark_engine import Spark
 from gainful.measures.dialect import Dialect
 from gainful.measures.policy import CHOICES, GivenPolicy
@@ -23,7 +23,7 @@ class InputOptions(TypedDict, total=False):
     columns: Mapping[str, str | int | None] | None
     assessors: str | None
     engine: Engine | Spark | None
-    progress: Callable[..., None] | None
+    progress: Progress | None
 
 
 class ReadingOptions(InputOptions, total=False):
@@ -38,9 +38,9 @@ class ReadingOptions(InputOptions, total=False):
             "dawid-skene", or the name of the assessor whose grades count. `merge_judgments` defines them.
         engine: what may be used of the machine, an `Engine`; or, in `evaluate`, `evaluate_runs` and
             `compare`, `Spark`, which then reads the files.
-        progress: called with the share of the work that is done, from 0 to 1. Where there are
-            several runs, also with the name of the one at hand. Spark tells it from a thread of its
-            own, and in place of the name what is waited for.
+        progress: called with the share of the work that is done, from 0 to 1, and the name of what is
+            being done: the run that is measured, or a step such as "reading". Spark reports its stages
+            from a thread of its own.
         queries: for an input that is a list of lists, or of responses of a search, the ids of their
             queries, in order. Or the path of a file with an id on each line.
     """

@@ -1,7 +1,7 @@
 """The data of a report, from what was evaluated and compared, within its limit of size."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.curve_cutoffs import at_cutoffs
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, measure_matched
+from gainful.inputs.duckdb_engine import Progress
 from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure
@@ -83,7 +84,7 @@ class ReportInputs:
     queries: object
     docs: object
     depth: int | None
-    progress: Callable[[float, str], None] | None
+    progress: Progress | None
     agreement: Agreement | None = None
 
     @property

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
@@ -21,6 +21,7 @@ from gainful.evaluation.evaluate import (
 from gainful.evaluation.request import read_request
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.scores_by_run import means_table
+from gainful.inputs.duckdb_engine import Progress
 from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.inputs.side_table_columns import QUERIES
 from gainful.inputs.side_table_reader import read_table
@@ -41,7 +42,6 @@ from gainful.writing.result_base import Result
 if TYPE_CHECKING:
     from gainful.evaluation.saved_baseline import Baseline
 
-Progress = Callable[[float, str], None]
 
 _NEEDED = ("altair", "vl_convert", "jinja2")
 _EVALUATED, _COMPARED = 0.4, 0.6  # of the work that is done
@@ -200,7 +200,7 @@ def report(
         tie: a query whose scores differ by no more is a tie.
         resamples: of randomisation and bootstrap.
         seed: of both.
-        **options: see `MeasuringOptions`; progress is also told the name of what is done.
+        **options: see `MeasuringOptions`.
 
     >>> judgments = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
     >>> old = {"q1": {"b": 2, "a": 1}, "q2": {"c": 1}}

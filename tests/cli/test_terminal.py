@@ -1,0 +1,242 @@
+"""Every command on a terminal: it does there what it does in a pipe, and its bar, if it has one, is shown."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gainful as gf
+from gainful.cli.commands import commands
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+J, RUNS = "judgments.qrels", ("keyword.run", "hybrid.run")
+ANSWER = (
+    "import json, sys\n"
+    "for line in sys.stdin: print(json.dumps({'id': json.loads(line)['id'], 'skip': 'no time'}))\n"
+)
+SEARCH = "def search(query):\n    return [('a', 2.0), ('b', 1.0)]\n"
+TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
+# The calls of each command, with the exit code that is expected if it is not 0.
+CALLS = {
+    "run": [("run", "queries.tsv", "--call", "search:search", "-o", "recorded.run")],
+    "evaluate": [
+        ("evaluate", J, *RUNS, "-m", "nDCG@10"),
+        ("evaluate", J, RUNS[0], "-m", "nDCG@10", "--bounds", "--grades", "0..3"),
+        ("evaluate", J, RUNS[0], "-m", "nDCG@10", "-f", "csv", "-o", "scores.csv"),
+    ],
+    "compare": [
+        ("compare", J, *RUNS, "--resamples", "99"),
+        ("compare", "--scores", "one.csv", "two.csv", "--resamples", "99"),
+        ("compare", J, *RUNS, "--fail-if", "nDCG@10 < 2", 1),
+    ],
+    "leaderboard": [
+        ("leaderboard", J, *RUNS, "--resamples", "99"),
+        ("leaderboard", "--scores", "one.csv", "two.csv", "--resamples", "99"),
+    ],
+    "report": [("report", J, *RUNS, "--resamples", "99", "-o", "page.html")],
+    "explain": [("explain", J, RUNS[0], "--query", "pad-thai", "-m", "nDCG@3")],
+    "why": [("why", J, RUNS[1], "--dialects", "trec_eval,ir_measures")],
+    "check": [("check", "truth.qrels"), ("check", J, RUNS[0], "--strict", 1)],
+    "pool": [
+        ("pool", *RUNS, "--depth", "2"),
+        ("pool", *RUNS, "--judgments", J, "--budget", "3"),
+    ],
+    "judge": [("judge", *RUNS, *TEXTS, "--no-open", "--port", "0", "--depth", "1")],
+    "agreement": [("agreement", J, "truth.qrels", "--resamples", "99")],
+    "collect": [
+        ("collect", RUNS[0], "--depth", "1", *TEXTS, "--call", "model:grade", "-o", "model.csv")
+    ],
+    "sample": [("sample", J, "--size", "5", "--design", "design.json")],
+    "calibrate": [("calibrate", "people.qrels", J, *RUNS, "--drawn-at-random")],
+    "merge": [("merge", J, "truth.qrels")],
+    "fuse": [
+        ("fuse", *RUNS, "-o", "fused.run"),
+        ("fuse", *RUNS),
+        ("fuse", *RUNS, "--tune", J, "--k", "10,60", "--folds", "2", "-o", "tuned.run"),
+        ("fuse", *RUNS, "-o", "refused.run", "--columns", "query=topic", 2),
+    ],
+    "recommend": [
+        ("recommend", "lists.csv", "--items", "items.csv", "-m", "Coverage@2"),
+        ("recommend", "lists.csv", "other.csv", "--history", "history.csv", "--compare"),
+    ],
+    "power": [("power", J, *RUNS, "--difference", "0.02")],
+    "measures": [("measures",), ("measures", "nDCG")],
+    "dialects": [("dialects",)],
+    "conformance": [
+        ("conformance", "--topic", "definition", sys.executable, "-S", "answer.py", 1),
+        ("conformance", "--topic", "definition", "--print"),
+    ],
+    "convert": [("convert", RUNS[0], "again.csv", "--as", "run")],
+    "config": [("config",)],
+    "help": [("help", "policy"), ("help", "evaluate")],
+    "mcp": [("mcp", ".")],
+    "trec_eval": [("trec_eval", J, RUNS[1]), ("trec_eval", J, "none.run", 2)],
+}
+# Those that serve until they are ended: what they print first, the key that ends them on a terminal, and
+# whether a pipe is ended by a signal, or by the end of standard input.
+SERVING = {"judge": ("/i/", "\x03"), "mcp": ("", "\x04")}
+# Calls the command line on a terminal of 80 columns and in pipes, each in a fork: what takes time is to import it.
+# Bars are shown at once. Standard output has a terminal of its own, so that a bar shows where it is written to.
+FORKS = """
+import fcntl, json, os, pty, select, signal, struct, sys, termios, time
+import duckdb, mcp.server, numpy, rich.progress, scipy.stats, gainful as gf
+from gainful.cli import commands, progress
+from gainful.cli.main import main
+for name in commands.commands.list_commands(None):
+    commands.commands.get_command(None, name)
+import gainful.reporting.report
+progress._PATIENCE = 0
+
+def called(arguments, folder, serving, on_terminal):
+    ends = [pty.openpty() for _ in range(2)] if on_terminal else [os.pipe() for _ in range(2)]
+    child = os.fork()
+    if not child:
+        os.chdir(folder)
+        os.setsid()
+        mine = [theirs for _, theirs in ends]
+        if on_terminal:
+            for number in mine:
+                fcntl.ioctl(number, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+            fcntl.ioctl(mine[1], termios.TIOCSCTTY, 0)
+        os.dup2(mine[1] if on_terminal else os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(mine[0], 1)
+        os.dup2(mine[1], 2)
+        sys.stdin, sys.stdout, sys.stderr = (open(n, "rw"[n > 0], closefd=False) for n in range(3))
+        sys.argv = ["gainful", *arguments]
+        try:
+            main()
+        except SystemExit as done:
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()  # as at the end of a process
+            os._exit(done.code)
+        os._exit(99)
+    for _, theirs in ends:
+        os.close(theirs)
+    said = {ours: b"" for ours, _ in ends}
+    output, messages = said
+    open_ones, until = set(said), time.monotonic() + 30
+    while open_ones:
+        if time.monotonic() > until:
+            os.kill(child, signal.SIGKILL)
+        for ours in select.select([*open_ones], [], [], 1)[0]:
+            try:
+                part = os.read(ours, 1 << 16)
+            except OSError:  # the end of a terminal
+                part = b""
+            said[ours] += part
+            if not part:
+                open_ones.discard(ours)
+                os.close(ours)
+        if serving and serving[0].encode() in said[output]:
+            if on_terminal:
+                os.write(messages, serving[1].encode())
+            elif serving[0]:
+                os.kill(child, signal.SIGINT)
+            serving = None
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return [code, *(text.decode(errors="replace") for text in said.values())]
+
+for arguments, serving in json.load(sys.stdin):
+    print(json.dumps([called(arguments, name, serving, name == "terminal") for name in ("pipe", "terminal")]))
+"""
+_STEERING = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The files of all calls, once for those in pipes and once for those on a terminal."""
+    folder = tmp_path_factory.mktemp("calls")
+    for name in ("pipe", "terminal"):
+        place = folder / name
+        place.mkdir()
+        for path in (EXAMPLES / "cooking").glob("*.*"):
+            if path.suffix != ".toml":
+                shutil.copy(path, place)
+        judgments = (place / J).read_text()
+        (place / "truth.qrels").write_text(judgments.replace(" -1\n", " 0\n"))
+        graded = judgments.splitlines(keepends=True)
+        some = sorted({line.split()[0] for line in graded})[:8]
+        (place / "people.qrels").write_text(
+            "".join(line for line in graded if line.split()[0] in some)
+        )
+        (place / "search.py").write_text(SEARCH)
+        (place / "answer.py").write_text(ANSWER)
+        (place / "model.py").write_text("def grade(prompt):\n    return 'grade: 1'\n")
+        (place / "lists.csv").write_text("query,doc,score\nu,a,2\nu,b,1\nv,a,2\nv,c,1\n")
+        (place / "other.csv").write_text("query,doc,score\nu,c,2\nu,b,1\nv,b,2\nv,c,1\n")
+        (place / "items.csv").write_text("item,genre\na,jazz\nb,rock\nc,jazz\nd,folk\n")
+        (place / "history.csv").write_text("user,item\nu,a\nu,d\nv,a\nv,b\n")
+        for name, shift in (("one", 0.0), ("two", 0.01)):
+            rows = [f"q{i},{(i % 7) / 10 + shift * (i % 5)}\n" for i in range(20)]
+            (place / f"{name}.csv").write_text(f"query,nDCG@10\n{''.join(rows)}")
+    return folder
+
+
+def parted(call):
+    """Return the words of a call, and the exit code that is expected."""
+    return (call[:-1], call[-1]) if isinstance(call[-1], int) else (call, 0)
+
+
+@pytest.fixture(scope="module")
+def done(folder):
+    """What all calls did, in a pipe and on a terminal: exit code, standard output and standard error."""
+    calls = [call for each in CALLS.values() for call in each]
+    given = json.dumps([(parted(call)[0], SERVING.get(call[0])) for call in calls])
+    work = subprocess.run(
+        [sys.executable, "-c", FORKS], input=given, capture_output=True, text=True, cwd=folder
+    )
+    assert work.returncode == 0, work.stderr
+    answers = [json.loads(line) for line in work.stdout.splitlines()]
+    return dict(zip(calls, answers, strict=True))
+
+
+def plain(printed):
+    """Return what a terminal was sent as a pipe has it."""
+    return _STEERING.sub("", printed).replace("\r\n", "\n")
+
+
+def test_every_command_has_a_call():
+    assert list(CALLS) == commands.list_commands(None)
+    assert all(call[0] == name for name, calls in CALLS.items() for call in calls)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [call for calls in CALLS.values() for call in calls],
+    ids=lambda call: " ".join(str(word) for word in call if word != sys.executable),
+)
+def test_a_terminal_changes_nothing_but_bars_and_colours(done, call):
+    (piped, output, messages), (code, shown, told) = done[call]
+    assert [piped, code] == [parted(call)[1]] * 2, (messages, told)
+    assert "Traceback" not in output + messages + shown + told
+    assert "this is a bug" not in messages + told
+    if call[0] != "judge":  # whose links are new each time
+        assert plain(shown) == output
+    assert "━" not in output + messages + shown  # bars are for people, beside the data
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_command_with_a_bar_shows_it(done, name):
+    has_one = "progress_bar" in vars(
+        sys.modules[commands.get_command(None, name).callback.__module__]
+    )
+    assert has_one == any("━" in done[call][1][2] for call in CALLS[name])
+
+
+def test_the_files_are_the_same(folder, done):
+    files = [
+        {path.name for path in (folder / name).iterdir() if not path.is_dir()}
+        for name in ("pipe", "terminal")
+    ]
+    assert files[0] == files[1]
+    assert {"fused.run", "tuned.run", "recorded.run", "page.html", "again.csv"} < files[0]
+    assert "refused.run" not in files[0]
+    for name in ("fused.run", "tuned.run", "recorded.run", "again.csv", "scores.csv"):
+        assert (folder / "pipe" / name).read_bytes() == (folder / "terminal" / name).read_bytes()
+    assert (
+        gf.evaluate(str(folder / "pipe" / J), str(folder / "terminal" / "fused.run"))["nDCG@10"] > 0
+    )
