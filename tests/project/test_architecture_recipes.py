@@ -76,6 +76,7 @@ def test_the_way_of_a_run_is_the_way_that_it_goes():
     [
         "`FAMILIES`",
         "`COMPUTE`",
+        "`WAYS` of `explanation/worked_families.py`",
         "`FORMS` of `measures/discount.py`",
         "`DIALECTS` of `measures/dialect_catalogue.py`",
         "`statistics/paired_tests.py` and a `PairedTest` in its `TESTS`",
@@ -87,7 +88,9 @@ def test_the_page_names_the_places_that_are_used_here(place):
     assert place in " ".join(PAGE.read_text().split())
 
 
-def test_a_measure_is_an_entry_of_the_catalogue_and_one_of_the_kernels(monkeypatch):
+@pytest.fixture
+def squared_hits(monkeypatch):
+    """A measure as the page says, without the steps that would explain it."""
     added = Family(
         name="SquaredHits",
         title="Squared hits",
@@ -103,6 +106,10 @@ def test_a_measure_is_an_entry_of_the_catalogue_and_one_of_the_kernels(monkeypat
         "SquaredHits",
         lambda sheet, parameters, cutoffs: hits(sheet, parameters, cutoffs) ** 2,
     )
+    return added
+
+
+def test_a_measure_is_an_entry_of_the_catalogue_and_one_of_the_kernels(squared_hits):
     found = gf.evaluate(JUDGMENTS, RUN, ["squaredhits@2,3", "SquaredHits(rel=2)"])
     assert found.per_query.to_dict()["q1"] == {
         "SquaredHits@2": 1.0,
@@ -112,6 +119,52 @@ def test_a_measure_is_an_entry_of_the_catalogue_and_one_of_the_kernels(monkeypat
     assert gf.measures.family("SquaredHits") in gf.catalogue()
     with pytest.raises(gf.errors.MeasureError, match="Did you mean 'SquaredHits'"):
         gf.measure("SquaredHit")
+
+
+RUNS = {"one": RUN, "two": {"q1": {"a": 3.0, "c": 2.0, "b": 1.0}, "q2": {"a": 2.0, "x": 1.0}}}
+MEASURE = "SquaredHits@2"
+USES = {
+    "attribute": lambda: gf.explanation.attribute(JUDGMENTS, *RUNS.values(), MEASURE, query="q1"),
+    "bounds": lambda: gf.judging.bounds_of_runs(JUDGMENTS, RUNS, MEASURE, grades=(0, 1, 2, 3)),
+    "compare": lambda: gf.compare(JUDGMENTS, RUNS, MEASURE),
+    "curve": lambda: gf.curve(JUDGMENTS, RUN, MEASURE),
+    "evaluate": lambda: gf.evaluate(JUDGMENTS, RUN, MEASURE, policy={"ties": "average"}),
+    "explain": lambda: gf.explain(JUDGMENTS, RUN, MEASURE, query="q1"),
+    "explain a formula": lambda: gf.explain(JUDGMENTS, RUN, f"nDCG - {MEASURE}", query="q1"),
+    "explain grades": lambda: gf.explanation.explain_grades([0, 1, 2], MEASURE),
+    "leaderboard": lambda: gf.leaderboard(JUDGMENTS, RUNS, MEASURE, resamples=99),
+    "movers": lambda: gf.comparison.movers(gf.compare(JUDGMENTS, RUNS, MEASURE), JUDGMENTS, RUNS),
+    "next_to_judge": lambda: gf.judging.next_to_judge(JUDGMENTS, RUNS, MEASURE),
+    "pool_bias": lambda: gf.judging.pool_bias(JUDGMENTS, RUNS, MEASURE),
+    "random_order": lambda: gf.judging.random_order(JUDGMENTS, RUN, MEASURE),
+    "report": lambda: gf.report(JUDGMENTS, RUNS, MEASURE, resamples=99).payload(),
+    "tune": lambda: gf.fusion.tune(JUDGMENTS, RUNS, MEASURE, k=[1, 60], folds=2),
+    "which": lambda: gf.which(JUDGMENTS, RUN, MEASURE, got=1),
+    "why": lambda: gf.why(JUDGMENTS, RUN, MEASURE, dialects="trec_eval-9"),
+}
+NOT_FOR_IT = ("attribute", "bounds", "random_order")  # which need formulas that they know
+
+
+@pytest.mark.usefixtures("squared_hits")
+@pytest.mark.parametrize("use", USES)
+def test_every_function_takes_such_a_measure_or_says_why_not(use):
+    if use in NOT_FOR_IT:
+        with pytest.raises(gf.errors.GainfulError, match="SquaredHits@2"):
+            USES[use]()
+    else:
+        assert "SquaredHits" in str(USES[use]()) or use == "movers"
+
+
+@pytest.mark.usefixtures("squared_hits")
+def test_without_steps_a_measure_is_explained_by_its_list_and_its_value():
+    found = gf.explain(JUDGMENTS, RUN, "SquaredHits@3", query="q1")
+    assert found.value == 4.0
+    [listed] = found.parts
+    assert [(step.doc, step.grade) for step in listed.steps] == [("c", 0), ("a", 1), ("b", 2)]
+    for text in (str(found), found.to_markdown(), found.to_html()):
+        assert "the square of the number of relevant documents down to k" in text
+        assert "SquaredHits@3 = 4.000" in text
+        assert "by the definition above, without steps" in text
 
 
 def test_a_discount_is_one_entry(monkeypatch):

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from gainful.array_types import Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing.own_measures import steps_of_own
 from gainful.evaluation.measures_on_grade_lists import Grades, match_grades
@@ -25,6 +26,7 @@ from gainful.explanation.worked_steps import (
     ideal_steps,
     ideal_steps_of,
     is_empty,
+    is_worked,
     list_steps,
     steps_with,
     summed,
@@ -197,9 +199,15 @@ def _worked(
     elif isinstance(measure, OwnMeasure):
         parts, working, note = _own_parts(measure, sums, entries, value)
         remark = remark or note
-    else:
+    elif is_worked(measure):
         parts, working, note = _family_parts(sums, entries, pool)
         working, remark = ("", remark) if remark else (working, note)  # the policy says it, no sum
+    else:
+        gains = "" if sums.gain is None else "gain"
+        inside = _down_to_cutoff(entries, measure)
+        worth = [0.0 if entry.grade is None else sums.worth(entry.grade) for entry in inside]
+        parts, working = [_listed_part(inside, np.array(worth), gains)], ""
+        remark = remark or "by the definition above, without steps"
     return Explanation(measure, query, value, tuple(parts), policy, remark, working)
 
 
@@ -254,21 +262,29 @@ def _family_parts(
     return parts, closing.working, closing.remark
 
 
+def _down_to_cutoff(entries: Sequence[Entry], measure: Measure) -> list[Entry]:
+    return [
+        entry
+        for entry in entries
+        if measure.cutoff is None or entry.placed.rank_first <= measure.cutoff
+    ]
+
+
+def _listed_part(entries: Sequence[Entry], worth: Floats, heading: str) -> Part:
+    """Show a list by rank and grade, with what its documents are worth if that has a heading; nothing adds up."""
+    steps = steps_with(entries, Terms(worth, np.ones(len(entries))))
+    return _part("the list", SUM, steps, None, worth=heading, weight="", adds=False)
+
+
 def _own_parts(
     measure: OwnMeasure, sums: Sums, entries: Sequence[Entry], value: float
 ) -> tuple[list[Part], str, str]:
     """Show the list of a measure of one's own, with the steps that it gives, if it gives them."""
     own_steps = steps_of_own(measure.own, sums.sheet, measure, 0)
-    inside = [
-        entry
-        for entry in entries
-        if measure.cutoff is None or entry.placed.rank_first <= measure.cutoff
-    ]
+    inside = _down_to_cutoff(entries, measure)
     terms = np.zeros(len(inside))
     if own_steps is None:
-        steps = steps_with(inside, Terms(terms, np.ones(len(inside))))
-        note = "the function gives no steps of its own"
-        return [_part("the list", SUM, steps, None, worth="", weight="", adds=False)], "", note
+        return [_listed_part(inside, terms, "")], "", "the function gives no steps of its own"
     terms[[place for place, entry in enumerate(inside) if entry.grade is not None]] = own_steps
     steps = steps_with(inside, Terms(terms, np.ones(len(inside))))
     total = float(terms.sum())
