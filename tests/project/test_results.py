@@ -116,6 +116,38 @@ def test_repr_is_short_and_a_notebook_shows_a_table(made, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_shows_the_first_rows_of_a_huge_result(made, name, monkeypatch):
+    """However many rows the tables of a result have; no class renders itself."""
+    result = made[name]
+    assert type(result)._repr_html_ is Result._repr_html_
+    tables = result._notebook_tables()
+    huge = [dataclasses.replace(table, rows=[*table.rows] * 5000) for table in tables]
+    monkeypatch.setattr(type(result), "_notebook_tables", lambda _: huge)
+    page = result._repr_html_()
+    cut = sum(len(table.rows) > 200 for table in huge)
+    assert page.count("more rows</p>") == cut > 0
+    assert page.count("<tr>") <= sum(1 + min(len(table.rows), 200) for table in huge)
+
+
+DOCS = {f"doc{i}": float(30_000 - i) for i in range(30_000)}
+GRADES = {doc: i % 3 for i, doc in enumerate(DOCS)}
+MANY = {f"q{i}": {"a": 1, "b": 0} for i in range(30_000)}
+HUGE = {
+    "explanation": lambda: gf.explain({"q": GRADES}, {"q": DOCS}, "nDCG", query="q"),
+    "findings": lambda: gf.check({"x": {"a": 1}}, {"mine": MANY}),
+    "fused": lambda: gf.fuse([{"q": DOCS}, {"q": DOCS}]),
+    "pool": lambda: gf.pool([{"q": DOCS}], depth=30_000),
+    "scores of queries": lambda: gf.evaluate(MANY, MANY).per_query,
+}
+
+
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
+@pytest.mark.parametrize("name", HUGE)
+def test_a_huge_result_is_a_small_page(name):
+    assert len(HUGE[name]()._repr_html_()) < 200_000
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_equal_and_pickled(made, name):
     result = made[name]
     for again in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result), copy.copy(result)):  # noqa: S301

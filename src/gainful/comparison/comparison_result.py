@@ -317,9 +317,6 @@ class ComparisonResult(Logged):
     def __str__(self) -> str:
         return "\n\n".join(as_text(table) for table in self.tables())
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
 
 def _row(found: Difference) -> list[Cell]:
     return [

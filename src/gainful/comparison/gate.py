@@ -32,7 +32,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures
 from gainful.message_texts import printable, shown
-from gainful.rendering.table_formats import Table, as_html, as_markdown, as_text, signed
+from gainful.rendering.table_formats import Table, as_markdown, as_text, signed
 from gainful.statistics.argument_checks import read_share
 from gainful.statistics.intervals import INTERVALS, Interval, few_queries
 from gainful.statistics.moments import exact_mean
@@ -452,9 +452,6 @@ class Gate(Result):
 
     def __str__(self) -> str:
         return as_text(self.table())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
 
 def check_gate(

@@ -38,7 +38,7 @@ from gainful.measures.measure_family import MEAN, RUN, SUM
 from gainful.measures.notation import GivenMeasure, name_of, read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import did_you_mean, shown
-from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.version import VERSION
 from gainful.writing.experiment_trackers import Logged, flat_names
 from gainful.writing.result_base import Record
@@ -436,23 +436,20 @@ class Scores(Rows, Logged):
         refuse_unlike_scores(runs)
         return slices_table(runs, method=method, level=level)
 
-    def _shown(self) -> Table:
+    def tables(self) -> list[Table]:
         """Return what is shown to people: the means, or with slices those and their means."""
         means = self.table()
         if not self.slices:
-            return means
+            return [means]
         sliced = Scores.slices_table({"run": self})
-        return replace(sliced, notes=[*sliced.notes, *means.notes])
+        return [replace(sliced, notes=[*sliced.notes, *means.notes])]
 
     def __str__(self) -> str:
-        return as_text(self._shown())
+        return as_text(*self.tables())
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}: {mean:.4f}" for name, mean in self.means.items())
         return f"Scores({means}; {count_queries(len(self.queries))})"
-
-    def _repr_html_(self) -> str:
-        return as_html(self._shown())
 
 
 def refuse_unlike_scores(runs: Mapping[str, Scores]) -> None:

@@ -20,7 +20,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
-from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.writing.result_base import Result
 
 _ROUNDING = 1e-12  # of our own sums
@@ -138,9 +138,6 @@ class Which(Result):
 
     def __str__(self) -> str:
         return as_text(self.table())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
 
 @takes(MeasuringOptions)

@@ -23,7 +23,7 @@ from gainful.measures.measure_family import MEAN
 from gainful.measures.notation import GivenMeasure, name_of, read_measure
 from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
-from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.writing.result_base import Result
 
 _MOVES = 5  # queries that are named for each cause
@@ -219,9 +219,6 @@ class Why(Result):
 
     def __str__(self) -> str:
         return as_text(*self.tables())
-
-    def _repr_html_(self) -> str:
-        return as_html(*self.tables())
 
 
 def _cells(cause: Cause) -> list[Cell]:

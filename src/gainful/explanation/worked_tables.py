@@ -18,7 +18,6 @@ from gainful.rendering.table_formats import (
     WRITERS,
     Cell,
     Table,
-    as_html,
     as_markdown,
     as_text,
     folded,
@@ -75,14 +74,14 @@ class Account(Result, ABC):
 
     def to_html(self) -> str:
         """Return it as HTML."""
-        tables = "".join(as_html(table) for table in self.tables())
+        return self._as_html(self.tables())
+
+    def _as_html(self, tables: Iterable[Table]) -> str:
         heading, conventions, conclusion = map(
             html.escape, (self.heading, self.conventions, self.conclusion)
         )
-        return f"<h4>{heading}</h4><p>{conventions}</p>{tables}<p><b>{conclusion}</b></p>"
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+        shown = super()._as_html(tables)
+        return f"<h4>{heading}</h4><p>{conventions}</p>{shown}<p><b>{conclusion}</b></p>"
 
     def _rendered(self, format: str) -> str:  # noqa: A002
         match format:

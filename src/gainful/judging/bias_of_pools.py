@@ -22,7 +22,7 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
-from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.statistics.ranking_agreement import kendall_tau
 from gainful.writing.result_base import Result
 from gainful.writing.table_files import write_table
@@ -127,9 +127,6 @@ class PoolBias(Result, Sequence[LeftOut]):
 
     def __repr__(self) -> str:
         return f"PoolBias({self.summary})"
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
 
 @takes(MeasuringOptions)

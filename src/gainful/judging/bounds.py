@@ -36,7 +36,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, Measures, read_measure
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
-from gainful.rendering.table_formats import Cell, Note, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Note, Table, as_text
 from gainful.writing.result_base import Record, Result
 
 _ROUNDING = 1e-9
@@ -173,9 +173,6 @@ class Bounds(Result):
 
     def __str__(self) -> str:
         return as_text(self.table())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
 
 @takes(MeasuringOptions)
@@ -423,9 +420,6 @@ class RunBounds(Result):
 
     def __str__(self) -> str:
         return as_text(self.table())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
 
 @takes(MeasuringOptions)

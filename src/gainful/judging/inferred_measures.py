@@ -19,7 +19,7 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
-from gainful.rendering.table_formats import Table, as_html, as_text
+from gainful.rendering.table_formats import Table, as_text
 from gainful.writing.result_base import Result
 
 _EPSILON = 1e-5  # of xinfAP, which keeps its shares from 0/0
@@ -76,9 +76,6 @@ class _Estimate(Result):
 
     def __str__(self) -> str:
         return as_text(self.table())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
 
 @dataclass(frozen=True, eq=False, repr=False)

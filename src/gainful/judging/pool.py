@@ -21,7 +21,7 @@ from gainful.judging.judging_priorities import prioritise, read_compared
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.notation import GivenMeasure
 from gainful.message_texts import counted, shown
-from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.writing.file_formats import POOLS, read_naming
 from gainful.writing.result_base import Result
 from gainful.writing.runs_and_judgments import write_pool
@@ -199,9 +199,6 @@ class Pool(Result, Sequence[Pooled]):
 
     def __repr__(self) -> str:
         return f"Pool({self.summary})"
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
 
 def _cell(row: Pooled, column: str) -> Cell:

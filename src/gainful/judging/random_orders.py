@@ -21,7 +21,7 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
-from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.writing.result_base import Result
 
 SUMS = ("CG", "DCG", "nDCG")
@@ -79,9 +79,6 @@ class Chance(Result):
 
     def __str__(self) -> str:
         return as_text(self.table())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
 
 @takes(MeasuringOptions)

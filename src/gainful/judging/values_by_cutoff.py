@@ -15,7 +15,7 @@ from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.plotting import charts
 from gainful.plotting.charts import SizedLook
-from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.writing.result_base import Result
 
 if TYPE_CHECKING:
@@ -69,9 +69,6 @@ class Curve(Result):
 
     def __str__(self) -> str:
         return as_text(self.table())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
 
 @takes(MeasuringOptions)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, overload
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.linting.rules import RULES, SEVERITIES, Rule
 from gainful.message_texts import printable
-from gainful.rendering.table_formats import WRITERS, Table, as_html
+from gainful.rendering.table_formats import WRITERS, Table
 from gainful.version import VERSION
 from gainful.writing.result_base import Record, Result
 
@@ -140,9 +140,6 @@ class Findings(Result, Sequence[Finding]):
 
     def __repr__(self) -> str:
         return f"Findings({self.summary})"
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
     def _rendered(self, format: str) -> str:  # noqa: A002
         if format == "table":

@@ -12,7 +12,7 @@ import numpy as np
 
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.rendering.table_formats import Table, as_html, as_text
+from gainful.rendering.table_formats import Table, as_text
 from gainful.statistics.argument_checks import read_positive, read_share
 from gainful.statistics.distributions import (
     normal_quantile,
@@ -62,9 +62,6 @@ class Power(Result):
 
     def __str__(self) -> str:
         return as_text(self.table())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
 
 def power(

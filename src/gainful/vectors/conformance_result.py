@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.vectors.case_files import Case
 from gainful.vectors.causes_of_wrong_values import Convention
 from gainful.vectors.implementation_answers import Answer
@@ -209,6 +209,3 @@ class Conformance(Result):
 
     def __repr__(self) -> str:
         return f"Conformance({self.summary})"
-
-    def _repr_html_(self) -> str:
-        return "\n".join(map(as_html, self.tables()))

@@ -6,7 +6,7 @@ A result class gives its `table()`, or is a `Record` of a few fields, and has al
 import dataclasses
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -157,7 +157,14 @@ class Result:
         return printable(shortened(f"{type(self).__name__}({held})", _LONGEST))
 
     def _repr_html_(self) -> str:
-        return "".join(as_html(_cut(table)) for table in self.tables())
+        """Return what a notebook shows: the first rows of each table. No class has another."""
+        return self._as_html(map(_cut, self._notebook_tables()))
+
+    def _notebook_tables(self) -> list[Table]:
+        return self.tables()
+
+    def _as_html(self, tables: Iterable[Table]) -> str:
+        return "".join(map(as_html, tables))
 
 
 class Record(Result):
@@ -170,12 +177,12 @@ class Record(Result):
         record = _flat(self.to_dict())
         return Table(list(record), [list(record.values())])
 
-    def _repr_html_(self) -> str:
+    def _notebook_tables(self) -> list[Table]:
         rows: list[list[Cell]] = [
             [name, shortened(cell, _LONGEST_CELL) if isinstance(cell, str) else cell]
             for name, cell in _flat(self.to_dict()).items()
         ]
-        return as_html(_cut(Table(["field", "value"], rows)))
+        return [Table(["field", "value"], rows)]
 
 
 def _fields(result: object) -> list[str]:
