@@ -262,6 +262,29 @@ def test_steps_that_cannot_be_shown_are_refused(steps, said):
         gf.define("Odd", steps="a")
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_ideal_of_bare_grades_is_that_of_the_list(name, cli):
+    """No other document is known, so none is promised; with judged grades, the ideal is of all of them."""
+    family = gf.measures.family(name)
+    measure = family.example.measure
+    found = gf.explanation.explain_grades([1, 0, 1], measure)
+    done = cli("explain", "1,0,1", "-m", measure)
+    for text in (str(found), found.to_markdown(), found.to_html(), done.stdout):
+        assert "all judged documents, best first" not in text
+    titles = [part.title for part in found.parts]
+    parts = [title for title in titles if "ideal" in title]
+    assert set(parts) <= {"the ideal of the list itself, best first"}
+    assert bool(parts) == (name in ("nDCG", "IDCG", "nERR", "Compat"))
+    divides = family.normalised
+    assert (bool(parts) or "the list, which has all known relevant documents" in titles) == (
+        divides or name == "IDCG"
+    )
+    judged = gf.explanation.explain_grades([1, 0, 1], measure, judged=[1, 0, 1, 1])
+    others = [part.title for part in judged.parts]
+    assert "the list, which has all known relevant documents" not in others
+    assert ("the ideal: all judged documents, best first" in others) == bool(parts)
+
+
 def test_every_family_is_worked_out_in_one_place():
     assert {*PARTS, *worked_families.WAYS} == {*FAMILIES}
 

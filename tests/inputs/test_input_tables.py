@@ -212,6 +212,10 @@ def test_what_trec_eval_prints(files):
     ("text", "told"),
     [
         ("", "{}: expected a table of queries, found an empty file"),
+        ("\u3000\n", "{}: expected a table of queries, found an empty file"),
+        ("\u00a0\u2003\n\u2028\n\x85\n", "{}: expected a table of queries, found an empty file"),
+        ("\ufeff\x1c\x1d", "{}: expected a table of queries, found an empty file"),
+        ("\u3000" * 30_000, "{}: expected a table of queries, found an empty file"),
         ('{"gainful": "baseline"}', "{}: expected scores of queries, found a saved baseline"),
         ('{"gainful": "1.0", "runs": []}', "{}: expected scores of one run, found those of 0"),
         ("qid,a\n", "{}: expected at least one query, found none"),

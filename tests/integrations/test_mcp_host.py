@@ -202,3 +202,28 @@ def test_what_nobody_foresaw_is_one_short_message():
     with pytest.raises(ToolError, match="KeyError: 'xxx") as raised:
         _told(broken)(0)
     assert len(str(raised.value)) < 1100
+
+
+@pytest.mark.parametrize("name", [name for name, (tool, _) in CALLS.items() if tool == name])
+@pytest.mark.parametrize("judged", [1, 2])
+def test_every_tool_answers_about_one_judged_query_and_two(name, judged, tmp_path):
+    """One query has no interval, and no tool writes one."""
+    from gainful.integrations.mcp import _Folders, _told, _Tools
+
+    queries = [f"q{i}" for i in range(judged)]
+    (tmp_path / "judgments.qrels").write_text("".join(f"{q} 0 a 2\n{q} 0 b 0\n" for q in queries))
+    for run, scores in (("keyword", (2, 1)), ("hybrid", (1, 2))):
+        lines = [
+            f"{q} Q0 {doc} 1 {score} t\n"
+            for q in queries
+            for doc, score in zip("ab", scores, strict=True)
+        ]
+        (tmp_path / f"{run}.run").write_text("".join(lines))
+    arguments = {**CALLS[name][1]}
+    if "query" in arguments:
+        arguments["query"] = "q0"
+    tool = getattr(_Tools(_Folders([tmp_path])), name)
+    found = json.loads(_told(tool)(**arguments))
+    assert found["verdict"]
+    if name == "evaluate":
+        assert ("without an interval" in found["verdict"]) == (judged == 1)

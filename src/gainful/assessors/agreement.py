@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
@@ -20,6 +19,7 @@ from gainful.assessors.agreement_result import (
 )
 from gainful.assessors.grade_table import GradeTable, read_grades, refuse_alone
 from gainful.errors import InputError
+from gainful.inputs.cores import cached_property
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.inputs.runs_by_name import Runs

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import chain, repeat
 from types import MappingProxyType
 from typing import cast
@@ -13,6 +12,7 @@ import numpy as np
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.request import read_unmeasured
+from gainful.inputs.cores import cached_property
 from gainful.inputs.files import are_one_file, is_parquet, path_of, pattern_matches
 from gainful.inputs.grades_scores_or_ranks import JUDGMENTS
 from gainful.inputs.id_types import UNTYPED, IdType

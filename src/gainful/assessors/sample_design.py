@@ -4,13 +4,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gainful.array_types import Ints
 from gainful.errors import InputError, warn
+from gainful.inputs.cores import cached_property
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.files import opened, path_of, plain_file
 from gainful.inputs.id_types import UNTYPED, IdType

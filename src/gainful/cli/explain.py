@@ -44,7 +44,7 @@ _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
 @click.option(
     "--judged",
     metavar="GRADES",
-    help="All known grades, those of the list included, for the ideal.",
+    help="All known grades, those of the list included, for the ideal.  [default: the list's own]",
 )
 @click.option("--query", "-q", metavar="ID", help="The query of the run to work out.")
 @click.option(

@@ -1,12 +1,12 @@
 """`Comparison`: systems compared, with their gate, their charts and the table that papers show."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gainful.comparison.comparison_result import ComparisonResult
 from gainful.comparison.gate import Gate, check_gate
 from gainful.comparison.systems_table import systems_table
+from gainful.inputs.cores import cached_property
 from gainful.rendering.table_formats import Table
 
 if TYPE_CHECKING:

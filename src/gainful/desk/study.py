@@ -9,7 +9,6 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -82,6 +81,7 @@ from gainful.desk.study_settings import (
     settings_in,
 )
 from gainful.errors import GainfulError, InputError, StudyError, warn, without_warnings
+from gainful.inputs.cores import cached_property
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.several_assessors import RULES
 from gainful.message_texts import shown

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
+from gainful.inputs.cores import cached_property
 from gainful.kernels.cumulated_gain import cumulated, owners
 from gainful.kernels.gains_and_discounts import (
     binary_gains,

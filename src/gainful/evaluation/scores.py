@@ -7,7 +7,6 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain, compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
@@ -31,6 +30,7 @@ from gainful.evaluation.measuring import measure_batches
 from gainful.evaluation.per_query import PerQuery, Rows
 from gainful.evaluation.request import find_measure
 from gainful.evaluation.values_before_policy import Measured
+from gainful.inputs.cores import cached_property
 from gainful.inputs.id_types import UNTYPED
 from gainful.matching.matched import Matched
 from gainful.measures.measure import Measure

@@ -51,6 +51,7 @@ from gainful.measures.policy import GivenPolicy, Policy, read_policy
 _TITLES = {
     "judged": "the ideal: all judged documents, best first",
     "retrieved": "the ideal: the documents of the list, best first",
+    "list": "the ideal of the list itself, best first",
 }
 
 
@@ -117,7 +118,8 @@ def explain_grades(
     Args:
         grades: in rank order.
         measure: in the notation or as a value.
-        judged: all known grades, those of the list included; None if the list holds them all.
+        judged: all known grades, those of the list included. None if the list holds them all: the ideal is
+            then that of the list itself.
         policy: the choices that are not the measure's, a `Policy` or a dict of choices; the
             defaults if None.
 
@@ -137,7 +139,7 @@ def explain_grades(
         if each.parameters.get("ideal") == "retrieved":
             known = matched.grade
         pool = [(None, grade) for grade in known.tolist()]
-        return _worked(Sums(matched, each, chosen), None, entries, pool)
+        return _worked(Sums(matched, each, chosen), None, entries, pool, alone=judged is None)
 
     return _explained(asked, work, Sums(_one_list(grades, judged, asked), asked, chosen))
 
@@ -189,18 +191,24 @@ def _named(measure: Measure, part: str, *, alone: bool) -> str:
 
 
 def _worked(
-    sums: Sums, query: str | None, entries: Sequence[Entry], pool: JudgedDocs
+    sums: Sums,
+    query: str | None,
+    entries: Sequence[Entry],
+    pool: JudgedDocs,
+    *,
+    alone: bool = False,
 ) -> Explanation:
+    """Work out a measure; where the list is `alone`, no other document is known, and the ideal is its own."""
     measure, policy = sums.measure, sums.sheet.policy
     remark = why_empty(policy, measure) if is_empty(sums, 0, query, NO_VALUE) else ""
     value = sums.values[0]  # before the steps: it says what cannot be measured
     if measure.name in PARTS:
-        parts, working = _cumulated_parts(sums, entries, pool)
+        parts, working = _cumulated_parts(sums, entries, pool, alone=alone)
     elif isinstance(measure, OwnMeasure):
         parts, working, note = _own_parts(measure, sums, entries, value)
         remark = remark or note
     elif is_worked(measure):
-        parts, working, note = _family_parts(sums, entries, pool)
+        parts, working, note = _family_parts(sums, entries, pool, alone=alone)
         working, remark = ("", remark) if remark else (working, note)  # the policy says it, no sum
     else:
         gains = "" if sums.gain is None else "gain"
@@ -212,14 +220,15 @@ def _worked(
 
 
 def _cumulated_parts(
-    sums: Sums, entries: Sequence[Entry], pool: JudgedDocs
+    sums: Sums, entries: Sequence[Entry], pool: JudgedDocs, *, alone: bool
 ) -> tuple[list[Part], str]:
     measure, parts = sums.measure, []
     for family in PARTS[measure.name]:
         part = summed(measure, family)
         total = sums.value(part, 0)
         if family == IDEAL:
-            title, steps = _TITLES[part.parameters["ideal"]], ideal_steps(sums, 0, part, pool)
+            title = _TITLES["list" if alone else part.parameters["ideal"]]
+            steps = ideal_steps(sums, 0, part, pool)
         else:
             title, steps = "the list", list_steps(sums, part, entries, len(entries))
         parts.append(_part(title, str(part), steps, total))
@@ -235,16 +244,18 @@ def _cumulated_parts(
 
 
 def _family_parts(
-    sums: Sums, entries: Sequence[Entry], pool: JudgedDocs
+    sums: Sums, entries: Sequence[Entry], pool: JudgedDocs, *, alone: bool
 ) -> tuple[list[Part], str, str]:
     worked, steps = family_steps(sums, 0, entries)
     way, closing = worked.way, worked.closing
     weight = way.weight
     if not weight and any(step.discount != 1 for step in steps):
         weight = "chance"  # to stand above the cutoff: ties averaged
+    # Without an ideal of its own, what the sum is divided by, such as R, is counted in the list.
+    whole = alone and worked.ideal is None and sums.measure.family.normalised
     parts = [
         _part(
-            "the list",
+            "the list, which has all known relevant documents" if whole else "the list",
             SUM,
             steps,
             worked.total if way.adds else None,
@@ -256,9 +267,8 @@ def _family_parts(
     if worked.ideal is not None:
         ideal = ideal_steps_of(worked, entries, pool)
         total = ideal[-1].sum if ideal else 0.0
-        parts.append(
-            _part(_TITLES["judged"], IDEAL_SUM, ideal, total, worth=way.worth, weight=way.weight)
-        )
+        title = _TITLES["list" if alone else "judged"]
+        parts.append(_part(title, IDEAL_SUM, ideal, total, worth=way.worth, weight=way.weight))
     return parts, closing.working, closing.remark
 
 

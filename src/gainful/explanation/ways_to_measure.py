@@ -3,13 +3,13 @@
 import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from gainful.errors import GainfulError
 from gainful.evaluation.request import refuse_grades
 from gainful.evaluation.scores import Scores, measure_matched
+from gainful.inputs.cores import cached_property
 from gainful.matching.matched import Matched
 from gainful.matching.minus_one_marks import marks_among, tell_marks
 from gainful.matching.rank_search import by_rank

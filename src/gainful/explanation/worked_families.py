@@ -7,7 +7,6 @@ the formula that it goes into.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.evaluation.computing.average_precision_and_kin import ELEVEN, UP
 from gainful.evaluation.computing.user_models import chances_of
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet, worth_on_scale
+from gainful.inputs.cores import cached_property
 from gainful.kernels import tied_orders
 from gainful.kernels.binary_relevance import EPSILON
 from gainful.kernels.cumulated_gain import mean_discount

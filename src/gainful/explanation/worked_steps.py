@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from gainful.evaluation.measuring import empty_for
 from gainful.evaluation.scores import measure_matched
 from gainful.explanation.worked_families import WAYS, Terms, WorkedList, work_out
 from gainful.explanation.worked_tables import Step
+from gainful.inputs.cores import cached_property
 from gainful.kernels.cumulated_gain import mean_discount
 from gainful.matching.matched import Matched, cut
 from gainful.matching.ranked_documents import Placed

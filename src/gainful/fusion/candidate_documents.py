@@ -6,13 +6,12 @@ documents by id, and the same runs give the same rows whatever they were read fr
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.inputs.cores import in_parallel
+from gainful.inputs.cores import cached_property, in_parallel
 from gainful.matching.sorting import rows_by_score
 
 _PART = 1 << 16  # rows: arrays of a part stay in a core's cache

@@ -1,12 +1,18 @@
 """How many cores may be used, work on all of them (NumPy lets go of Python's lock), and memory for it."""
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+
+from gainful.errors import InputError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -15,14 +21,44 @@ _HINT = 31 << 20  # bytes; 32 MB and more would be no hint
 _LIMIT: ContextVar[int | None] = ContextVar("cores", default=None)
 
 
+class cached_property(Generic[Result]):  # noqa: N801 - as the one of functools
+    """An attribute that is computed when it is first asked for, without a lock.
+
+    The one of `functools` holds a lock for all objects of a class while it computes, in Python 3.11. A
+    process that is copied (fork) in that moment has a copy that waits for it forever. Two threads that
+    ask at once may both compute the same value here, and the one that ends last is kept.
+    """
+
+    def __init__(self, compute: Callable[[Any], Result]) -> None:
+        self._compute, self.__doc__ = compute, compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> Result: ...
+
+    def __get__(self, instance: object | None, owner: type) -> Self | Result:
+        if instance is None:
+            return self
+        value = self._compute(instance)
+        vars(instance)[self._name] = value  # where it is found from now on
+        return value
+
+
 def cores() -> int:
     """Return how many cores may be used: as many as an `Engine` allows, or as the process has.
+
+    When Python is ending, work that is left in a thread stays in it: no other can be started.
 
     >>> with at_most(1):
     ...     cores()
     1
     """
-    limit = _LIMIT.get()
+    limit = 1 if _is_ending() else _LIMIT.get()
     return _of_process() if limit is None else limit
 
 
@@ -30,6 +66,30 @@ def _of_process() -> int:
     if hasattr(os, "sched_getaffinity"):  # which some systems lack
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _is_ending() -> bool:
+    return not threading.main_thread().is_alive()
+
+
+@contextmanager
+def threads(count: int) -> Iterator["ThreadPoolExecutor"]:
+    """Yield threads for some work, or say that Python is ending, which starts none."""
+    try:
+        # Imported here because small evaluations, the most of them, do not need it.
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(count) as pool:
+            yield pool
+    except RuntimeError as problem:
+        if not _is_ending():
+            raise
+        raise InputError(
+            "threads",
+            "a program that is running",
+            "one that is ending",
+            "Wait for the work before the program ends, such as with Thread.join.",
+        ) from problem
 
 
 @contextmanager
@@ -57,10 +117,7 @@ def in_parallel(
     workers = workers if most is None else min(workers, most)
     if workers <= 1:
         return [function(part) for part in parts]
-    # Imported here because small evaluations, the most of them, do not need it.
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(workers) as pool:
+    with threads(workers) as pool:
         return list(pool.map(_alone(function), parts))
 
 
@@ -83,9 +140,7 @@ def beside(function: Callable[[], object]) -> Iterator[None]:
         function()
         yield
         return
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as pool:
+    with threads(1) as pool:
         done = pool.submit(_alone(lambda _: function()), None)
         yield
     done.result()
@@ -97,10 +152,8 @@ def in_turn(function: Callable[[Part], Result], parts: Sequence[Part]) -> Iterat
     if workers <= 1:
         yield from map(function, parts)
         return
-    from concurrent.futures import Future, ThreadPoolExecutor
-
-    work, waiting = _alone(function), deque[Future[Result]]()
-    with ThreadPoolExecutor(workers) as pool:
+    work, waiting = _alone(function), deque["Future[Result]"]()
+    with threads(workers) as pool:
         try:
             for part in parts:
                 waiting.append(pool.submit(work, part))

@@ -120,9 +120,9 @@ def read_head(file: LocalFile, roles: Roles) -> Head:
     with opened(str(file.path)) as content:
         data = content.read(_HEAD) + content.readline()  # the first line may be long
         data = data.removeprefix(BYTE_ORDER_MARK)
-        while data.isspace() and (more := content.read(_HEAD) + content.readline()):
+        while _is_blank(data) and (more := content.read(_HEAD) + content.readline()):
             data += more
-        lines = [line for line in data.split(b"\n") if line.strip()]
+        lines = [line for line in data.split(b"\n") if not _is_blank(line)]
         alone = len(lines) <= 1 and not any(line.strip() for line in content)
     if not lines:
         raise InputError(file.name, roles.contents, "an empty file", "Check what wrote it.")
@@ -133,6 +133,11 @@ def read_head(file: LocalFile, roles: Roles) -> Head:
     # A tab may be the first field of a line, and empty.
     start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
     return Head(file, text[start:], len(_ENDS.findall(text[:start])) + 1, alone)
+
+
+def _is_blank(data: bytes) -> bool:
+    """Return whether there is nothing but white space, of ASCII or of any script."""
+    return data.isspace() or not data.decode(errors="replace").strip()
 
 
 def format_of(head: Head, reading: Reading) -> TextFormat:

@@ -290,7 +290,9 @@ def _ends(interval: Any) -> Answer:
 def _with_interval(mean: float | None, interval: Mapping[str, Any] | None) -> str:
     if mean is None:
         return "has no value"
-    if interval is None:
+    if (
+        interval is None or interval["low"] is None or interval["high"] is None
+    ):  # one query has none
         return f"{mean:.4f}, without an interval"
     return f"{mean:.4f}, {100 * interval['level']:g}% interval {interval['low']:.4f} to {interval['high']:.4f}"
 

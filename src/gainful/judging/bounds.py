@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import compress
 from typing import Unpack
 
@@ -18,6 +17,7 @@ from gainful.evaluation.evaluate import depth_for, run_progress
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.scores import measure_matched
+from gainful.inputs.cores import cached_property
 from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.judging.difference_bounds import (
     COMPARED,

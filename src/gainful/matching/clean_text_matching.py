@@ -7,7 +7,6 @@ that stand twice, no id in common) is left to the engine.
 from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.inputs.clean_text_files import CleanRows, read_clean_rows, work_on_clean_rows
-from gainful.inputs.cores import beside
+from gainful.inputs.cores import beside, cached_property
 from gainful.inputs.decimal_parsing import WORD
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.identifiers import in_order

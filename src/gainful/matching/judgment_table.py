@@ -1,11 +1,11 @@
 """`JudgmentTable`: judgments as a table on the engine, prepared once for any number of runs."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from gainful.array_types import Floats, Ints
+from gainful.inputs.cores import cached_property
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.table_source import Source, refuse_duplicate
 from gainful.matching.dict_table_conversion import stored

@@ -4,13 +4,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gainful import arguments
 from gainful.errors import warn
-from gainful.inputs.cores import at_most
+from gainful.inputs.cores import at_most, cached_property
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.files import are_the_same
 from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind

@@ -3,13 +3,13 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
+from gainful.inputs.cores import cached_property
 from gainful.inputs.grades_scores_or_ranks import HISTORY
 from gainful.recommending.coded_rows import CodedRows, Codes, RankedLists
 from gainful.recommending.item_tables import Categories, ItemTable, ItemVectors

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from gainful.array_types import Floats
@@ -13,6 +12,7 @@ from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.curve_cutoffs import at_cutoffs
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, measure_matched
+from gainful.inputs.cores import cached_property
 from gainful.inputs.duckdb_engine import Progress
 from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from gainful.explanation.worked_families import WAYS
 from gainful.explanation.worked_steps import ABSENT, Entry, has_table, is_worked
 from gainful.explanation.worked_tables import Step, conventions_of
+from gainful.inputs.cores import cached_property
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.reporting.query_and_document_texts import Caption

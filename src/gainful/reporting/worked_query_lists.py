@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from gainful.explanation.attribution import (
     UNDEFINED,
@@ -32,6 +31,7 @@ from gainful.explanation.worked_steps import (
     why_empty,
 )
 from gainful.explanation.worked_tables import Step, conclusion_of, worked_conclusion
+from gainful.inputs.cores import cached_property
 from gainful.matching.input import Fetch
 from gainful.matching.matched import Matched
 from gainful.matching.ranked_documents import Ranking

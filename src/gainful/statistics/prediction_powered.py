@@ -16,11 +16,11 @@ arXiv:2311.01453, 2023.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from gainful.array_types import Floats
+from gainful.inputs.cores import cached_property
 from gainful.statistics.distributions import t_power_reaches, t_quantile, t_two_sided
 
 _SAME = 1e-12  # of the largest value: a spread that rounding alone makes

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.array_types import Floats, Ints
-from gainful.inputs.cores import cores
+from gainful.inputs.cores import cores, threads
 from gainful.statistics.exact_sums import Grid
 
 Part = TypeVar("Part")
@@ -100,9 +100,7 @@ class Draws:
         if workers == 1:
             return [self._told(block(place), place, count) for place in range(count)]
         # Imported here because one block, or one core, does without.
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(workers) as pool:
+        with threads(workers) as pool:
             try:
                 parts = pool.map(block, range(count))
                 return [self._told(part, place, count) for place, part in enumerate(parts)]

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
+from gainful.inputs.cores import cached_property
 from gainful.kernels.subtopics import greedy_order, novelty_gains
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -15,6 +14,7 @@ from gainful.evaluation.means_over_queries import aggregate_of, aggregate_of_sum
 from gainful.evaluation.per_query import Held, PerQuery
 from gainful.evaluation.scores import Scores, TieRange
 from gainful.evaluation.spark.summary_of_queries import Summary
+from gainful.inputs.cores import cached_property
 from gainful.inputs.id_types import IdType
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.spark_frames import errors_of_spark, without_pandas

@@ -1,9 +1,9 @@
 """Spark data frames as input: their rows stay where they are."""
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
+from gainful.inputs.cores import cached_property
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.inputs.id_types import IdType
@@ -75,7 +75,7 @@ class SparkInput(Input):
         return judgments.on_spark(self.spark).facts().lowest
 
     @cached_property
-    def taken_from(self) -> str:  # type: ignore[override]
+    def taken_from(self) -> str:
         """The name of the column of scores or grades; empty of ranks, and of a file."""
         return number_column_on_spark(self._given, self.kind, self._columns)
 

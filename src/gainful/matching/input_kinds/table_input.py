@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.clean_text_files import CleanIds, read_clean_ids
+from gainful.inputs.cores import cached_property
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.faulty_rows import Fault, Row, rows
 from gainful.inputs.grades_scores_or_ranks import JUDGMENTS
