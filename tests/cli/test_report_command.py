@@ -1,6 +1,8 @@
 """`gainful report` and `gainful compare --html`, as a user calls them."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -244,3 +246,37 @@ def test_a_missing_package_is_told_before_the_work(cli, monkeypatch, tmp_path):
     code, _, err = cli("report", "no-such", "no-such.run", "-o", tmp_path / "x.html")
     assert code == 2
     assert "pip install 'gainful[report]'" in err
+
+
+LIMITED = """
+import resource, runpy, sys, gainful as gf
+
+size = 2_000_000_000
+resource.setrlimit(resource.RLIMIT_AS, (size, size))
+if sys.argv[1] == "chart":
+    gf.curve({"q": {"a": 1}}, {"q": {"a": 1}}, upto=3).plot().save(sys.argv[2])
+sys.argv[0] = "gainful"
+runpy.run_module("gainful", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("report", *TWO, "--resamples", "99", "-o", "page.html"),
+        ("compare", *TWO, "--resamples", "99", "--html", "page.html"),
+        ("chart", "page.svg"),
+    ],
+    ids=lambda call: call[0],
+)
+def test_a_limit_of_memory_under_which_no_chart_can_be_drawn(call, tmp_path):
+    """The engine of the renderer would end the process with SIGTRAP and a native backtrace."""
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, *call], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == (1 if call[0] == "chart" else 2), done.stderr
+    *before, said = done.stderr.splitlines()
+    assert "expected some 70 GB of address space" in said
+    assert "found a limit of 2 GB for this process" in said
+    assert bool(before) == (call[0] == "chart")  # in Python it is an exception
+    assert not [*tmp_path.iterdir()]

@@ -13,8 +13,9 @@ from typing import Any
 import altair as alt
 from altair.utils.schemapi import debug_mode
 
-from gainful.errors import InputError, MissingDependencyError
+from gainful.errors import InputError
 from gainful.message_texts import did_you_mean
+from gainful.plotting.renderer import refuse_without_renderer
 from gainful.writing.atomic_files import replacing
 
 ENDINGS = ("png", "svg", "pdf", "html", "json")
@@ -83,7 +84,7 @@ class _Saved(alt.TopLevelMixin):
         if format == "png":
             options.setdefault("scale_factor", 2)
         if format != "json":
-            _refuse_without_converter(f"save {str(fp)!r}")
+            refuse_without_renderer(f"save {str(fp)!r}")
         if path is None:
             super().save(fp, format=format, **options)
             return
@@ -105,18 +106,6 @@ class _Saved(alt.TopLevelMixin):
             spec = json.dumps(self.to_dict(context={"pre_transform": False}))
             bundle["text/html"] = bundle["text/html"].replace(spec, _escaped(spec))
         return bundle
-
-
-def _refuse_without_converter(where: str) -> None:
-    try:
-        import vl_convert  # noqa: F401 - altair imports it, and says less where it is missing
-    except ImportError:
-        raise MissingDependencyError(
-            where,
-            "the package vl-convert-python",
-            "none installed",
-            "Install it: pip install 'gainful[report]'",
-        ) from None
 
 
 class LayerChart(_Saved, alt.LayerChart):

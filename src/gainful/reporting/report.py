@@ -30,6 +30,7 @@ from gainful.matching.keyword_options import MeasuringOptions, PageOptions, take
 from gainful.measures.baseline_in_formulas import refuse_without_baseline
 from gainful.measures.notation import Measures
 from gainful.message_texts import shown
+from gainful.plotting.renderer import refuse_without_renderer
 from gainful.rendering.table_formats import Table
 from gainful.reporting.packed_details import Packed
 from gainful.reporting.page.compose import page, prepare
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from gainful.evaluation.saved_baseline import Baseline
 
 
-_NEEDED = ("altair", "vl_convert", "jinja2")
+_NEEDED = ("altair", "jinja2")  # and the renderer
 _EVALUATED, _COMPARED = 0.4, 0.6  # of the work that is done
 # Endings that promise another format than HTML.
 _OTHERS = {*OTHERS, *TABLES, *DOCUMENTS, *PACKINGS} - {".html", ".htm"}
@@ -274,18 +275,18 @@ def report(
 
 
 def refuse_missing_packages() -> None:
-    """Refuse to begin without the packages that a page needs."""
+    """Refuse to begin without the packages that a page needs, or where they cannot run."""
     from importlib.util import find_spec
 
     for package in _NEEDED:
         if find_spec(package) is None:
-            name = "vl-convert-python" if package == "vl_convert" else package
             raise MissingDependencyError(
                 "report",
-                f"the package {name}",
+                f"the package {package}",
                 "none installed",
                 "Install it: pip install 'gainful[report]'",
             )
+    refuse_without_renderer("report")
 
 
 def _within(progress: Progress, low: float, high: float) -> Progress:
