@@ -1,6 +1,7 @@
 """`assert_not_worse`: a gate for a test suite."""
 
 import math
+import warnings
 
 import pytest
 from generated_runs import collection
@@ -58,10 +59,14 @@ def test_the_tolerance_is_met_by_the_end_of_the_interval(runs, within, passes):
             gf.assert_not_worse(judgments, good, worse, "RR", tolerance=tolerance)
 
 
-def test_what_cannot_be_decided_passes():
-    judgments, runs = collection(queries=5)
-    found = gf.assert_not_worse(judgments, runs["old"], runs["new"])
-    assert found.differences[0].difference < 0
+@pytest.mark.parametrize("count", [5, 12])
+def test_what_cannot_be_decided_passes(count):
+    judgments, runs = collection(queries=count)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = gf.assert_not_worse(judgments, runs["old"], runs["new"])
+    said = "too few queries for an interval (5; at least 10). Nothing was asserted: add queries."
+    assert [said in str(each.message) for each in told] == [True] * (count < 10)
     assert found.differences[0].verdict.word == "no decision"
 
 

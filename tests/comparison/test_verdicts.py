@@ -48,7 +48,7 @@ def test_every_word_is_reached(word):
 
 def test_where_test_and_interval_disagree_the_sentence_says_so():
     """The interval follows the skew; the test is t. Either may be the more cautious."""
-    skewed = [0.03, 0.01, -0.13, 0.01, -0.11, -0.09, -0.05, -0.10]
+    skewed = [-0.03, -0.05, -0.01, 0, -0.03, -0.07, -0.03, -0.01, 0.03, -0.06, -0.02, 0.03]
     found = gf.comparison.compare_scores(moved(skewed))
     (one,) = found.differences
     assert (one.verdict.word, one.interval.low < 0 < one.interval.high) == ("worse", True)
@@ -59,7 +59,7 @@ def test_where_test_and_interval_disagree_the_sentence_says_so():
     assert "close call" not in one.verdict.sentence
     for name in ("t", "hall"):
         (one,) = gf.comparison.compare_scores(
-            moved([-each for each in [0.4, 0.3, 0.3, 0.2, 0.01, 0.0, 0.0, -0.02]]),
+            moved([-each for each in [0.4, 0.3, 0.3, 0.2, 0.01, 0.0, 0.0, 0.0, 0.0, -0.02]]),
             test="randomisation",
             interval=name,
         ).differences
@@ -270,10 +270,89 @@ def test_more_noise_asks_for_more_queries_and_a_larger_difference_for_fewer():
 
     by_noise = [needed(0.1, sd) for sd in (0.5, 1, 2, 4)]
     assert by_noise == sorted({*by_noise})
-    by_difference = [needed(mean, 2) for mean in (0.5, 0.2, 0.1, 0.01)]
+    by_difference = [needed(mean, 2) for mean in (0.5, 0.2, 0.1, 0.05)]
     assert by_difference == sorted({*by_difference})
     by_level = [needed(0.1, 1, level=level) for level in (0.5, 0.9, 0.95, 0.999)]
     assert by_level == sorted({*by_level})
+
+
+@pytest.mark.parametrize(
+    ("differences", "said"),
+    [
+        (normal(0.1, 2, count=9), "9 queries are too few to estimate how many would decide"),
+        (
+            normal(0.01, 2, count=40),
+            "no realistic number of queries like these would show a difference that is as large as it looks",
+        ),
+        ([0.3, 0.2] + [0.0] * 18, "only 2 of 20 queries changed, too few to trust the interval"),
+    ],
+)
+def test_what_so_few_queries_cannot_tell_is_said_in_every_form(differences, said):
+    found = without_nan(quick(moved(differences)))
+    (one,) = found.differences
+    assert one.verdict.word == "no decision"
+    assert said in one.verdict.sentence
+    assert (one.verdict.queries_needed is None) == ("only" not in said)
+    assert f"{said}" in one.to_dict()["sentence"]
+    assert said in " ".join(str(found).split())
+    assert said in found.to_json()
+    assert said in found.to_html()
+
+
+@pytest.mark.parametrize("count", range(1, 13))
+@pytest.mark.parametrize("interval", ["hall", "t", "bca"])
+def test_below_ten_queries_there_is_no_default_interval_but_one_that_is_asked_for(count, interval):
+    scores = moved([0.1 + at % 3 / 10 for at in range(count)])
+    tables = {name: {q: {"nDCG@10": x} for q, x in each.items()} for name, each in scores.items()}
+    found = without_nan(quick(tables, interval=interval))
+    (one,) = found.differences
+    known = count >= (10 if interval == "hall" else 2)
+    told = f"too few queries for an interval ({count}; at least 10)"
+    told = told if count > 1 else "one query, no interval"
+    assert one.interval.known == known
+    assert (told in one.verdict.sentence) != known
+    assert one.to_dict()["intervals"][interval]["note"] == ("" if known else told)
+    assert (found.table().records()[0]["95% low"] is None) != known
+    assert one.p is None or 0 <= one.p <= 1
+    assert "inf" not in str(found)
+    if known:
+        assert -1 <= one.interval.low <= one.interval.high <= 1
+    for kind, condition, fails in (
+        ("fail_if", "Δ nDCG@10 < 0.1", False),
+        ("fail_unless", "Δ nDCG@10 > -2", not known),
+        ("fail_if", "mean(nDCG@10) < -2", not known),
+    ):
+        gate = found.gate(**{kind: condition})
+        assert gate.failed == fails
+        assert gate.checked[0].inconclusive == (not known)
+        assert gate.inconclusive == (not known and not fails)
+        assert (told in gate.checked[0].found) != known
+        assert gate.result in gate.table().title
+        assert gate.to_dict()["result"] == gate.result
+        assert ("<skipped" in gate.to_junit()) == gate.inconclusive
+
+
+@pytest.mark.parametrize("interval", ["hall", "t", "bca"])
+@pytest.mark.parametrize("count", [3, 10, 25])
+def test_intervals_of_differences_lie_in_the_range_of_the_measure(interval, count):
+    judgments = {f"q{at}": {"a": 1, "x": 0} for at in range(count)}
+    runs = {
+        "none": {query: {"x": 1} for query in judgments},
+        "most": {q: {("x" if at == 0 else "a"): 1} for at, q in enumerate(judgments)},
+    }
+    measures = ["RR", "nDCG@10", "CG@5", "P@1"]
+    found = gf.compare(judgments, runs, measures, interval=interval, level=0.9999)
+    for one in found.differences:
+        ends = (one.interval.low, one.interval.high)
+        if one.measure == "CG@5" or not one.interval.known:
+            # A gain can be any number, but a bootstrap knows of no other than those it has.
+            assert interval == "bca" or not one.interval.known or ends[1] > 1
+        else:
+            assert -1 <= ends[0] < ends[1] <= 1
+    gate = found.gate(fail_unless=["mean(RR) > 0", "Δ RR > 0"])
+    for each in gate.checked:
+        assert "inf" not in each.found
+        assert " 1.0000" in each.found or "too few" in each.found or "+1.0000" in each.found
 
 
 def test_p_falls_with_the_difference_and_with_the_queries():

@@ -35,9 +35,12 @@ def test_by_hand():
     found = gf.evaluate(JUDGMENTS, RUN, "RR").interval("RR", method="t")
     # mean 7/16; squares about it sum to 70/128, over 3 is a variance of 0.182292; sd/√4 = 0.213478;
     # Student's t with 3 degrees of freedom is 3.182446 at 97.5%.
-    assert found.low == pytest.approx(7 / 16 - 3.182446 * 0.213478, abs=1e-5)
-    assert found.high == pytest.approx(7 / 16 + 3.182446 * 0.213478, abs=1e-5)
+    # That is −0.242 to 1.117, and an RR lies from 0 to 1.
+    assert (found.low, found.high) == (0, 1)
     assert (found.level, found.method, found.note) == (0.95, "t", "")
+    found = gf.evaluate(JUDGMENTS, RUN, "RR").interval("RR", method="t", level=0.5)
+    assert found.low == pytest.approx(7 / 16 - 0.764892 * 0.213478, abs=1e-5)
+    assert found.high == pytest.approx(7 / 16 + 0.764892 * 0.213478, abs=1e-5)
 
 
 @given(st.lists(st.integers(1, 12), min_size=2, max_size=30), st.floats(0.5, 0.999))
@@ -50,12 +53,16 @@ def test_it_is_that_of_student(ranks, level):
         assert "all queries have the same value" in found.note
         return
     wanted = stats.t.interval(level, len(ranks) - 1, values.mean(), stats.sem(values))
+    wanted = [min(max(end, 0), 1) for end in wanted]
     assert (found.low, found.high) == pytest.approx(wanted, rel=1e-9)
     # With Hall's correction an end is moved out, never in.
     hall = scores.interval("RR", level=level)
     assert hall.low <= found.low
     assert hall.high >= found.high
+    assert hall.known == (len(ranks) >= 10)
     assert found.low < scores["RR"] < found.high
+    assert found.low >= 0
+    assert found.high <= 1
 
 
 @pytest.mark.parametrize("method", ["hall", "t", "bca"])
@@ -89,7 +96,7 @@ def test_only_queries_that_count_count():
     scores = gf.evaluate(judgments, run, "RR")
     wanted = stats.t.interval(0.95, 5, 1.75 / 6, stats.sem([1, 0.5, 0.25, 0, 0, 0]))
     found = scores.interval("RR", method="t")
-    assert (found.low, found.high) == pytest.approx(wanted)
+    assert (found.low, found.high) == pytest.approx((0, wanted[1]))  # an RR is not below 0
 
 
 def test_the_interval_of_a_geometric_mean_is_that_of_the_logarithms():
@@ -98,10 +105,10 @@ def test_the_interval_of_a_geometric_mean_is_that_of_the_logarithms():
     logs = np.log(1 / np.array(ranks))
     low, high = stats.t.interval(0.95, 4, logs.mean(), stats.sem(logs))
     found = scores.interval("GMAP", method="t")
-    assert (found.low, found.high) == pytest.approx((math.exp(low), math.exp(high)))
+    assert (found.low, found.high) == pytest.approx((math.exp(low), min(1, math.exp(high))))
     assert found.low < scores["GMAP"] < found.high
     one = gf.evaluate(*placed([3]), "GMAP").interval()
-    assert (one.low, one.high) == (0.0, math.inf)
+    assert (one.known, one.note) == (False, "one query, no interval")
 
 
 def test_of_one_query_nothing_is_known():
@@ -110,7 +117,7 @@ def test_of_one_query_nothing_is_known():
     assert (found.low, found.high) == (-math.inf, math.inf)
     assert "one query" in found.note
     assert gf.writing.render(scores, "csv", interval="hall").splitlines()[1] == "run,RR,0.5,,,1"
-    assert "one query leaves no spread" in gf.writing.render(scores, interval="hall")
+    assert "one query, no interval" in gf.writing.render(scores, interval="hall")
     plain = json.loads(gf.writing.render(scores, "json", interval="t"))["runs"][0]["intervals"][
         "RR"
     ]
@@ -120,7 +127,9 @@ def test_of_one_query_nothing_is_known():
 def test_measures_are_found_in_any_spelling_and_the_first_if_none_is_named():
     scores = gf.evaluate(JUDGMENTS, RUN, ["nDCG@10", "RR"])
     assert scores.interval("ndcg_cut_10") == scores.interval() == scores.interval("nDCG@10")
-    assert scores.interval(gf.measure("RR")) == scores.interval("recip_rank") != scores.interval()
+    found = scores.interval(gf.measure("RR"), method="t", level=0.5)
+    assert found == scores.interval("recip_rank", method="t", level=0.5)
+    assert found != scores.interval(method="t", level=0.5)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +162,7 @@ def test_values_that_are_too_large_are_refused_with_the_name_of_the_measure():
     judgments = {"q1": {"a": 1e308}, "q2": {"a": 1}}
     scores = gf.evaluate(judgments, {"q1": {"a": 1}, "q2": {"a": 1}}, "CG")
     with pytest.raises(gf.errors.InputError, match=r"^CG: expected numbers up to"):
-        scores.interval()
+        scores.interval(method="t")
 
 
 def test_every_kind_of_scores_has_one():
@@ -162,13 +171,13 @@ def test_every_kind_of_scores_has_one():
     wanted = stats.t.interval(0.95, 3, np.mean([1, 1 / 2, 1 / 3, 1 / 2]),
                               stats.sem([1, 1 / 2, 1 / 3, 1 / 2]))  # fmt: skip
     found = arrays.interval(method="t")
-    assert (found.low, found.high) == pytest.approx(wanted)
+    assert (found.low, found.high) == pytest.approx((wanted[0], min(wanted[1], 1)))
     judged = {query: {"t1": {"a": 1}, "t2": {"x": 1}} for query in RUN}
     subtopics = gf.subtopics.evaluate_subtopics(judged, RUN, ["alpha_nDCG@5", "P_IA@2"])
     values = [row["P_IA@2"] for row in subtopics.per_query]
     low, high = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
     found = subtopics.interval("P_IA@2", method="t")
-    assert (found.low, found.high) == pytest.approx((low, high))
+    assert (found.low, found.high) == pytest.approx((max(low, 0), min(high, 1)))
 
 
 def test_a_table_has_a_row_for_each_run_and_measure():
@@ -180,13 +189,16 @@ def test_a_table_has_a_row_for_each_run_and_measure():
     interval = runs["one"].interval("RR", level=0.9)
     assert rows[0] == {
         "run": "one", "measure": "RR", "mean": 7 / 16,
-        "90% low": interval.low, "90% high": interval.high, "queries": 4,
+        "90% low": None, "90% high": None, "queries": 4,
     }  # fmt: skip
     assert rows[1]["90% low"] is None
     shown = gf.writing.render(runs, interval="hall", level=0.9, digits=2)
     assert "90% interval by Student's t and Hall's correction for skewness" in shown
-    assert "4 queries are few" in shown
-    assert "RR, two: skewness +1.15; the true mean may lie above the interval" in shown
+    assert shown.count("too few queries for an interval (4; at least 10)") == 1
+    assert "queries are few" not in shown
+    by_t = gf.writing.render(runs, interval="t", level=0.9, digits=2)
+    assert "4 queries are few" in by_t
+    assert "RR, two: skewness +1.15; the true mean may lie above the interval" in by_t
     assert "policy: default" in shown
     assert "NumRel: the sum over the queries" in shown
     plain = json.loads(gf.writing.render(runs, "json", interval="hall", level=0.9))["runs"]
@@ -196,9 +208,10 @@ def test_a_table_has_a_row_for_each_run_and_measure():
 
 
 def test_a_table_says_no_more_of_many_than_people_read():
-    run = {"q1": {"a": 1}}  # one query of four
-    runs = gf.evaluate_runs(JUDGMENTS, {f"run {i}": run for i in range(8)}, "RR")
-    notes = gf.results.Scores.intervals_table(runs).notes
+    run = {"q1": {"a": 1}}  # one query of twelve
+    judgments = {f"q{i}": {"a": 1} for i in range(12)}
+    runs = gf.evaluate_runs(judgments, {f"run {i}": run for i in range(8)}, "RR")
+    notes = gf.results.Scores.intervals_table(runs, method="t").notes
     assert sum("RR, run" in note for note in notes) == 5
     assert notes[-1] == "… and 3 more means whose values are skewed or the same"
 

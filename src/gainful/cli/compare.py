@@ -352,10 +352,7 @@ def _conditions(gate: "gf.results.Gate | None") -> list[str]:
     """Return the conditions of a gate, as a page says them."""
     if gate is None:
         return []
-    return [
-        f"gate {'failed' if each.failed else 'passed'}: {each.run}: {each.rule}: {each.found}"
-        for each in gate.checked
-    ]
+    return [f"gate {each.result}: {each.run}: {each.rule}: {each.found}" for each in gate.checked]
 
 
 def _shown(found: "gf.results.Comparison", options: dict[str, Any]) -> Any:

@@ -187,9 +187,8 @@ class ComparisonResult(Logged):
         if base is not None:
             arguments.text(base, "base", "the name of a run")
         asked = [each for each in self.differences if base in (None, each.base)]
-        fewest = min((each.queries for each in asked), default=1)
-        few = few_queries(fewest, self.settings.level)
-        lines = [few] if few else []
+        counts = (each.queries for each in asked)
+        lines = few_queries(counts, self.settings.level, self.settings.interval)
         found = [each.caution for each in asked if each.caution]
         lines += found[:_CAUTIONS]
         if len(found) > _CAUTIONS:
@@ -342,6 +341,6 @@ def _p(p: float | None) -> PValue | None:
 
 
 def _ends(found: Difference) -> list[Cell]:
-    """Return the ends of the interval; those of one query are infinite and not shown."""
+    """Return the ends of the interval; those of too few queries are infinite and not shown."""
     ends = (found.interval.low, found.interval.high)
     return [None if abs(end) == float("inf") else end for end in ends]

@@ -15,7 +15,13 @@ from gainful.comparison.paired_scores import Paired
 from gainful.comparison.settings import Settings
 from gainful.comparison.verdict import Grounds, Verdict, equivalence, verdict
 from gainful.statistics.corrections import CORRECTIONS, adjusted
-from gainful.statistics.intervals import INTERVALS, Interval, side_of_misses
+from gainful.statistics.intervals import (
+    INTERVALS,
+    Ends,
+    Interval,
+    intervals_of_means,
+    side_of_misses,
+)
 from gainful.statistics.moments import Moments, moments_of_columns
 from gainful.statistics.paired_tests import TESTS, Outcome, Sides, lean_of_mean, sides
 from gainful.writing.result_base import Record
@@ -127,8 +133,9 @@ class Difference(Record):
         The share of misses on one side grows with skewness/√n. Differences that are nearly all 0
         say as little as the few that are not.
         """
-        side, unchanged = side_of_misses(self.skewness, self.queries), 0 < self.changed < _CHANGED
-        if not side and not (unchanged and self.changed < self.queries):
+        side = side_of_misses(self.skewness, self.queries)
+        rare = 0 < self.changed < min(_CHANGED, self.queries)
+        if not self.interval.known or not (side or rare):
             return ""
         return (
             f"{self.measure}, {self.run} − {self.base}: "
@@ -227,8 +234,8 @@ class WhenAsked(Mapping[str, Value]):
 class _Columns:
     """Differences over the same queries, a column for each comparison, and what was found of them."""
 
-    def __init__(self, values: Floats, settings: Settings) -> None:
-        self.values, self.settings = values, settings
+    def __init__(self, values: Floats, settings: Settings, ends: Sequence[Ends]) -> None:
+        self.values, self.settings, self.ends = values, settings, ends
         self._outcomes: dict[str, Sequence[Outcome]] = {}
         self._intervals: dict[str, Sequence[Interval]] = {}
         self._sides: Sides | None = None
@@ -244,8 +251,9 @@ class _Columns:
         """Return the interval of a comparison."""
         if method not in self._intervals:
             settings = self.settings
-            build = INTERVALS[method].build
-            self._intervals[method] = build(self.values, settings.draws, settings.level_of_each)
+            self._intervals[method] = intervals_of_means(
+                method, self.values, settings.draws, settings.level_of_each, self.ends
+            )
         return self._intervals[method][column]
 
     @property
@@ -425,7 +433,10 @@ def _of_group(
     keys = [(place, pair) for place in range(len(measures)) for pair in pairs]
     # By comparison, so that the differences of each lie side by side.
     apart = np.concatenate([paired.apart_in_pairs(rows, pairs, measure) for measure in measures])
-    held = _Columns(np.ascontiguousarray(apart.T), settings)
+    ends = [
+        paired.ends_of_difference(rows, measure, *pair) for measure in measures for pair in pairs
+    ]
+    held = _Columns(np.ascontiguousarray(apart.T), settings, ends)
     known = moments_of_columns(apart.T)
     joint = effect = np.full((cube.shape[1], *cube.shape[1:]), math.nan)
     test_scores = CORRECTIONS[settings.correction].test_scores
@@ -479,6 +490,7 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         correction,
         corrected.claim,
         corrected.comparisons,
+        int(known.changed[at]),
         contrary=lean * found.moments.mean <= 0,
         unjudged=paired.unjudged.get(measure),
     )

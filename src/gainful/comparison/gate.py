@@ -34,7 +34,13 @@ from gainful.measures.notation import Measures
 from gainful.message_texts import printable, shown
 from gainful.rendering.table_formats import Table, as_markdown, as_text, signed
 from gainful.statistics.argument_checks import read_share
-from gainful.statistics.intervals import INTERVALS, Interval, few_queries
+from gainful.statistics.intervals import (
+    INTERVALS,
+    Ends,
+    Interval,
+    few_queries,
+    intervals_of_means,
+)
 from gainful.statistics.moments import exact_mean
 from gainful.writing.result_base import Result
 
@@ -305,12 +311,22 @@ class Checked:
         run: of which run.
         failed: whether the gate fails because of it.
         found: what there is, in words.
+        inconclusive: whether there is no interval to decide by, or none that can be trusted. What
+            must be proved then fails; the rest does not pass, either.
     """
 
     condition: Condition
     run: str
     failed: bool
     found: str
+    inconclusive: bool = False
+
+    @property
+    def result(self) -> str:
+        """In a word: failed, inconclusive or passed."""
+        if self.failed:
+            return "failed"
+        return "inconclusive" if self.inconclusive else "passed"
 
     @property
     def rule(self) -> str:
@@ -336,6 +352,18 @@ class Gate(Result):
     def failed(self) -> bool:
         """Whether any condition fails."""
         return any(each.failed for each in self.checked)
+
+    @property
+    def inconclusive(self) -> bool:
+        """Whether none fails, but some cannot be decided: too few queries for an interval."""
+        return not self.failed and any(each.inconclusive for each in self.checked)
+
+    @property
+    def result(self) -> str:
+        """In a word: failed, inconclusive or passed."""
+        if self.failed:
+            return "failed"
+        return "inconclusive" if self.inconclusive else "passed"
 
     @staticmethod
     def check_conditions(
@@ -409,11 +437,8 @@ class Gate(Result):
 
     def table(self) -> Table:
         """Return a row for each condition and run."""
-        rows = [
-            [each.run, each.rule, "failed" if each.failed else "passed", each.found]
-            for each in self.checked
-        ]
-        title = f"Gate {'failed' if self.failed else 'passed'}"
+        rows = [[each.run, each.rule, each.result, each.found] for each in self.checked]
+        title = f"Gate {self.result}"
         notes = list(self.notes)
         if self.comparison is not None and any(c.condition.about != FACT for c in self.checked):
             notes += self.comparison.cautions(self.comparison.baseline)
@@ -423,11 +448,12 @@ class Gate(Result):
         """Return whether it failed, each condition of each run, and the comparison, if one was made."""
         checked = self.table().records()
         compared = None if self.comparison is None else self.comparison.to_dict()
-        return {"failed": self.failed, "checked": checked, "comparison": compared}
+        result = {"failed": self.failed, "result": self.result}
+        return {**result, "checked": checked, "comparison": compared}
 
     def to_markdown(self) -> str:
         """Return a summary for a pull request: the gate, then the comparison."""
-        heading = f"## gainful: {'failed' if self.failed else 'passed'}"
+        heading = f"## gainful: {self.result}"
         parts = [heading, as_markdown(self.table())]
         if self.comparison is not None:
             parts.append(self.comparison.to_markdown())
@@ -436,16 +462,19 @@ class Gate(Result):
     def to_junit(self) -> str:
         """Return JUnit XML, a test case for each condition and run."""
         failures = sum(each.failed for each in self.checked)
+        skipped = sum(each.inconclusive and not each.failed for each in self.checked)
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
             f'<testsuites tests="{len(self.checked)}" failures="{failures}">',
-            f'<testsuite name="gainful" tests="{len(self.checked)}" failures="{failures}" errors="0" skipped="0">',
+            f'<testsuite name="gainful" tests="{len(self.checked)}" failures="{failures}" errors="0" skipped="{skipped}">',
         ]
         for each in self.checked:
             name, run, found = (_attribute(text) for text in (each.rule, each.run, each.found))
             case = f"<testcase classname={run} name={name}"
             if each.failed:
                 lines += [f"{case}>", f"<failure message={found}/>", "</testcase>"]
+            elif each.inconclusive:
+                lines += [f"{case}>", f"<skipped message={found}/>", "</testcase>"]
             else:
                 lines.append(f"{case}/>")
         return "\n".join([*lines, "</testsuite>", "</testsuites>", ""])
@@ -497,9 +526,11 @@ def _check_scores(
             raise InputError("gate", "at least one condition", "none", "E.g. 'nDCG@10 < 0.6'.")
         wide = level_of_each(1 - share, conditions, len(runs))
         checked += [_of_scores(each, name, condition, interval, wide) for condition in conditions]
-    fewest = min(int(each.counted.sum(axis=0).min()) for each in runs.values())
-    few = few_queries(fewest, share) if any(c.about == MEAN for c in conditions) else ""
-    return Gate(tuple(checked), notes=(few,) if few else ())
+    few: list[str] = []
+    if any(c.about == MEAN for c in conditions):
+        counts = (int(each.counted.sum(axis=0).min()) for each in runs.values())
+        few = few_queries(counts, share, interval)
+    return Gate(tuple(checked), notes=tuple(few))
 
 
 def level_of_each(alpha: float, conditions: Sequence[Condition], runs: int) -> float:
@@ -532,19 +563,34 @@ def _own_mean(
 ) -> Checked:
     paired = comparison.paired
     measure, system = paired.measures.index(condition.name), paired.systems.index(run)
-    values = paired.values[paired.kept[:, measure], system, measure]
-    interval = _interval(comparison, values, level)
+    kept = paired.kept[:, measure]
+    values = paired.values[kept, system, measure]
+    interval = _interval(comparison, values, level, paired.ends_of_mean(kept, measure, system))
     return check_floor(condition, run, exact_mean(values), interval, values.size)
 
 
 def check_floor(
-    condition: Condition, run: str, mean: float, interval: Interval, queries: int
+    condition: Condition, run: str, mean: float, interval: Interval, queries: int, doubt: str = ""
 ) -> Checked:
-    """Check a condition on the mean of a run, which must be proved by the interval of that mean."""
-    if queries == 1:
-        return Checked(condition, run, failed=True, found=f"{mean:.4f}, one query, no interval")
+    """Check a condition on the mean of a run, which must be proved by the interval of that mean.
+
+    Args:
+        condition: the floor.
+        run: the name of the run.
+        mean: of the run.
+        interval: of the mean.
+        queries: how many it is from.
+        doubt: why the interval cannot be trusted; empty where it can.
+    """
+    found = f"{mean:.4f}, "
+    if not interval.known:
+        told = f"{found}{interval.note}"
+        return Checked(condition, run, failed=True, found=told, inconclusive=True)
     ends = f"{interval.low:.4f} to {interval.high:.4f}"
-    found = f"{mean:.4f}, {100 * interval.level:.5g}% interval {ends}"
+    found += f"{100 * interval.level:.5g}% interval {ends}"
+    if doubt:
+        told = f"{found}, {doubt}"
+        return Checked(condition, run, failed=True, found=told, inconclusive=True)
     if interval.low == interval.high and 0.5**queries > (1 - interval.level) / 2:
         return Checked(condition, run, failed=True, found=f"{found}, {_alike(queries)}")
     end, which = (interval.low, "lower") if condition.by_lower_end else (interval.high, "upper")
@@ -595,25 +641,39 @@ def _difference(
     paired = comparison.paired
     measure = paired.measures.index(condition.name)
     base, other = (paired.systems.index(name) for name in (comparison.baseline, run))
-    apart = paired.apart(paired.kept[:, measure], base, other, measure)
-    interval = _interval(comparison, apart, level)
+    kept = paired.kept[:, measure]
+    apart = paired.apart(kept, base, other, measure)
+    ends = paired.ends_of_difference(kept, measure, base, other)
+    interval = _interval(comparison, apart, level, ends)
     checked = check_change(condition, run, exact_mean(apart), interval, apart.size)
     doubt = comparison[run, condition.name].verdict.qualification
     return replace(checked, found=f"{checked.found}, but {doubt}") if doubt else checked
 
 
 def check_change(
-    condition: Condition, run: str, difference: float, interval: Interval, queries: int
+    condition: Condition,
+    run: str,
+    difference: float,
+    interval: Interval,
+    queries: int,
+    doubt: str = "",
 ) -> Checked:
-    """Check a condition on a difference from the baseline, of which all of the interval must say so."""
+    """Check a condition on a difference from the baseline, of which all of the interval must say so.
+
+    What cannot be decided holds for nobody: `fail if` does not fail by it, and `fail unless` does.
+    The arguments are those of `check_floor`.
+    """
     found = f"{signed(difference)}, "
-    if queries == 1:
-        return Checked(condition, run, condition.unless, f"{found}one query, no interval")
+    if not interval.known:
+        told = f"{found}{interval.note}"
+        return Checked(condition, run, condition.unless, told, inconclusive=True)
     # A claim is proved by the end of the interval that is hardest on it.
     hardest = interval.high if condition.sign.startswith("<") else interval.low
     proved = condition.holds(hardest)
     level, ends = interval.level, f"{signed(interval.low)} to {signed(interval.high)}"
     found += f"{100 * level:.5g}% interval {ends}"
+    if doubt:
+        return Checked(condition, run, condition.unless, f"{found}, {doubt}", inconclusive=True)
     # Without spread the interval is a point: then the signs decide, which are all the same.
     if proved and interval.low == interval.high and 0.5**queries > (1 - level) / 2:
         proved = False
@@ -622,10 +682,10 @@ def check_change(
 
 
 def _interval(
-    comparison: ComparisonResult, differences: NDArray[np.float64], level: float
+    comparison: ComparisonResult, values: NDArray[np.float64], level: float, ends: Ends
 ) -> Interval:
     settings = comparison.settings
-    return INTERVALS[settings.interval].build(differences[:, None], settings.draws, level)[0]
+    return intervals_of_means(settings.interval, values[:, None], settings.draws, level, [ends])[0]
 
 
 def _fact(comparison: ComparisonResult, condition: Condition, run: str, _: float) -> Checked:

@@ -13,6 +13,7 @@ from gainful.errors import InputError
 from gainful.inputs.id_types import UNTYPED, IdType, decided_type
 from gainful.inputs.identifiers import examples, in_order
 from gainful.message_texts import did_you_mean, shown
+from gainful.statistics.intervals import ANY, Ends, ends_of_difference, possible_ends
 
 _FEWEST = 2  # systems that can be compared
 _CLEARLY = 0.1  # more documents of the list of one run are unjudged than of the other's
@@ -29,12 +30,14 @@ class Column:
         values: {measure: (q,) float64}, NaN where the query has no value.
         query_type: what the ids were, before they were text.
         called: the name of the column that has the ids, where it is known.
+        ends: the lowest and the highest value of a measure, where they are known.
     """
 
     queries: tuple[str, ...]
     values: Mapping[str, Floats]
     query_type: IdType = UNTYPED
     called: str = ""
+    ends: Mapping[str, Ends] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,7 @@ class Paired:
         query_type: what the ids of the first of the systems were that has types of its own.
         unjudged: by measure, how much of the lists of all queries has no judgment, where it counts as
             not relevant.
+        ends: the lowest and the highest value of a measure, by its name, where they are known.
     """
 
     systems: tuple[str, ...]
@@ -97,6 +101,7 @@ class Paired:
     values: Floats
     query_type: IdType = field(default=UNTYPED, compare=False)
     unjudged: Mapping[str, UnjudgedShares] = field(default_factory=dict, compare=False)
+    ends: Mapping[str, Ends] = field(default_factory=dict)
 
     @property
     def kept(self) -> Bools:
@@ -122,6 +127,15 @@ class Paired:
         rounded = _ROUNDED * np.maximum(largest[bases], largest[runs])
         found[np.abs(found) <= rounded[:, None]] = 0.0
         return found
+
+    def ends_of_mean(self, rows: NDArray[Any], measure: int, *systems: int) -> Ends:
+        """Return between what ends the mean of each of some systems lies, over some queries."""
+        known = self.ends.get(self.measures[measure], ANY)
+        return possible_ends(known, *(self.values[rows, system, measure] for system in systems))
+
+    def ends_of_difference(self, rows: NDArray[Any], measure: int, base: int, run: int) -> Ends:
+        """Return between what ends the difference of two means lies, over some queries."""
+        return ends_of_difference(self.ends_of_mean(rows, measure, base, run))
 
     def compared(self) -> "Paired":
         """Return only the queries that are compared under at least one measure."""
@@ -175,7 +189,8 @@ def pair(columns: Mapping[str, Column], measures: Sequence[str]) -> Paired:
         for number, measure in enumerate(measures):
             values[at, system, number] = column.values[measure]
     query_type = decided_type(column.query_type for column in columns.values())
-    found = Paired(tuple(columns), tuple(measures), queries, values, query_type)
+    ends = {name: known for column in columns.values() for name, known in column.ends.items()}
+    found = Paired(tuple(columns), tuple(measures), queries, values, query_type, ends)
     _refuse_too_large(found)
     _refuse_nothing(found, columns)
     return found

@@ -40,7 +40,8 @@ def column_of_scores(scores: Scores) -> Column:
     if not values:
         told = ", ".join(map(str, scores.measures))
         raise InputError("scores", "a measure of which queries have values", told)
-    return Column(scores.queries, values, scores.query_type)
+    ends = {str(measure): measure.family.ends for measure in scores.measures}
+    return Column(scores.queries, values, scores.query_type, ends=ends)
 
 
 def column_of_baseline(baseline: Baseline, measures: Sequence[Measure], name: str) -> Column:
@@ -52,7 +53,8 @@ def column_of_baseline(baseline: Baseline, measures: Sequence[Measure], name: st
             values[str(measure)] = _formula_of(baseline, saved, measure, name)
         else:
             _saved(saved, measure, name)
-    return Column(baseline.queries, values, baseline.query_type)
+    ends = {str(measure): measure.family.ends for measure in (*baseline.measures, *measures)}
+    return Column(baseline.queries, values, baseline.query_type, ends=ends)
 
 
 def values_of_baseline(
@@ -201,7 +203,9 @@ def _of_table(
             table.numbers(*table.columns)  # says which cell is no number
         raise InputError(name, "a column of numbers", ", ".join(table.columns))
     kind, called = table.types.get("query", UNTYPED), table.called.get("query", "")
-    return Column(table["query"], values, kind, called)
+    known = {name: measure_of(name) for name in values}
+    ends = {name: each.family.ends for name, each in known.items() if each is not None}
+    return Column(table["query"], values, kind, called, ends)
 
 
 def spelled(name: str) -> str:

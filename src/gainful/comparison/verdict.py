@@ -10,12 +10,13 @@ from gainful.comparison.settings import Settings
 from gainful.rendering.table_formats import signed
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.distributions import t_two_sided
-from gainful.statistics.intervals import Interval
+from gainful.statistics.intervals import Interval, few_changed, too_few_queries
 from gainful.statistics.moments import Moments
 from gainful.statistics.power import USUAL_POWER, queries_needed
 from gainful.writing.result_base import Record
 
 _SMALLEST = 1e-6  # of the standard deviation: smaller would take more queries than there are
+_MOST = 100_000  # queries; nobody judges more to decide between two runs
 _TINY_P = 0.0001
 
 
@@ -32,7 +33,8 @@ class Verdict(_WithLaterWords):
     Attributes:
         word: better, worse, equivalent or no decision.
         sentence: the same with what it rests on.
-        queries_needed: how many queries like these would decide, where they are not enough.
+        queries_needed: how many queries like these would decide, where they are not enough. None
+            where they are too few to tell, and where no realistic number would.
         qualification: why the judgments may have decided, as the sentence has it; else empty.
     """
 
@@ -71,6 +73,7 @@ class Grounds:
         correction: the name of the correction that was made.
         p_equivalent: of the claim of equivalence, corrected.
         comparisons: how many the correction is over.
+        changed: how many queries have another value in the run than in the base.
         contrary: the test leans to the other side than the mean.
         unjudged: how much of the runs' lists has no judgment, where that is known.
     """
@@ -84,6 +87,7 @@ class Grounds:
     correction: str
     p_equivalent: float | None
     comparisons: int
+    changed: int
     contrary: bool = False
     unjudged: UnjudgedShares | None = None
 
@@ -165,11 +169,19 @@ def _said(word: str, grounds: Grounds, settings: Settings, doubt: str) -> tuple[
         return f"{grounds.measure}: {decided} ({evidence}){but}{_close_call(word, grounds)}.", None
     needed = _needed(grounds, settings)
     more = _close_call(word, grounds) + _more(grounds, settings, needed)
-    return f"{grounds.measure}: no decision between {pair} ({evidence}){but}{more}.", needed
+    told = None if needed is None or _out_of_reach(grounds, needed) else needed
+    return f"{grounds.measure}: no decision between {pair} ({evidence}){but}{more}.", told
+
+
+def _out_of_reach(grounds: Grounds, needed: int) -> bool:
+    """Return whether a number of queries says nothing: estimated from too few, or beyond any practice."""
+    return bool(too_few_queries(grounds.moments.count)) or needed > _MOST
 
 
 def _close_call(word: str, grounds: Grounds) -> str:
     """Say that the interval does not agree with the test, which is another procedure; else nothing."""
+    if not grounds.interval.known:
+        return ""
     holds = grounds.interval.low <= 0 <= grounds.interval.high
     if word != "no decision":
         return "; the interval holds 0, so it is a close call" if holds else ""
@@ -185,10 +197,9 @@ def _below(p: float | None, alpha: float) -> bool:
 
 def _evidence(grounds: Grounds, correction: str, p: float | None, what: str = "p") -> str:
     interval = grounds.interval
-    if grounds.moments.count == 1:
-        span = "one query, no interval"
-    else:
-        span = f"{100 * interval.level:.4g}% interval {signed(interval.low)} to {signed(interval.high)}"
+    span = f"{100 * interval.level:.4g}% interval {signed(interval.low)} to {signed(interval.high)}"
+    if not interval.known:
+        span = interval.note
     if p is None:
         told = "no p-value"
     else:
@@ -196,7 +207,9 @@ def _evidence(grounds: Grounds, correction: str, p: float | None, what: str = "p
         if grounds.comparisons > 1 and CORRECTIONS[correction].changes:
             told += f", {CORRECTIONS[correction].title} over {grounds.comparisons} comparisons"
     count = grounds.moments.count
-    return f"{signed(grounds.moments.mean)}, {span}, {told}, {count} {_queries(count)}"
+    few = few_changed(grounds.changed, count) if grounds.changed and interval.known else ""
+    told += f", {few or f'{count} {_queries(count)}'}"
+    return f"{signed(grounds.moments.mean)}, {span}, {told}"
 
 
 def _queries(count: int) -> str:
@@ -227,6 +240,11 @@ def _more(grounds: Grounds, settings: Settings, needed: int | None) -> str:
         return "; the test and the mean point in different directions"
     if needed is None:
         return ""
+    if too_few_queries(found.count):
+        return f"; {found.count} queries are too few to estimate how many would decide"
+    if needed > _MOST:
+        size = "as large as it looks" if settings.margin is None else f"{settings.margin:g}"
+        return f"; no realistic number of queries like these would show a difference that is {size}"
     if settings.margin is None:
         return f"; if the difference is as large as it looks, about {needed:,} queries like these would decide"
     return f"; about {needed:,} queries like these would show a difference of {settings.margin:g}"

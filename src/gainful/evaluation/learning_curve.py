@@ -175,10 +175,10 @@ class LearningCurve(Result):
         values = self._counted_values(row, measure)
         if measure.family.aggregate not in (MEAN, GEOMETRIC) or np.isnan(values).any():
             return None, None
-        if values.size < 2:
+        if not values.size:
             return None, None
         found = mean_interval(measure, values)
-        return found.low, found.high
+        return (found.low, found.high) if found.known else (None, None)
 
     def _counted_values(self, row: int, measure: Measure) -> Floats:
         column = self.measures.index(measure)

@@ -15,7 +15,14 @@ from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC, RUN, SUM
 from gainful.rendering.table_formats import Cell, Table
 from gainful.statistics.argument_checks import read_share
-from gainful.statistics.intervals import INTERVALS, Interval, few_queries, side_of_misses
+from gainful.statistics.intervals import (
+    INTERVALS,
+    Interval,
+    few_queries,
+    intervals_of_means,
+    possible_ends,
+    side_of_misses,
+)
 from gainful.statistics.moments import moments
 from gainful.statistics.resampling import Draws
 
@@ -35,7 +42,8 @@ def mean_interval(
 ) -> Interval:
     """Return the interval of the mean of a measure, from its values of the queries that count.
 
-    That of a geometric mean is e to the power of the interval of the mean logarithm.
+    That of a geometric mean is e to the power of the interval of the mean logarithm. The interval
+    ends where the range of the measure does.
 
     Args:
         measure: whose mean it is; a sum is refused.
@@ -69,13 +77,12 @@ def mean_interval(
             choice="empty=nan",
         )
     try:
-        build = INTERVALS[method].build
-        found = build(_summed(measure, values)[:, None], draws, level)[0]
+        found = intervals_of_means(method, _summed(measure, values)[:, None], draws, level)[0]
     except InputError as problem:  # values that are too large
         raise problem.at(str(measure)) from None
-    if measure.family.aggregate == GEOMETRIC:
-        return replace(found, low=_exp(found.low), high=_exp(found.high))
-    return found
+    if measure.family.aggregate == GEOMETRIC and found.known:
+        found = replace(found, low=_exp(found.low), high=_exp(found.high))
+    return found.within(possible_ends(measure.family.ends, values))
 
 
 def _summed(measure: Measure, values: Floats) -> Floats:
@@ -150,9 +157,7 @@ def cautions_of_intervals(
     """
     lines = [f"{100 * level:g}% interval by {INTERVALS[method].title}, of each mean alone"]
     known = [each for each in made if each[3] is not None]
-    few = [size for _, _, values, _ in known if few_queries(size := values.size, level)]
-    if few:
-        lines.append(few_queries(min(few), level))
+    lines += few_queries((values.size for _, _, values, _ in known), level, method)
     cautions = [line for each in known for line in _cautions(*each)]
     rest = len(cautions) - _CAUTIONS
     others = "more mean" if rest == 1 else "more means"
@@ -182,6 +187,8 @@ def _cautions(
     """Yield why an interval may miss more often than its level says."""
     if interval is None:
         return
+    if not interval.known and values.size > 1:
+        return  # which is said once for all
     if interval.note:
         yield f"{what}: {interval.note}"
         return

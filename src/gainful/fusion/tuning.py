@@ -96,9 +96,11 @@ class Tuned(Result):
     def summary(self) -> str:
         """What was chosen, and what it is worth, in a sentence."""
         parts = _LOO if self.seed is None else counted(self.folds, "part")
+        found = self.interval
+        span = f"{found.low:.4f} to {found.high:.4f}, {found.level:.0%}"
         return (
-            f"{self.settings}: {self.measure} {self.held_out:.4f} held out ({self.interval.low:.4f} to "
-            f"{self.interval.high:.4f}, {self.interval.level:.0%}), {self.optimistic:.4f} optimistic; "
+            f"{self.settings}: {self.measure} {self.held_out:.4f} held out "
+            f"({span if found.known else found.note}), {self.optimistic:.4f} optimistic; "
             f"{counted(len(self.queries), 'query', 'queries')}, {parts}, "
             f"{counted(len(self.tried), 'setting')}"
         )

@@ -159,7 +159,8 @@ class _Tools:
         gate = None
         if fail_if or fail_unless:
             gate = found.gate(fail_if or [], fail_unless or [])
-            verdict = f"The gate {'failed' if gate.failed else 'passed'}. {verdict}"
+            word = "is inconclusive" if gate.inconclusive else gate.result
+            verdict = f"The gate {word}. {verdict}"
         plain = found.to_dict()
         return {
             "verdict": verdict,
@@ -284,7 +285,8 @@ def _plain(value: Any) -> Any:
 
 
 def _ends(interval: Any) -> Answer:
-    return {"low": interval.low, "high": interval.high, "level": interval.level}
+    ends = {"low": interval.low, "high": interval.high, "level": interval.level}
+    return ends if interval.known else ends | {"note": interval.note}
 
 
 def _with_interval(mean: float | None, interval: Mapping[str, Any] | None) -> str:
@@ -294,6 +296,8 @@ def _with_interval(mean: float | None, interval: Mapping[str, Any] | None) -> st
         interval is None or interval["low"] is None or interval["high"] is None
     ):  # one query has none
         return f"{mean:.4f}, without an interval"
+    if interval["low"] is None or interval["high"] is None:
+        return f"{mean:.4f}, {interval['note'] or 'without an interval'}"
     return f"{mean:.4f}, {100 * interval['level']:g}% interval {interval['low']:.4f} to {interval['high']:.4f}"
 
 

@@ -82,7 +82,7 @@ class RankingGate:
             wrong = str(problem)
         if wrong:  # told out here, where pytest shows no error before it
             _fail(f"{_NAME}: {wrong}")
-        told = [[each.rule, each.failed, each.found] for each in gate.checked]
+        told = [[each.rule, each.result, each.found] for each in gate.checked]
         kept = self._item.stash.setdefault(_CHECKED, [])
         kept.append({"failed": gate.failed, "checked": told})
         if failure:
@@ -276,7 +276,8 @@ class _Summary:
         terminalreporter.section("gates on rankings")
         for test in sorted(self._gates):
             for gate in self._gates[test]:
-                for rule, wrong, found in gate["checked"]:
-                    word = "FAILED" if wrong else "passed"
+                for rule, result, found in gate["checked"]:
+                    wrong = result == "failed"
+                    word = "FAILED" if wrong else result
                     terminalreporter.line(f"{word} {test}: {rule}: {found}", red=wrong)
         terminalreporter.line(f"{failed} of {len(gates)} gates failed")

@@ -50,6 +50,7 @@ class BaselineMeasure(Measure):
             title=f"{inner.title}, of the baseline",
             definition=f"{self.measure} of the baseline, for the same query",
             range=inner.range,
+            ends=inner.ends,
             citation=inner.citation,
             example=None,
             parameters=(),

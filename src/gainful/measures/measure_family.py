@@ -1,5 +1,6 @@
 """What a catalogue entry is: a family of measures with its definition and parameters."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -60,6 +61,8 @@ class Example:
 
 OPTIONAL, NEVER, ALWAYS = "optional", "never", "always"
 MEAN, GEOMETRIC, SUM = "mean", "geometric mean", "sum"
+SHARE = (0.0, 1.0)
+AMOUNT = (0.0, math.inf)
 RUN = "run"  # one value of the run as a whole: no query has one
 
 
@@ -67,7 +70,7 @@ RUN = "run"  # one value of the run as a whole: no query has one
 class Family:
     """A catalogue entry.
 
-    `needs_run` is False where a query that the run lacks has a value all the same. `normalised` is
+    `range` says between what a value lies; `ends` are its lowest and its highest value, without negative grades. `needs_run` is False where a query that the run lacks has a value all the same. `normalised` is
     True where the value is undefined for a query without positive gain (policy `empty`). `cutoff`
     says whether a measure has one (optional, never, always). `aggregate` says how the values of the
     queries become one (mean, geometric mean, sum), or that the run alone has one. A measure of
@@ -90,6 +93,7 @@ class Family:
     aggregate: str = MEAN
     marks: bool = False
     needs: str = ""
+    ends: tuple[float, float] = (-math.inf, math.inf)
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter of that name, or say what there is."""

@@ -35,15 +35,12 @@ class OwnFamily(Family):
     """The entry of a measure of one's own: what the catalogue has for others, and the function.
 
     `per_query` is True where the function takes one list at a time, `ties` where it knows what to do with
-    documents whose order is open; `lowest` and `highest` are the ends of its range. `steps` says what each document
-    adds, if it is given.
+    documents whose order is open. `steps` says what each document adds, if it is given.
     """
 
     function: Callable[..., Any] = print
     per_query: bool = False
     ties: bool = False
-    lowest: float = float("-inf")
-    highest: float = float("inf")
     steps: Callable[..., Any] | None = None
 
     @property
@@ -236,8 +233,7 @@ def define(
                 function=function,
                 per_query=per_query,
                 ties=ties,
-                lowest=lowest,
-                highest=highest,
+                ends=(lowest, highest),
                 steps=steps,
             )
         )

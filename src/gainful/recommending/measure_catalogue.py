@@ -11,8 +11,10 @@ from gainful.arguments import is_writable
 from gainful.errors import MeasureError
 from gainful.measures.measure_family import (
     ALWAYS,
+    AMOUNT,
     MEAN,
     RUN,
+    SHARE,
     Example,
     Family,
     Parameter,
@@ -167,6 +169,7 @@ CATALOGUE: tuple[Family, ...] = (
             "down to rank k"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_COVERAGE,
         example=_example("Coverage@2", "ab ac", "3/4", "0.75", items=("a", "b", "c", "d")),
         parameters=(),
@@ -236,6 +239,7 @@ CATALOGUE: tuple[Family, ...] = (
             "user had it once"
         ),
         range="0, every user has every item, or more",
+        ends=AMOUNT,
         citation=f"{_ZHOU}; {_VARGAS}",
         example=_example(
             "Novelty@2", "ab", "(log2(2/2) + log2(2/1)) / 2", "0.5", history=_once(u="ab", v="a")
@@ -253,6 +257,7 @@ CATALOGUE: tuple[Family, ...] = (
             "interactions with it. An item that the history lacks has popularity 0"
         ),
         range="0 or more",
+        ends=AMOUNT,
         citation=_POPULARITY,
         example=_example("Popularity@2", "ab", "(2 + 1) / 2", "1.5", history=_once(u="ab", v="a")),
         parameters=(COUNT,),
@@ -268,6 +273,7 @@ CATALOGUE: tuple[Family, ...] = (
             "their cosine, which is 0 where one of them is all zeros"
         ),
         range="0, all items are alike, to 1; by vectors to 2",
+        ends=(0.0, 2.0),
         citation=f"{_DIVERSITY}; {_VARGAS}",
         example=_example(
             "ILD@3", "abc", "(1 + 1 + 0) / 3", "0.6667", items={"a": "x", "b": "y", "c": "y"}
@@ -284,6 +290,7 @@ CATALOGUE: tuple[Family, ...] = (
             "The first is 1 for a relevant item, else 0; the second is how unexpected it is"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=f"{_COVERAGE}; {_RANKS}, with unexpected=rank",
         example=_example(
             "Serendipity@2",
@@ -305,6 +312,7 @@ CATALOGUE: tuple[Family, ...] = (
             "k, else 0. The mean is over the users with a relevant item in that segment"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_HITS,
         example=_example(
             "HitRate(segment=tail)@2",
@@ -327,6 +335,7 @@ CATALOGUE: tuple[Family, ...] = (
             "categories counts in equal parts for each"
         ),
         range="0, the shares are the same, to log2(1/α)",
+        ends=AMOUNT,
         citation=_CALIBRATION,
         example=_example(
             "Miscalibration(alpha=0.5)@2",

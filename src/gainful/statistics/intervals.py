@@ -4,7 +4,7 @@
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,10 +18,18 @@ from gainful.statistics.moments import Moments, moments, moments_of_columns
 from gainful.statistics.resampling import Draws, resampled_sums
 from gainful.writing.result_base import Record
 
-_ONE = "one query leaves no spread to measure by, so there is no interval"
+Ends = tuple[float, float]
+"""The lowest and the highest value that something can have; infinite where there is no such end."""
+ANY: Ends = (-math.inf, math.inf)
+
+_ONE = "one query, no interval"
 _SAME = "all queries have the same value: the interval is that value, however few they are"
 _SKEWED = 0.2  # skewness/√n: Student's t then misses in 4% of cases on one side, not in 2.5%
 _ENOUGH = 50  # queries, from which on intervals were seen to hold
+_FEWEST = 10  # queries, below which the default interval is not computed
+_FEW_CHANGED = 5  # queries, below which intervals were seen to miss too often
+_STEEPEST = 0.95  # of the way to where the cube root of Hall's correction is vertical
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -29,12 +37,12 @@ class Interval(Record):
     """The range in which a mean lies, at a level of confidence.
 
     Attributes:
-        low: the lower end; −∞ of one query.
-        high: the upper end; ∞ of one query.
+        low: the lower end; −∞ where there are too few queries for an interval.
+        high: the upper end; ∞ likewise.
         level: the share of such intervals that contain the true mean.
         method: a key of `INTERVALS`.
         resamples: how many the interval is from, or None.
-        note: what makes the interval a special case, or empty.
+        note: what makes the interval a special case, such as why it has no ends; or empty.
     """
 
     low: float
@@ -43,6 +51,23 @@ class Interval(Record):
     method: str
     resamples: int | None = None
     note: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether the interval has an end; of too few queries it has none, and `note` says so."""
+        return math.isfinite(self.low) or math.isfinite(self.high)
+
+    def within(self, ends: Ends) -> "Interval":
+        """Return the interval without what lies beyond the ends.
+
+        >>> found = t_interval([0.9, 1.0, 1.0, 0.8]).within((0.0, 1.0))
+        >>> round(found.low, 3), found.high
+        (0.773, 1.0)
+        """
+        if not self.known:
+            return self
+        low, high = (min(max(end, ends[0]), ends[1]) for end in (self.low, self.high))
+        return replace(self, low=low, high=high)
 
     def to_dict(self) -> dict[str, float | int | str | None]:
         """Return it as plain values; an end that is infinite becomes None."""
@@ -56,19 +81,79 @@ class Interval(Record):
         }
 
 
-def few_queries(count: int, level: float) -> str:
-    """Return what no interval at a level can show of so few queries; empty of enough, or of one.
+def possible_ends(ends: Ends, *values: Floats) -> Ends:
+    """Return the ends of the range of a measure that its values, and so their mean, keep to.
 
-    >>> few_queries(24, 0.95)[:46]
-    '24 queries are few: up to 14% of all queries m'
+    A value beyond an end says that it is none here: negative grades take nDCG below 0.
+
+    >>> possible_ends((0.0, 1.0), np.array([-0.2, 0.8]))
+    (-inf, 1.0)
     """
-    if not 1 < count < _ENOUGH:
+    low, high = ends
+    slack = _ROUNDING * max([abs(end) for end in ends if math.isfinite(end)], default=0.0)
+    if any(column.size and column.min() < low - slack for column in values):
+        low = -math.inf
+    if any(column.size and column.max() > high + slack for column in values):
+        high = math.inf
+    return low, high
+
+
+def ends_of_difference(ends: Ends) -> Ends:
+    """Return between what ends the difference of two means lies, each of which has a range.
+
+    >>> ends_of_difference((0.0, 1.0)), ends_of_difference((0.0, math.inf))
+    ((-1.0, 1.0), (-inf, inf))
+    """
+    width = ends[1] - ends[0]
+    return -width, width
+
+
+def too_few_queries(count: int) -> str:
+    """Return why so few queries have no default interval; empty of enough.
+
+    >>> too_few_queries(7)
+    'too few queries for an interval (7; at least 10)'
+    """
+    if count >= _FEWEST:
         return ""
-    unseen = 1 - ((1 - level) / 2) ** (1 / count)
-    return (
-        f"{count} queries are few: up to {unseen:.0%} of all queries may be of a kind that none "
-        "of these is, and no interval can show that"
-    )
+    return f"too few queries for an interval ({count}; at least {_FEWEST})"
+
+
+def few_changed(changed: int, count: int, what: str = "changed") -> str:
+    """Return why an interval cannot be trusted where few values of many tell; empty where enough do.
+
+    >>> few_changed(2, 20)
+    'only 2 of 20 queries changed, too few to trust the interval'
+    """
+    if changed >= min(_FEW_CHANGED, count):
+        return ""
+    return f"only {changed} of {count} queries {what}, too few to trust the interval"
+
+
+def few_queries(counts: Iterable[int], level: float, method: str = "hall") -> list[str]:
+    """Return what intervals of so few queries cannot show: nothing of enough, nor of one.
+
+    Args:
+        counts: how many queries each interval is from.
+        level: of the intervals.
+        method: a key of `INTERVALS`.
+
+    >>> [line[:46] for line in few_queries([24, 60], 0.95)]
+    ['24 queries are few: up to 14% of all queries m']
+    >>> few_queries([7], 0.95)
+    ['too few queries for an interval (7; at least 10)']
+    """
+    few = sorted({count for count in counts if 1 < count < _ENOUGH})
+    without = [count for count in few if count < INTERVALS[method].fewest]
+    lines = [too_few_queries(without[0])] if without else []
+    if len(few) > len(without):
+        count = few[len(without)]
+        unseen = 1 - ((1 - level) / 2) ** (1 / count)
+        lines.append(
+            f"{count} queries are few: up to {unseen:.0%} of all queries may be of a kind that none "
+            "of these is, and no interval can show that"
+        )
+    return lines
 
 
 def side_of_misses(skewness: float | None, count: int) -> str:
@@ -110,16 +195,20 @@ def hall_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
 
     Where values are skewed, t = (mean − μ)/(sd/√n) is skewed too, to the other side. Hall's
     transformation g(t) = t + λt²/3 + λ²t³/27 + λ/6, λ = skewness/√n, has less of it, so it is
-    g(t) that lies between the quantiles of Student's t. Solved for μ, that moves one end out and
-    the other in. Each end is the farther of the two: the skewness of few values is too
-    uncertain to make an interval shorter.
+    g(t) that lies between the quantiles ±q of Student's t. Solved for μ, that moves one end out
+    and the other in, by t = (3/λ)·(∛(1 + λ(±q − λ/6)) − 1). Each end is the farther of the two:
+    the skewness of few values is too uncertain to make an interval shorter.
+
+    The cube root is vertical where |λ|·(q + |λ|/6) = 1. Near there a little more skewness, such
+    as that of a single outlier, moves the end without bound. So |λ| is cut to where the left side
+    is 0.95; then an end lies about twice as far from the mean as that of Student's t, at most.
 
     P. Hall, On the removal of skewness by transformation, Journal of the Royal Statistical
     Society B 54, 1992; it is the monotone form of Johnson's modified t (1978).
 
     >>> found = hall_interval([0.1, 0.1, 0.2, 0.0, 0.9])
     >>> round(found.low, 3), round(found.high, 3)
-    (-0.193, 1.795)
+    (-0.193, 1.181)
     >>> plain = t_interval([0.1, 0.1, 0.2, 0.0, 0.9])
     >>> round(plain.low, 3), round(plain.high, 3)
     (-0.193, 0.713)
@@ -131,12 +220,27 @@ def _by_hall(found: Moments, share: float) -> Interval:
     plain = _by_t(found, share)
     if not found.sd or found.skewness is None:
         return replace(plain, method="hall")
-    reach = -t_quantile((1 - share) / 2, found.count - 1)
-    error = found.sd / math.sqrt(found.count)
-    tilt = found.skewness / math.sqrt(found.count)
-    low = found.mean - _untilted(reach, tilt) * error
-    high = found.mean - _untilted(-reach, tilt) * error
+    error, tilt = (each / math.sqrt(found.count) for each in (found.sd, found.skewness))
+    low, high = hall_ends(found.mean, error, found.count - 1, tilt, share)
     return Interval(min(low, plain.low), max(high, plain.high), share, "hall")
+
+
+def hall_ends(mean: float, error: float, freedom: float, tilt: float, level: float) -> Ends:
+    """Return the ends of the interval of an estimate by Student's t and Hall's correction.
+
+    Args:
+        mean: the estimate.
+        error: its standard error.
+        freedom: the degrees of freedom of that.
+        tilt: λ, the skewness of the estimate; of a mean, skewness/√n of the values.
+        level: above 0 and below 1.
+    """
+    reach = -t_quantile((1 - level) / 2, freedom)
+    # λ(q + λ/6) = c, solved for λ without a difference of large numbers.
+    most = 2 * _STEEPEST / (reach + math.sqrt(reach**2 + 2 * _STEEPEST / 3))
+    cut = min(max(tilt, -most), most)
+    low, high = _untilted(reach, cut), _untilted(-reach, cut)
+    return mean - max(low, reach) * error, mean - min(high, -reach) * error
 
 
 def _untilted(value: float, tilt: float) -> float:
@@ -228,11 +332,12 @@ Builder = Callable[[ArrayLike, Draws | None, float], tuple[Interval, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to make an interval: what it is called, what it means, and how it is made."""
+    """A way to make an interval: what it is called, what it means, how it is made, and from how many queries on."""
 
     title: str
     meaning: str
     build: Builder
+    fewest: int = 1
 
 
 def _by_moments(interval: Callable[[Moments, float], Interval]) -> Builder:
@@ -246,8 +351,9 @@ def _by_moments(interval: Callable[[Moments, float], Interval]) -> Builder:
 INTERVALS: Mapping[str, Method] = {
     "hall": Method(
         "Student's t and Hall's correction for skewness",
-        "Student's t, with an end moved out where the values of queries are skewed (Hall)",
+        "Student's t, with an end moved out where the values of queries are skewed (Hall); from 10 queries on",
         _by_moments(_by_hall),
+        _FEWEST,
     ),
     "t": Method("Student's t", "Student's t", _by_moments(_by_t)),
     "bca": Method(
@@ -257,3 +363,30 @@ INTERVALS: Mapping[str, Method] = {
     ),
 }
 """The intervals by name, the default first."""
+
+
+def intervals_of_means(
+    method: str,
+    values: Floats,
+    draws: Draws | None,
+    level: float,
+    ends: Sequence[Ends] | None = None,
+) -> tuple[Interval, ...]:
+    """Return an interval of the mean of each column, as it is shown.
+
+    Too few queries for the method have none, and no interval leaves what is possible.
+
+    Args:
+        method: a key of `INTERVALS`.
+        values: (n, c).
+        draws: of a bootstrap; 10,000 resamples if None.
+        level: above 0 and below 1.
+        ends: (c,) between what ends each mean lies; anything is possible if None.
+    """
+    count, columns = values.shape
+    chosen = INTERVALS[method]
+    if 1 < count < chosen.fewest:
+        none = Interval(*ANY, read_share(level, "level"), method, note=too_few_queries(count))
+        return (none,) * columns
+    made = chosen.build(values, draws, level)
+    return tuple(one.within(end) for one, end in zip(made, ends or [ANY] * columns, strict=True))

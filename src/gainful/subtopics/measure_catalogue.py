@@ -11,8 +11,10 @@ from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import (
     ALWAYS,
+    AMOUNT,
     MEAN,
     NEVER,
+    SHARE,
     Example,
     Family,
     Parameter,
@@ -116,6 +118,7 @@ CATALOGUE: tuple[Family, ...] = (
             "relevant to. Above it, n documents are relevant to s"
         ),
         range="0 or more; at most 1 but where the greedy ideal is not the best order",
+        ends=AMOUNT,
         citation=_NOVELTY,
         example=_example(
             "alpha_nDCG@3",
@@ -137,6 +140,7 @@ CATALOGUE: tuple[Family, ...] = (
             "subtopics, whatever documents there are"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=f"{_NOVELTY}; {_COMPARED}, for the denominator",
         example=_example(
             "alpha_DCG@2", ("a", "b"), "(1 + 1/log2(3)) / (2·(1 + 0.5/log2(3)))", "0.6199"
@@ -154,6 +158,7 @@ CATALOGUE: tuple[Family, ...] = (
             "denominator is the value of k documents that are relevant to all S subtopics"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=f"{_ERR}; {_COMPARED}",
         example=_example("ERR_IA@2", ("a", "b"), "(1 + 1/2) / (2·(1 + 0.5/2))", "0.6"),
         parameters=(ALPHA, REL),
@@ -165,6 +170,7 @@ CATALOGUE: tuple[Family, ...] = (
         title="Normalised intent-aware expected reciprocal rank",
         definition=f"nERR_IA@k = Σ_{{i=1..k}} g_i/i / {_IDEAL}. Here g_i is as in alpha_nDCG",
         range="0 or more; at most 1 but where the greedy ideal is not the best order",
+        ends=AMOUNT,
         citation=_COMPARED,
         example=_example("nERR_IA@2", ("", "b"), "(1/2) / (1 + 1/2)", "0.3333", ("a",)),
         parameters=(ALPHA, REL),
@@ -175,6 +181,7 @@ CATALOGUE: tuple[Family, ...] = (
         title="Novelty- and rank-biased precision",
         definition="NRBP = (1 − (1−α)·β)/S · Σ_i β^(i−1)·g_i, g_i as in alpha_nDCG",
         range="0 to 1",
+        ends=SHARE,
         citation=_NRBP,
         example=_example("NRBP", ("a", "b"), "0.75/2 · (1 + 0.5)", "0.5625"),
         parameters=(ALPHA, BETA, REL),
@@ -186,6 +193,7 @@ CATALOGUE: tuple[Family, ...] = (
         title="Normalised novelty- and rank-biased precision",
         definition=f"nNRBP = NRBP / {_IDEAL}",
         range="0 or more; at most 1 but where the greedy ideal is not the best order",
+        ends=AMOUNT,
         citation=_NRBP,
         example=_example("nNRBP", ("", "b"), "0.5 / (1 + 0.5)", "0.3333", ("a",)),
         parameters=(ALPHA, BETA, REL),
@@ -197,6 +205,7 @@ CATALOGUE: tuple[Family, ...] = (
         title="Intent-aware precision",
         definition="P_IA@k = Σ_s P(s)·(documents down to rank k that are relevant to s)/k",
         range="0 to 1",
+        ends=SHARE,
         citation=_INTENTS,
         example=_example("P_IA@2", ("ab", "a"), "1/2·2/2 + 1/2·1/2", "0.75"),
         parameters=(REL,),
@@ -208,6 +217,7 @@ CATALOGUE: tuple[Family, ...] = (
         title="Intent-aware average precision",
         definition="AP_IA = Σ_s P(s)·AP_s, AP_s the average precision for subtopic s alone",
         range="0 to 1",
+        ends=SHARE,
         citation=_INTENTS,
         example=_example("AP_IA", ("a", "b"), "1/2·1 + 1/2·1/2", "0.75"),
         parameters=(REL,),
@@ -220,6 +230,7 @@ CATALOGUE: tuple[Family, ...] = (
         title="Subtopic recall",
         definition="strec@k = the share of the S subtopics that a document down to rank k is relevant to",
         range="0 to 1",
+        ends=SHARE,
         citation=_RECALL,
         example=_example("strec@2", ("a", "a"), "1/2", "0.5", ("b",)),
         parameters=(REL,),
@@ -235,6 +246,7 @@ CATALOGUE: tuple[Family, ...] = (
             "how likely that subtopic is"
         ),
         range="at most 1; 0 or more without negative grades",
+        ends=SHARE,
         citation=_SHARP,
         example=_example(
             "D_nDCG@2", ("a", "ab"), "(0.5 + 1/log2(3)) / (1 + 0.5/log2(3))", "0.8597"
@@ -250,6 +262,7 @@ CATALOGUE: tuple[Family, ...] = (
             "gain is positive; D♯-nDCG in the literature"
         ),
         range="at most 1; 0 or more without negative grades",
+        ends=SHARE,
         citation=_SHARP,
         example=_example("Dsharp_nDCG@1", ("a",), "0.5·1/2 + 0.5·0.5/1", "0.5", ("ab",)),
         parameters=(GAMMA, GAIN),

@@ -150,10 +150,8 @@ def _where(own: OwnFamily, name: str, query: str | None = None) -> str:
 def _refuse_odd(values: Floats, own: OwnFamily, lists: JudgedLists, asked: Any, name: str) -> None:
     """Refuse values that are no numbers, or out of the range that the measure was declared with."""
     # What differs by the rounding of a sum alone is within.
-    slack = 1e-9 * max(
-        1.0, *(abs(end) for end in (own.lowest, own.highest) if abs(end) < np.inf), 0
-    )
-    right = (values >= own.lowest - slack) & (values <= own.highest + slack) & np.isfinite(values)
+    slack = 1e-9 * max(1.0, *(abs(end) for end in own.ends if abs(end) < np.inf), 0)
+    right = (values >= own.ends[0] - slack) & (values <= own.ends[1] + slack) & np.isfinite(values)
     if right.all():
         return
     place = int(np.flatnonzero(~right)[0])

@@ -1,7 +1,7 @@
 """Where the relevant documents stand: average precision and its kin."""
 
 from gainful.measures.catalogue.cumulated_gain import TREC_EVAL_CUTOFFS
-from gainful.measures.measure_family import GEOMETRIC, NEVER, Example, Family, Spelling
+from gainful.measures.measure_family import GEOMETRIC, NEVER, SHARE, Example, Family, Spelling
 from gainful.measures.parameters import AP_DENOMINATOR, FLOOR, MULT, RECALL, REL
 
 _TREC_EVAL = "C. Buckley and E. Voorhees, Retrieval system evaluation, in TREC: Experiment and evaluation in information retrieval, MIT Press, 2005"
@@ -17,6 +17,7 @@ FAMILIES = (
             "is R, the number of all relevant documents, or min(k, R), or F, the number of those found"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_TREC_EVAL,
         example=Example("AP", (1, 0, 1), "(1/1 + 2/3) / 2", "0.8333"),
         parameters=(AP_DENOMINATOR, REL),
@@ -34,6 +35,7 @@ FAMILIES = (
             "the floor. The value of a query is its AP"
         ),
         range="the floor to 1",
+        ends=SHARE,
         citation=_ROBERTSON,
         example=Example("GMAP", (1, 0, 1), "(1/1 + 2/3) / 2", "0.8333"),
         parameters=(FLOOR, REL),
@@ -50,6 +52,7 @@ FAMILIES = (
             "Its mean over the queries is known as MRR"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=(
             "P. Kantor and E. Voorhees, The TREC-5 confusion track, Information Retrieval 2, 2000"
         ),
@@ -66,6 +69,7 @@ FAMILIES = (
             "trec_eval does"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_TREC_EVAL,
         example=Example("Rprec", (1, 0, 1), "1 / 2", "0.5"),
         parameters=(MULT, REL),
@@ -86,6 +90,7 @@ FAMILIES = (
             "as trec_eval 9 does"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_TREC_EVAL,
         example=Example("iprec(recall=1)", (1, 0, 1), "2 / 3", "0.6667"),
         parameters=(RECALL, REL),
@@ -101,6 +106,7 @@ FAMILIES = (
         title="Eleven-point average precision",
         definition="11pt = the mean of iprec(recall=r) for r = 0, 0.1, …, 1",
         range="0 to 1",
+        ends=SHARE,
         citation=_TREC_EVAL,
         example=Example("11pt", (1, 0, 1), "(6·1 + 5·2/3) / 11", "0.8485"),
         parameters=(REL,),
@@ -117,6 +123,7 @@ FAMILIES = (
             "negative grade marks a document that was not judged"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_BPREF,
         example=Example("bpref", (0, None, 1), "(1 − min(1,2)/min(2,2)) / 2", "0.25", also=(1, 0)),
         parameters=(REL,),
@@ -132,6 +139,7 @@ FAMILIES = (
             "count as the floor. The value of a query is its bpref"
         ),
         range="the floor to 1",
+        ends=SHARE,
         citation=f"{_BPREF}; {_ROBERTSON}",
         example=Example("GMbpref", (0, None, 1), "(1 − 1/2) / 2", "0.25", also=(1, 0)),
         parameters=(FLOOR, REL),
@@ -151,6 +159,7 @@ FAMILIES = (
             "1 is 1"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=(
             "E. Yilmaz and J. Aslam, Estimating average precision with incomplete and imperfect "
             "judgments, CIKM 2006"

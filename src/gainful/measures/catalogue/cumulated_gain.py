@@ -1,6 +1,6 @@
 """Cumulated gain: CG, DCG, their ideal, nDCG, and the forms that average or scale it."""
 
-from gainful.measures.measure_family import ALWAYS, NEVER, Example, Family, Spelling
+from gainful.measures.measure_family import ALWAYS, AMOUNT, NEVER, SHARE, Example, Family, Spelling
 from gainful.measures.parameters import BASE, DEPTH, DISCOUNT, GAIN, IDEAL, NORM, REL, SCALE
 
 TREC_EVAL_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -22,6 +22,7 @@ FAMILIES = (
         title="Cumulated gain",
         definition="CG@k = Σ_{i=1..k} g_i, the sum of the gains of the first k documents",
         range="any real number; 0 or more without negative grades",
+        ends=AMOUNT,
         citation=_CUMULATED,
         example=Example("CG@6", _LIST, "3+2+3+0+1+2", "11"),
         parameters=(GAIN,),
@@ -32,6 +33,7 @@ FAMILIES = (
         title="Discounted cumulated gain",
         definition="DCG@k = Σ_{i=1..k} g_i · d_i, each gain times the discount of its rank",
         range="any real number; 0 or more without negative grades",
+        ends=AMOUNT,
         citation=f"{_CUMULATED}; {_LOG_DISCOUNT}",
         example=Example("DCG@6", _LIST, "3 + 1.262 + 1.5 + 0 + 0.387 + 0.712", "6.861"),
         parameters=(GAIN, DISCOUNT, BASE),
@@ -50,6 +52,7 @@ FAMILIES = (
             "ideal and depth change that"
         ),
         range="0 or more; any real number under the policy negative=both, which leaves none out",
+        ends=AMOUNT,
         citation=_CUMULATED,
         example=Example("IDCG@6", _LIST, "the DCG@6 of 3,3,3,2,2,2", "8.740", also=(3, 2)),
         parameters=(GAIN, DISCOUNT, BASE, IDEAL, DEPTH),
@@ -64,6 +67,7 @@ FAMILIES = (
             "at most 1, except under the policy negative=both, and where absent documents have a gain "
             "that the ideal lacks. 0 or more without negative grades, and with norm=minmax"
         ),
+        ends=SHARE,
         citation=f"{_CUMULATED}; {_LOG_DISCOUNT}",
         example=Example("nDCG@6", _LIST, "6.861 / 8.740", "0.785", also=(3, 2)),
         parameters=(GAIN, DISCOUNT, BASE, NORM, IDEAL, DEPTH),
@@ -82,6 +86,7 @@ FAMILIES = (
             "For one that was not retrieved, it is the DCG of the whole list over the whole ideal"
         ),
         range="0 to 1 without negative grades",
+        ends=SHARE,
         citation=_TREC_EVAL,
         example=Example("nDCGrel", (1, 0, 1), "(1 + 1.5/1.631) / 2", "0.9599"),
         parameters=(GAIN,),
@@ -99,6 +104,7 @@ FAMILIES = (
             "than that. A query without a relevant document has none"
         ),
         range="0 to 1 without negative grades",
+        ends=SHARE,
         citation=_TREC_EVAL,
         example=Example("RnDCG", (1, 2), "(1/2 + 2.262/2.631) / 2", "0.680"),
         parameters=(GAIN, REL),
@@ -114,6 +120,7 @@ FAMILIES = (
             "c_i what the ideal has gained there, each rank at least 1"
         ),
         range="0 to 1 without negative grades",
+        ends=SHARE,
         citation=_TREC_EVAL,
         example=Example("G", (0, 2), "2/log2(2+3−2) / 2", "0.6309"),
         parameters=(GAIN,),
@@ -128,6 +135,7 @@ FAMILIES = (
             "others above it"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_TREC_EVAL,
         example=Example("binG", (1, 0, 1), "(1/log2 2 + 1/log2 3) / 2", "0.8155"),
         parameters=(REL,),
@@ -142,6 +150,7 @@ FAMILIES = (
             "at rank i is worth. The DCG is divided by that of k documents that are each worth 1"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=(
             "A. Moffat, P. Bailey, F. Scholer and P. Thomas, Incorporating user expectations and "
             "behavior into the measurement of search effectiveness, ACM Transactions on "

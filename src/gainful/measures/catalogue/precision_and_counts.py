@@ -2,7 +2,16 @@
 
 import math
 
-from gainful.measures.measure_family import ALWAYS, NEVER, SUM, Example, Family, Spelling
+from gainful.measures.measure_family import (
+    ALWAYS,
+    AMOUNT,
+    NEVER,
+    SHARE,
+    SUM,
+    Example,
+    Family,
+    Spelling,
+)
 from gainful.measures.parameters import BASE, BETA, DISCOUNT, REL, UTILITY
 
 _TREC_EVAL = "C. Buckley and E. Voorhees, Retrieval system evaluation, in TREC: Experiment and evaluation in information retrieval, MIT Press, 2005"
@@ -27,6 +36,7 @@ FAMILIES = (
             "the list is shorter. Without a cutoff, k is the length of the list"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_RIJSBERGEN,
         example=Example("P@5", _BINARY, "2 / 5", "0.4"),
         parameters=(REL,),
@@ -40,6 +50,7 @@ FAMILIES = (
             "of all relevant documents"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_RIJSBERGEN,
         example=Example("R@2", _BINARY, "1 / 4", "0.25", also=(1, 1)),
         parameters=(REL,),
@@ -58,6 +69,7 @@ FAMILIES = (
             "recall"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_RIJSBERGEN,
         example=Example("F@3", _BINARY, "2·2 / (3+4)", "0.5714", also=(1, 1)),
         parameters=(BETA, REL),
@@ -76,6 +88,7 @@ FAMILIES = (
             "there could be, min(k, R)"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_TREC_EVAL,
         example=Example("RelP@5", _BINARY, "2 / min(5, 4)", "0.5", also=(1, 1)),
         parameters=(REL,),
@@ -91,6 +104,7 @@ FAMILIES = (
         title="Unranked average precision",
         definition="SetAP = P · R of the whole list",
         range="0 to 1",
+        ends=SHARE,
         citation=_TREC_EVAL,
         example=Example("SetAP", _BINARY, "2/3 · 2/4", "0.3333", also=(1, 1)),
         parameters=(REL,),
@@ -103,6 +117,7 @@ FAMILIES = (
         title="Success, or hit rate",
         definition="Success@k = 1 if a relevant document is among the first k, else 0",
         range="0 or 1",
+        ends=SHARE,
         citation=("N. Craswell and D. Hawking, Overview of the TREC-2004 Web track, TREC 2004"),
         example=Example("Success@2", (0, 1), "", "1"),
         parameters=(REL,),
@@ -135,6 +150,7 @@ FAMILIES = (
             "says otherwise"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation="S. MacAvaney, C. Macdonald and I. Ounis, Streamlining evaluation with ir-measures, ECIR 2022",
         example=Example("Judged@5", (1, None, 0), "2 / 3", "0.6667"),
         parameters=(),
@@ -148,6 +164,7 @@ FAMILIES = (
             "policy negative says otherwise"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation="I. Soboroff, trec_eval 10, 2023",
         example=Example("Unjudged@5", (1, None, 0), "1 / 5", "0.2"),
         parameters=(),
@@ -163,6 +180,7 @@ FAMILIES = (
             "a judgment, unless the policy negative says otherwise"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=(
             "the residual of A. Moffat and J. Zobel, Rank-biased precision, 2008, for any discount"
         ),
@@ -174,6 +192,7 @@ FAMILIES = (
         title="Number of queries",
         definition="NumQ = 1 for every query, summed",
         range="0 or more",
+        ends=AMOUNT,
         citation=_TREC_EVAL,
         example=Example("NumQ", _BINARY, "", "1"),
         parameters=(),
@@ -187,6 +206,7 @@ FAMILIES = (
         title="Number of documents retrieved",
         definition="NumRet@k = how many documents the list has, at most k, summed over the queries",
         range="0 or more",
+        ends=AMOUNT,
         citation=_TREC_EVAL,
         example=Example("NumRet", _BINARY, "", "3"),
         parameters=(),
@@ -198,6 +218,7 @@ FAMILIES = (
         title="Number of relevant documents",
         definition="NumRel = R, the number of relevant documents, summed over the queries",
         range="0 or more",
+        ends=AMOUNT,
         citation=_TREC_EVAL,
         example=Example("NumRel", _BINARY, "2 + 1", "3", also=(1,)),
         parameters=(REL,),
@@ -214,6 +235,7 @@ FAMILIES = (
             "queries"
         ),
         range="0 or more",
+        ends=AMOUNT,
         citation=_TREC_EVAL,
         example=Example("NumRelRet", _BINARY, "", "2", also=(1,)),
         parameters=(REL,),
@@ -228,6 +250,7 @@ FAMILIES = (
             "that are not relevant, summed over the queries"
         ),
         range="0 or more",
+        ends=AMOUNT,
         citation=_TREC_EVAL,
         example=Example("NumNonrelRet", (1, 0, None), "", "1"),
         parameters=(REL,),

@@ -1,6 +1,6 @@
 """Graded measures and models of users who stop reading."""
 
-from gainful.measures.measure_family import NEVER, Example, Family, Spelling
+from gainful.measures.measure_family import NEVER, SHARE, Example, Family, Spelling
 from gainful.measures.parameters import (
     COMPAT_P,
     DENOMINATOR,
@@ -47,6 +47,7 @@ FAMILIES = (
             "a document of grade g satisfies"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_ERR,
         example=Example("ERR(max=1)", (0, 1, 1), "1/2·1/2 + 1/3·1/2·1/2", "0.3333"),
         parameters=(ERR_MAX,),
@@ -57,6 +58,7 @@ FAMILIES = (
         title="Normalised expected reciprocal rank",
         definition="nERR@k = ERR@k / the ERR@k of all judged documents by grade descending",
         range="0 to 1",
+        ends=SHARE,
         citation=_ERR,
         example=Example("nERR(max=1)", (0, 1, 1), "0.3333 / (1/2 + 1/2·1/2·1/2)", "0.5333"),
         parameters=(ERR_MAX,),
@@ -70,6 +72,7 @@ FAMILIES = (
             "0 to 1"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_RBP,
         example=Example("RBP(p=0.5)", (1, 0, 1), "0.5·(1 + 0.25)", "0.625"),
         parameters=(PERSISTENCE, REL, SCALE),
@@ -84,6 +87,7 @@ FAMILIES = (
             "negative grade is a judgment, unless the policy negative says otherwise"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_RBP,
         example=Example("RBPres(p=0.5)", (1, None, 1), "0.5·0.5 + 0.125", "0.375"),
         parameters=(PERSISTENCE,),
@@ -99,6 +103,7 @@ FAMILIES = (
             "or min(k, R)"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=(
             "T. Sakai, On the reliability of information retrieval metrics based on graded "
             "relevance, Information Processing and Management 43(2), 2007"
@@ -117,6 +122,7 @@ FAMILIES = (
             "With linear gain, every threshold of relevance is equally likely"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=(
             "S. Robertson, E. Kanoulas and E. Yilmaz, Extending average precision to graded "
             "relevance judgments, SIGIR 2010"
@@ -135,6 +141,7 @@ FAMILIES = (
             "share of attention that rank i gets, over an endless list"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_INST,
         example=Example("INST", (1,), "1 / (1 + 1/4 · 4·(π²/6 − 1))", "0.6079"),
         parameters=(TARGET, REL, SCALE),
@@ -148,6 +155,7 @@ FAMILIES = (
             "looked for"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=_INSQ,
         example=Example("INSQ", (1,), "1/4 / (π²/6 − 1)", "0.3876"),
         parameters=(TARGET, REL, SCALE),
@@ -161,6 +169,7 @@ FAMILIES = (
             "where a total worth of T is reached, or rank K if it comes first"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation="F. Zhang and others, Evaluating web search with a bejeweled player model, SIGIR 2017",
         example=Example("BPM(T=2)", (1, 0, 1, 1), "(1+0+1) / 3", "0.6667"),
         parameters=(TARGET, PATIENCE, REL, SCALE),
@@ -175,6 +184,7 @@ FAMILIES = (
             "best first; those of one grade are in the order of the list"
         ),
         range="0 to 1",
+        ends=SHARE,
         citation=(
             "C. Clarke, A. Vtyurina and M. Smucker, Assessing top-k preferences, ACM Transactions "
             "on Information Systems 39(3), 2021"
