@@ -6,6 +6,7 @@ import math
 import random
 import re
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import gainful as gf
 from gainful.assessors.sample_design import SampledStratum
 from gainful.errors import InputError, MeasureError, PolicyError
+from gainful.statistics.intervals import hall_ends, hall_interval
 from gainful.statistics.prediction_powered import Estimate
 
 
@@ -93,25 +95,105 @@ def test_means_and_differences_are_those_of_the_formula():
             assert each.variance == pytest.approx(variance)
             assert each.weight == pytest.approx(weight)
             reach = 2.0686576 * math.sqrt(variance)  # t of 23
-            assert [each.estimate.low, each.estimate.high] == pytest.approx(
-                [value - reach, value + reach]
-            )
+            tilt = each.skewness / 24**0.5
+            wanted = hall_ends(value, math.sqrt(variance), 23, tilt, 0.95)
+            assert [each.estimate.low, each.estimate.high] == pytest.approx(wanted)
+            assert each.estimate.low <= value - reach * (1 - 1e-6)
+            assert each.estimate.high >= value + reach * (1 - 1e-6)
             assert each.worth == pytest.approx(statistics.variance(people.values()) / variance)
             assert each.ppi.value == pytest.approx(literal(people, model, 1)[0])
             assert each.people.value == pytest.approx(statistics.fmean(people.values()))
             assert each.model.value == pytest.approx(statistics.fmean(model.values()))
             bias = [model[query] - people[query] for query in people]
-            spread = 2.0686576 * statistics.stdev(bias) / 24**0.5
             assert each.bias.value == pytest.approx(statistics.fmean(bias))
-            assert each.bias.high - each.bias.value == pytest.approx(spread)
+            assert each.bias.high == pytest.approx(hall_interval(bias).high)
 
 
 def test_people_alone_are_what_compare_finds():
-    alone = gf.compare(PEOPLE, RUNS, "nDCG@10", interval="t")["new", "nDCG@10"]
-    people = calibrated().difference("new").people
+    compared = gf.compare(PEOPLE, RUNS, "nDCG@10")
+    alone = compared["new", "nDCG@10"]
+    found = calibrated()
+    people = found.difference("new").people
     assert [people.value, people.low, people.high] == pytest.approx(
         [alone.difference, alone.interval.low, alone.interval.high]
     )
+    assert {*compared.cautions()} <= {*found.notes()}
+    for name, run in RUNS.items():
+        wanted = gf.evaluate(PEOPLE, run, "nDCG@10").interval()
+        each = found[name, "nDCG@10"].people
+        assert [each.low, each.high] == pytest.approx([wanted.low, wanted.high])
+
+
+def changed_in(count, changed, *, queries=60):
+    """Runs that differ in some of the queries of people, and in as large a share of the others."""
+    share = changed / count
+    truth = {f"q{at:03}": {"a": 1, "b": 0} for at in range(queries)}
+    old = {query: {"a": 1, "b": 2} for query in truth}
+    new = {
+        query: {"a": 2 if (at < changed if at < count else at % 100 < 100 * share) else 0, "b": 1}
+        for at, query in enumerate(truth)
+    }
+    people = dict([*truth.items()][:count])
+    return gf.calibrate(people, truth, {"old": old, "new": new}, "RR", drawn="random"), people
+
+
+@pytest.mark.parametrize("changed", [1, 2, 4, 5, 12])
+def test_where_few_queries_changed_no_gate_can_be_trusted(changed):
+    found, _ = changed_in(20, changed)
+    each = found.difference("new")
+    few = changed < 5
+    told = f"only {changed} of 20 queries changed, too few to trust the interval"
+    assert (each.changed, each.doubt) == (changed, told if few else "")
+    assert (told in each.verdict.sentence) == few
+    assert (told in " ".join(str(found).split())) == few
+    assert (told in found.to_json()) == few
+    for kind, condition in (("fail_if", "Δ RR > -0.9"), ("fail_unless", "Δ RR > -0.9")):
+        gate = found.gate(**{kind: condition})
+        assert gate.checked[0].inconclusive == few
+        assert (told in gate.checked[0].found) == few
+        # It neither proves the harm nor its absence.
+        assert gate.failed == ((kind == "fail_if") != few)
+        assert gate.result == ("failed" if gate.failed else "inconclusive" if few else "passed")
+    mean = found["new", "RR"]
+    floor = found.gate("mean(RR) < 0.01")
+    assert (mean.doubt != "") == floor.failed == floor.checked[0].inconclusive == few
+
+
+def test_where_the_model_sees_no_change_either_the_runs_are_the_same():
+    found, people = changed_in(20, 0)
+    assert found.difference("new").doubt == ""
+    assert not found.gate(fail_unless="Δ RR > -0.1").failed
+    truth = {query: {"a": 1, "b": 0} for query in (f"q{at:03}" for at in range(60))}
+    old = {query: {"a": 1, "b": 2} for query in truth}
+    new = old | {"q030": {"a": 2, "b": 1}}  # which people did not judge
+    found = gf.calibrate(people, truth, {"old": old, "new": new}, "RR", drawn="random")
+    assert "only 0 of 20 queries changed" in found.difference("new").doubt
+    assert found.gate(fail_unless="Δ RR > -0.1").failed
+
+
+@pytest.mark.parametrize("count", [5, 9, 10, 15])
+def test_below_ten_queries_of_people_there_is_no_interval(count):
+    found, _ = changed_in(count, count)
+    told = f"too few queries for an interval ({count}; at least 10)"
+    for each in (*found.means, *found.differences):
+        for part in (each.estimate, each.people, each.ppi, each.bias):
+            assert math.isfinite(part.low) == math.isfinite(part.high) == (count >= 10)
+    assert (told in str(found.difference("new").verdict)) == (count < 10)
+    assert (told in found.notes()) == (count < 10)
+    assert not re.search(r"\binf\b|Infinity", str(found) + found.to_json())
+    assert found.gate(fail_unless="Δ RR > -2").failed == (count < 10)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.9999])
+def test_no_interval_leaves_the_range_of_the_measure(level):
+    found, _ = changed_in(12, 3)
+    found = replace(found, level=level)
+    for each in found.means:
+        ends = each.interval(level)
+        assert 0 <= ends.low <= ends.high <= 1
+    for each in found.differences:
+        ends = each.interval(level)
+        assert -1 <= ends.low <= ends.high <= 1
 
 
 def test_it_is_right_where_the_model_is_wrong():
@@ -519,9 +601,10 @@ def test_documents_that_are_all_drawn_are_people_alone():
     found = gf.calibrate(TINY, GUESSED, TINY_RUNS, "DCG@3", design=design)
     compared = gf.compare(TINY, TINY_RUNS, "DCG@3", interval="t")["new", "DCG@3"]
     each = found.difference("new")
-    assert [each.estimate.value, each.estimate.low, each.estimate.high] == pytest.approx(
-        [compared.difference, compared.interval.low, compared.interval.high]
-    )
+    assert each.estimate.value == pytest.approx(compared.difference)
+    assert each.variance == pytest.approx(compared.sd**2 / 3)
+    assert each.skewness == pytest.approx(compared.skewness)
+    assert not math.isfinite(each.estimate.low)  # of 3 queries
     assert each.p == pytest.approx(compared.p)
     assert (found.unit, found.judged, found.further, found.queries) == ("documents", 6, 0, 3)
     assert each.people is None

@@ -1,6 +1,7 @@
 """Prediction-powered means: worked by hand, by the formula, beside ppi-python, and their coverage by simulation."""
 
 import json
+import math
 import statistics
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from scipy import special, stats
 
 import gainful as gf
+from gainful.statistics.intervals import intervals_of_means
 from gainful.statistics.power import queries_needed
 from gainful.statistics.prediction_powered import (
     Estimate,
@@ -54,9 +56,22 @@ def test_worked_by_hand():
     assert found.variance[0] == pytest.approx(1 / 144 / 3 + 133 / 144 / 3)
     assert found.worth[0] == pytest.approx(1 / (134 / 432))
     assert found.freedom[0] == pytest.approx(2)
+    # κ₃ of F is 0 here; of M − F/12 about its mean 22/12, in twelfths −11, −1, 12: (−1331 − 1 + 1728)/3 = 132.
+    second = 2 / 3 / 144 / 3 + 2 / 3 * 133 / 144 / 3
+    assert found.tilt[0] == pytest.approx(132 / 12**3 / 9 / second**1.5)
     ends = found.estimate(0, 0.95)
-    reach = 4.302653 * (134 / 432) ** 0.5
-    assert [ends.low, ends.high] == pytest.approx([2 + 1 / 6 - reach, 2 + 1 / 6 + reach])
+    assert (ends.low, ends.high) == (-math.inf, math.inf)  # of 3 units
+
+
+def test_without_predictions_the_interval_is_that_of_a_mean():
+    rng = np.random.default_rng(4)
+    for count in (2, 9, 10, 11, 40):
+        values = np.where(rng.random(count) < 0.7, 0.0, rng.beta(1, 2, count))
+        (wanted,) = intervals_of_means("hall", values[:, None], None, 0.9, [(0.0, 1.0)])
+        for further in (values[:0], values[:5]):
+            found = powered_means([columns(values, values, further)], 0.0)
+            known = found.estimate(0, 0.9, (0.0, 1.0))
+            assert (known.low, known.high) == pytest.approx((wanted.low, wanted.high), rel=1e-9)
 
 
 @pytest.mark.parametrize("weight", [None, 1.0, 0.0, 0.4])
@@ -143,7 +158,10 @@ def test_values_without_spread():
     assert found.variance[0] == 0
     assert np.isnan(found.worth[0])
     assert found.p(0, 5) == 2 / 32
-    assert found.estimate(0, 0.95) == Estimate(0.3, 0.3, 0.3)
+    assert found.estimate(0, 0.95) == Estimate(0.3, -math.inf, math.inf)
+    enough = powered_means([columns([0.3] * 10, [0.1] * 10, [0.1] * 9)])
+    assert enough.estimate(0, 0.95).low == pytest.approx(0.3)
+    assert enough.estimate(0, 0.95).high == pytest.approx(0.3)
     still = powered_means([columns([0.0] * 5, [0.1] * 5, [0.1] * 9)])
     assert still.p(0, 5) == 1
     assert still.p_within(0, 0.1, 5) == 1 / 32

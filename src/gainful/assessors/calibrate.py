@@ -47,6 +47,7 @@ from gainful.measures.policy import Policy
 from gainful.message_texts import counted, shown
 from gainful.statistics.argument_checks import read_positive, read_share
 from gainful.statistics.corrections import CORRECTIONS
+from gainful.statistics.intervals import Ends
 
 RANDOM = "random"
 _FEWEST = 2  # queries that have a spread
@@ -173,7 +174,8 @@ def _of_queries(
     by_model = dict(zip(counting, side_by_side(predicted[kept], runs, request, base), strict=True))
     strata = [stratum_of(members, by_people, by_model) for members in parts.values()]
     count, total = sum(each.count for each in strata), sum(each.total for each in strata)
-    rows = calibrated_queries(columns_of(runs, base, request), strata, settings, count, total)
+    names = columns_of(runs, base, request)
+    rows = calibrated_queries(names, strata, settings, total, _ranges(request))
     return _result(
         rows,
         request,
@@ -194,6 +196,11 @@ def _of_queries(
             *_not_covered(machine.scores, inside),
         ],
     )
+
+
+def _ranges(request: Request) -> dict[str, Ends]:
+    """Return the lowest and the highest value of each measure."""
+    return {str(measure): measure.family.ends for measure in request.measures}
 
 
 # --- what is given
@@ -575,7 +582,8 @@ def _of_documents(
     if count < _FEWEST:
         raise InputError("design", f"documents of at least {_FEWEST} queries", str(count))
     drawn, every = len(plan.drawn), len(plan.population)
-    rows = calibrated_documents(names, estimates, model, settings, (drawn, every))
+    documents = (drawn, every)
+    rows = calibrated_documents(names, estimates, model, settings, documents, _ranges(request))
     few = [f"{counted(count, 'query', 'queries')} are few"] if count < _ENOUGH else []
     return _result(
         rows,

@@ -14,6 +14,12 @@ from gainful.evaluation.request import Request
 from gainful.message_texts import counted
 from gainful.rendering.table_formats import signed
 from gainful.statistics.corrections import CORRECTIONS, adjusted
+from gainful.statistics.intervals import (
+    Ends,
+    ends_of_difference,
+    possible_ends,
+    too_few_queries,
+)
 from gainful.statistics.power import USUAL_POWER
 from gainful.statistics.prediction_powered import (
     Estimate,
@@ -92,8 +98,8 @@ def calibrated_queries(
     names: Sequence[Name],
     strata: Sequence[Stratum],
     settings: EstimateSettings,
-    count: int,
     total: int,
+    ranges: Mapping[str, Ends],
 ) -> list[Calibrated]:
     """Return the estimates of PPI++, with those of people and of the model alone beside them.
 
@@ -101,9 +107,11 @@ def calibrated_queries(
         names: (c,) what the columns are.
         strata: the values of their queries, in these columns.
         settings: how intervals are made.
-        count: how many queries people judged.
-        total: how many the model did.
+        total: how many queries the model judged.
+        ranges: the lowest and the highest value of each measure.
     """
+    count = sum(each.count for each in strata)
+    known = np.concatenate([each.known for each in strata])
     people, ppi, best = (powered_means(strata, weight) for weight in (0.0, 1.0, None))
     every = np.concatenate([np.concatenate([each.predicted, each.further]) for each in strata])
     model = powered_means([Stratum(every, every, every[:0])], 0.0)
@@ -118,25 +126,33 @@ def calibrated_queries(
     compared = [at for at, (_, _, base) in enumerate(names) if base is not None]
     decided = _decided(best, compared, settings, count)
     found = []
+    ends = _ends(names, ranges, known, every)
     for at, (measure, run, base) in enumerate(names):
-        estimate = best.estimate(at, settings.level)
+        estimate = best.estimate(at, settings.level, ends[at])
         each = Calibrated(
             measure=measure,
             run=run,
             base=base,
             estimate=estimate,
-            people=people.estimate(at, settings.level),
-            model=model.estimate(at, settings.level),
+            people=people.estimate(at, settings.level, ends[at]),
+            model=model.estimate(at, settings.level, ends[at]),
             bias=bias.estimate(at, settings.level),
-            ppi=ppi.estimate(at, settings.level),
+            ppi=ppi.estimate(at, settings.level, ends[at]),
             weight=float(best.weight[at]),
             worth=None if np.isnan(best.worth[at]) else float(best.worth[at]),
             variance=float(best.variance[at]),
             freedom=float(best.freedom[at]),
+            skewness=float(best.tilt[at]) * count**0.5,
+            queries=count,
+            changed=_changed(known[:, at], every[:, at], base),
+            ends=ends[at],
         )
         if settings.width is not None:
             each = replace(
-                each, more_for_width=_more_for_width(strata, at, estimate, settings, count)
+                each,
+                more_for_width=_more_for_width(
+                    strata, at, estimate, settings, count, float(best.tilt[at])
+                ),
             )
         if base is not None:
             word, p, comparisons = decided[at]
@@ -162,6 +178,7 @@ def calibrated_documents(
     model: Floats,
     settings: EstimateSettings,
     documents: tuple[int, int],
+    ranges: Mapping[str, Ends],
 ) -> list[Calibrated]:
     """Return the means of unbiased estimates of queries, and their intervals.
 
@@ -171,6 +188,7 @@ def calibrated_documents(
         model: (q, c) by the model's grades alone.
         settings: how intervals are made.
         documents: how many were drawn, of how many.
+        ranges: the lowest and the highest value of each measure.
     """
     count = len(estimates)
     nothing = estimates[:0]
@@ -182,21 +200,26 @@ def calibrated_documents(
     decided = _decided(best, compared, settings, count)
     drawn, every = documents
     kinds = f"{count:,} queries; {drawn:,} documents of people, {every - drawn:,} more of the model"
+    ends = _ends(names, ranges, estimates, model)
     rows = []
     for at, (measure, run, other) in enumerate(names):
         each = Calibrated(
             measure=measure,
             run=run,
             base=other,
-            estimate=best.estimate(at, settings.level),
+            estimate=best.estimate(at, settings.level, ends[at]),
             people=None,
-            model=machine.estimate(at, settings.level),
+            model=machine.estimate(at, settings.level, ends[at]),
             bias=bias.estimate(at, settings.level),
             ppi=None,
             weight=1.0,
             worth=None,
             variance=float(best.variance[at]),
             freedom=float(best.freedom[at]),
+            skewness=float(best.tilt[at]) * count**0.5,
+            queries=count,
+            changed=_changed(estimates[:, at], model[:, at], other),
+            ends=ends[at],
         )
         if other is not None:
             word, p, comparisons = decided[at]
@@ -204,6 +227,36 @@ def calibrated_documents(
             each = replace(each, p=p, verdict=Verdict(word, sentence, None))
         rows.append(each)
     return rows
+
+
+def _ends(
+    names: Sequence[Name], ranges: Mapping[str, Ends], known: Floats, every: Floats
+) -> list[Ends]:
+    """Return between what ends each mean and each difference lies; a difference by what its two means keep to."""
+    means = {
+        (measure, run): possible_ends(ranges[measure], known[:, at], every[:, at])
+        for at, (measure, run, base) in enumerate(names)
+        if base is None
+    }
+
+    def both(measure: str, run: str, base: str) -> Ends:
+        lows, highs = zip(means[measure, run], means[measure, base], strict=True)
+        return ends_of_difference((min(lows), max(highs)))
+
+    return [
+        means[measure, run] if base is None else both(measure, run, base)
+        for measure, run, base in names
+    ]
+
+
+def _changed(known: Floats, every: Floats, base: str | None) -> int:
+    """Return how many queries people see changed: of a mean, those with another value than the most common one.
+
+    Where the model sees no query changed either, all count: both runs are the same everywhere.
+    """
+    if base is None:
+        return known.size - int(np.unique(known, return_counts=True)[1].max())
+    return known.size if not known.any() and not every.any() else int(np.count_nonzero(known))
 
 
 def _decided(
@@ -231,11 +284,16 @@ def _decided(
 
 
 def _more_for_width(
-    strata: Sequence[Stratum], at: int, estimate: Estimate, settings: EstimateSettings, count: int
+    strata: Sequence[Stratum],
+    at: int,
+    estimate: Estimate,
+    settings: EstimateSettings,
+    count: int,
+    tilt: float,
 ) -> int | None:
     if settings.width is None or estimate.high - estimate.low <= settings.width:
         return 0
-    needed = units_for_width(strata, at, settings.width, settings.level)
+    needed = units_for_width(strata, at, settings.width, settings.level, tilt)
     return None if needed is None else needed - count
 
 
@@ -248,7 +306,7 @@ def _more_for_verdict(
     count: int,
 ) -> int | None:
     aim = abs(found.estimate.value) if settings.margin is None else settings.margin
-    if not aim or not found.variance:
+    if not aim or not found.variance or too_few_queries(count):
         return None
     corrected = CORRECTIONS[settings.correction].changes
     alpha = settings.alpha / (comparisons if corrected else 1)
@@ -262,12 +320,16 @@ def _sentence(
     found: Calibrated, word: str, p: float, comparisons: int, settings: EstimateSettings, kinds: str
 ) -> str:
     """Say what is decided, and what it rests on, as `compare` does."""
-    ends = f"{signed(found.estimate.low)} to {signed(found.estimate.high)}"
+    span = too_few_queries(found.queries)
+    if not span:
+        ends = f"{signed(found.estimate.low)} to {signed(found.estimate.high)}"
+        span = f"{100 * settings.level:.4g}% interval {ends}"
     what = "p of equivalence" if word == "equivalent" else "p"
     told = f"{what} < {_TINY_P}" if p < _TINY_P else f"{what} = {p:.4f}"
     if comparisons > 1 and CORRECTIONS[settings.correction].changes:
         told += f", {CORRECTIONS[settings.correction].title} over {comparisons} comparisons"
-    evidence = f"{signed(found.estimate.value)}, {100 * settings.level:.4g}% interval {ends}, {told}, {kinds}"
+    told += f", {found.doubt}" if found.doubt else ""
+    evidence = f"{signed(found.estimate.value)}, {span}, {told}, {kinds}"
     pair = f"{found.run} and {found.base}"
     decided = {
         "equivalent": f"{pair} are equivalent within {settings.margin or 0:g}",
@@ -279,6 +341,8 @@ def _sentence(
 def _how_to_decide(found: Calibrated, more: int | None, total: int) -> str:
     if not found.variance and not found.estimate.value:
         return "; both have the same score on every query"
+    if found.variance and too_few_queries(found.queries):
+        return f"; {found.queries} queries are too few to estimate how many would decide"
     if more is None:
         return (
             f"; not even all {total:,} queries, judged by people, would decide"

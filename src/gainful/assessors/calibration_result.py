@@ -29,12 +29,20 @@ from gainful.measures.notation import GivenMeasure, Measures, name_of
 from gainful.measures.policy import answers_in
 from gainful.message_texts import counted, did_you_mean, shown
 from gainful.rendering.table_formats import Cell, PValue, Table, as_text
-from gainful.statistics.intervals import Interval
-from gainful.statistics.prediction_powered import Estimate, half_width
+from gainful.statistics.intervals import (
+    INTERVALS,
+    Ends,
+    Interval,
+    caution,
+    few_changed,
+    few_queries,
+)
+from gainful.statistics.prediction_powered import Estimate, interval_of
 from gainful.writing.result_base import Result
 
 _DIGITS = 3
 _PAIR = 2  # a run and a measure
+_CAUTIONS = 5  # under a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,10 @@ class Calibrated:
         worth: how many queries, judged by people alone, would give an interval as narrow; None where there is no spread.
         variance: of the estimate.
         freedom: its degrees of freedom.
+        skewness: of the estimate, times √queries: of people alone, that of their values.
+        queries: how many the interval rests on.
+        changed: how many of them have a difference, by people; of a mean, another value than the most common one.
+        ends: the lowest and the highest that the value can be.
         more_for_width: how many more queries people must judge for the width that was asked for; None where none was,
             or where not even all would do.
         p: that the difference is not 0, corrected; None of a mean.
@@ -74,6 +86,10 @@ class Calibrated:
     worth: float | None
     variance: float
     freedom: float
+    skewness: float
+    queries: int
+    changed: int
+    ends: Ends
     more_for_width: int | None = None
     p: float | None = None
     verdict: Verdict | None = None
@@ -81,8 +97,24 @@ class Calibrated:
 
     def interval(self, level: float) -> Interval:
         """Return the interval of the estimate at another level."""
-        reach = half_width(self.variance, self.freedom, level)
-        return Interval(self.estimate.value - reach, self.estimate.value + reach, level, "t")
+        tilt, value = self.skewness / math.sqrt(self.queries), self.estimate.value
+        return interval_of(value, self.variance, self.freedom, tilt, self.queries, level, self.ends)
+
+    @property
+    def doubt(self) -> str:
+        """Why no interval of the estimate can be trusted, or empty: too few queries of people tell of it."""
+        what = "changed" if self.base is not None else "have another value than the most common one"
+        return few_changed(self.changed, self.queries, what) if self.interval(0.95).known else ""
+
+    @property
+    def caution(self) -> str:
+        """Why the interval may miss the true value more often than its level says, or empty."""
+        if not self.interval(0.95).known:
+            return ""
+        if self.base is None:
+            return caution(f"{self.measure}, {self.run}", "mean", self.skewness, self.queries)
+        subject = f"{self.measure}, {self.run} − {self.base}"
+        return caution(subject, "difference", self.skewness, self.queries, self.changed)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,7 +215,8 @@ class Calibration(Result):
             else (self.means, check_floor)
         )
         found = self._find(rows, (run, condition.name))
-        return check(condition, run, found.estimate.value, found.interval(level), self.queries)
+        interval, value = found.interval(level), found.estimate.value
+        return check(condition, run, value, interval, self.queries, found.doubt)
 
     @staticmethod
     def check_conditions(
@@ -216,8 +249,17 @@ class Calibration(Result):
         line = f"people judged {counted(self.judged, *noun)}, the model {self.further:,} more; {self.drawn}"
         if len(self.strata) > 1:
             line += f"; {len(self.strata)} strata"
-        found = [line, f"{100 * self.level:g}% intervals, by Student's t; the query is the unit"]
-        return [*found, *self.remarks, policy_note(self.policy)]
+        how = INTERVALS["hall"].title
+        found = [line, f"{100 * self.level:g}% intervals, by {how}; the query is the unit"]
+        found += few_queries([self.queries], self.level)
+        return [*found, *self._cautions(), *self.remarks, policy_note(self.policy)]
+
+    def _cautions(self) -> list[str]:
+        """Return why intervals may miss more often than their level says."""
+        found = [each.caution for each in (*self.means, *self.differences) if each.caution]
+        rest = len(found) - _CAUTIONS
+        more = [f"… and {counted(rest, 'more estimate')} skewed or rare"] if rest > 0 else []
+        return [*found[:_CAUTIONS], *more]
 
     def table(self) -> Table:
         """Return a row for each mean, then one for each difference: by people, by the model, and by both."""

@@ -19,8 +19,8 @@ from gainful.statistics.intervals import (
     INTERVALS,
     Ends,
     Interval,
+    caution,
     intervals_of_means,
-    side_of_misses,
 )
 from gainful.statistics.moments import Moments, moments_of_columns
 from gainful.statistics.paired_tests import TESTS, Outcome, Sides, lean_of_mean, sides
@@ -28,7 +28,6 @@ from gainful.writing.result_base import Record
 
 Value = TypeVar("Value")
 
-_CHANGED = 10  # queries
 Pair = tuple[int, int]
 """The places of a base and of a run."""
 
@@ -128,21 +127,11 @@ class Difference(Record):
 
     @property
     def caution(self) -> str:
-        """Why the interval may miss the true difference more often than its level says, or empty.
-
-        The share of misses on one side grows with skewness/√n. Differences that are nearly all 0
-        say as little as the few that are not.
-        """
-        side = side_of_misses(self.skewness, self.queries)
-        rare = 0 < self.changed < min(_CHANGED, self.queries)
-        if not self.interval.known or not (side or rare):
+        """Why the interval may miss the true difference more often than its level says, or empty."""
+        if not self.interval.known:
             return ""
-        return (
-            f"{self.measure}, {self.run} − {self.base}: "
-            f"{self.changed} of {self.queries} queries changed, skewness {self.skewness or 0:+.2f}; "
-            f"the true difference may lie {side or 'outside'} the interval more often than "
-            "its level says"
-        )
+        subject = f"{self.measure}, {self.run} − {self.base}"
+        return caution(subject, "difference", self.skewness, self.queries, self.changed)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values; what is infinite becomes None."""

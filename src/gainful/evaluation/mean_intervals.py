@@ -18,10 +18,10 @@ from gainful.statistics.argument_checks import read_share
 from gainful.statistics.intervals import (
     INTERVALS,
     Interval,
+    caution,
     few_queries,
     intervals_of_means,
     possible_ends,
-    side_of_misses,
 )
 from gainful.statistics.moments import moments
 from gainful.statistics.resampling import Draws
@@ -192,9 +192,6 @@ def _cautions(
     if interval.note:
         yield f"{what}: {interval.note}"
         return
-    side = side_of_misses(skewness := moments(_summed(measure, values)).skewness, values.size)
-    if side:
-        yield (
-            f"{what}: skewness {skewness or 0:+.2f}; the true mean may lie {side} the interval "
-            "more often than its level says"
-        )
+    skewness = moments(_summed(measure, values)).skewness
+    if told := caution(what, "mean", skewness, values.size):
+        yield told

@@ -28,6 +28,7 @@ _SKEWED = 0.2  # skewness/√n: Student's t then misses in 4% of cases on one si
 _ENOUGH = 50  # queries, from which on intervals were seen to hold
 _FEWEST = 10  # queries, below which the default interval is not computed
 _FEW_CHANGED = 5  # queries, below which intervals were seen to miss too often
+_RARE = 10  # queries that changed, below which they may miss more often than the level says
 _STEEPEST = 0.95  # of the way to where the cube root of Hall's correction is vertical
 _ROUNDING = 1e-9
 
@@ -168,6 +169,35 @@ def side_of_misses(skewness: float | None, count: int) -> str:
     if abs(tilt) <= _SKEWED:
         return ""
     return "above" if tilt > 0 else "below"
+
+
+def caution(
+    subject: str, noun: str, skewness: float | None, count: int, changed: int | None = None
+) -> str:
+    """Return why an interval may miss more often than its level says; empty where it need not.
+
+    The share of misses on one side grows with skewness/√n. Differences that are nearly all 0 say
+    as little as the few that are not.
+
+    Args:
+        subject: what the interval is of, by its names.
+        noun: the same in a word, such as mean.
+        skewness: of the values.
+        count: how many there are.
+        changed: how many differ from the usual one; None where that is not asked.
+
+    >>> caution("RR, new − old", "difference", 1.9, 60, 4)
+    'RR, new − old: 4 of 60 queries changed, skewness +1.90; the true difference may lie above the interval more often than its level says'
+    """
+    side = side_of_misses(skewness, count)
+    rare = changed is not None and 0 < changed < min(_RARE, count)
+    if not side and not rare:
+        return ""
+    told = "" if changed is None else f"{changed} of {count} queries changed, "
+    return (
+        f"{subject}: {told}skewness {skewness or 0:+.2f}; the true {noun} may lie "
+        f"{side or 'outside'} the interval more often than its level says"
+    )
 
 
 def t_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:

@@ -9,6 +9,10 @@ Whatever the predictions are, θ̂ errs to neither side for a λ that is fixed; 
 the known values, λ = 1 is PPI, and PPI++ takes the λ of the least variance,
 λ* = Cov_n(M, F) / ((1 + n/N)·Var(F)), cut to [0, 1]; Var(F) is that of all n + N.
 
+Intervals are by Student's t, with Hall's correction for the skewness of θ̂,
+(λ³·κ₃(F)/N² + κ₃(M − λ·F)/n²) / Var θ̂^1.5, κ₃ the third central moment and all moments divided by n and N. For λ = 0 that
+is skewness/√n, so the interval is the one that a comparison by the known values alone has.
+
 A. Angelopoulos et al., Prediction-powered inference, Science 382, 2023; A. Angelopoulos, J. Duchi and T. Zrnic, PPI++,
 arXiv:2311.01453, 2023.
 """
@@ -22,6 +26,7 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.inputs.cores import cached_property
 from gainful.statistics.distributions import t_power_reaches, t_quantile, t_two_sided
+from gainful.statistics.intervals import ANY, Ends, Interval, hall_ends, too_few_queries
 
 _SAME = 1e-12  # of the largest value: a spread that rounding alone makes
 
@@ -83,6 +88,16 @@ class Stratum:
             return rest
         return weight**2 * _variance(self.further) / len(self.further) + rest
 
+    def moments(self, weight: Floats) -> tuple[Floats, Floats]:
+        """Return the second and the third central moment (c,) of θ̂, with those of the units divided by n and N."""
+        rest = self.known - weight * self.predicted
+        second, third = (_moment(rest, power) / self.count ** (power - 1) for power in (2, 3))
+        if not len(self.further):
+            return second, third
+        more = len(self.further)
+        ahead = (weight**p * _moment(self.further, p) / more ** (p - 1) for p in (2, 3))
+        return second + next(ahead), third + next(ahead)
+
     def planned_variance(self, count: float) -> Floats:
         """Return the Var θ̂ (c,) to expect of PPI++ if so many of the n + N units were known.
 
@@ -100,6 +115,12 @@ def _ratio(above: Floats, below: Floats) -> Floats:
     """Return above / below (c,); 0 where below is 0."""
     found = np.zeros_like(below)
     np.divide(above, below, out=found, where=below > 0)
+    return found
+
+
+def _moment(values: Floats, power: int) -> Floats:
+    """Return the central moment (c,) of (n, c) values."""
+    found: Floats = ((values - values.mean(axis=0)) ** power).mean(axis=0)
     return found
 
 
@@ -130,6 +151,8 @@ class Powered:
         weight: (c,) λ; of several strata the mean of theirs.
         freedom: (c,) degrees of freedom: n − 1; of several strata, by Welch and Satterthwaite.
         worth: (c,) n_eff: how many known units, without predictions, would give the same variance; NaN where that is 0.
+        tilt: (c,) the skewness of θ̂; 0 where the variance is 0.
+        count: the number n of known units.
     """
 
     value: Floats
@@ -137,12 +160,15 @@ class Powered:
     weight: Floats
     freedom: Floats
     worth: Floats
+    tilt: Floats
+    count: int
 
-    def estimate(self, column: int, level: float) -> Estimate:
-        """Return a mean with its interval, by Student's t."""
-        value = float(self.value[column])
-        reach = half_width(float(self.variance[column]), float(self.freedom[column]), level)
-        return Estimate(value, value - reach, value + reach)
+    def estimate(self, column: int, level: float, ends: Ends = ANY) -> Estimate:
+        """Return a mean with its interval, which does not leave the ends; of too few units it has none."""
+        variance, freedom = float(self.variance[column]), float(self.freedom[column])
+        tilt, value = float(self.tilt[column]), float(self.value[column])
+        found = interval_of(value, variance, freedom, tilt, self.count, level, ends)
+        return Estimate(value, found.low, found.high)
 
     def p(self, column: int, count: int) -> float:
         """Return p of the claim that a mean is not 0, by Student's t; without spread, by the n signs."""
@@ -159,6 +185,22 @@ class Powered:
         t = (margin - abs(value)) / math.sqrt(variance)
         half = t_two_sided(t, float(self.freedom[column])) / 2
         return half if t > 0 else 1 - half
+
+
+def interval_of(
+    value: float,
+    variance: float,
+    freedom: float,
+    tilt: float,
+    count: int,
+    level: float,
+    ends: Ends = ANY,
+) -> Interval:
+    """Return the interval of an estimate from some known units, as `intervals_of_means` has it of a mean."""
+    if told := too_few_queries(count):
+        return Interval(*ANY, level, "hall", note=told)
+    low, high = hall_ends(value, math.sqrt(variance), freedom, tilt, level)
+    return Interval(low, high, level, "hall").within(ends)
 
 
 def half_width(variance: float, freedom: float, level: float) -> float:
@@ -184,7 +226,7 @@ def powered_means(strata: Sequence[Stratum], weight: float | None = None) -> Pow
     total = sum(each.total for each in strata)
     shares = [each.total / total for each in strata]
     columns = strata[0].known.shape[1]
-    value, variance, weights, alone, square = (np.zeros(columns) for _ in range(5))
+    value, variance, weights, alone, square, second, third = (np.zeros(columns) for _ in range(7))
     for share, each in zip(shares, strata, strict=True):
         # Without further units there is no mean of theirs to lean on.
         fixed = np.full(columns, 0.0 if weight is None or not len(each.further) else weight)
@@ -196,26 +238,35 @@ def powered_means(strata: Sequence[Stratum], weight: float | None = None) -> Pow
         weights += share * chosen
         alone += share**2 * each.known_spread / each.count
         square += part**2 / (each.count - 1)
+        central = each.moments(chosen)
+        second += share**2 * central[0]
+        third += share**3 * central[1]
     count = sum(each.count for each in strata)
     freedom = np.full(columns, float(count - len(strata)))
     np.divide(variance**2, square, out=freedom, where=square > 0)
     worth = np.full(columns, np.nan)
     np.divide(count * alone, variance, out=worth, where=variance > 0)
-    return Powered(value, variance, weights, freedom, worth)
+    tilt = np.zeros(columns)
+    np.divide(third, second**1.5, out=tilt, where=variance > 0)
+    return Powered(value, variance, weights, freedom, worth, tilt, count)
 
 
 def units_for_width(
-    strata: Sequence[Stratum], column: int, width: float, level: float
+    strata: Sequence[Stratum], column: int, width: float, level: float, tilt: float = 0.0
 ) -> int | None:
     """Return how many known units would make an interval of PPI++ no wider; None where not even all would.
 
-    Units that become known are taken from the further ones, in each stratum alike.
+    Units that become known are taken from the further ones, in each stratum alike. The tilt is the present one, which
+    falls with the root of the units.
     """
-    return _fewest(
-        strata,
-        lambda count, error: 2 * half_width(error(count), count - len(strata), level) <= width,
-        column,
-    )
+    known = sum(each.count for each in strata)
+
+    def narrow(count: int, error: _Error) -> bool:
+        left = tilt * math.sqrt(known / count)
+        found = interval_of(0.0, error(count), count - len(strata), left, count, level)
+        return found.high - found.low <= width
+
+    return _fewest(strata, narrow, column)
 
 
 def units_for_sign(
