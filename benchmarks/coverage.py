@@ -1,7 +1,8 @@
 """How often intervals of a mean miss it, on either side, and print a table.
 
 Samples are drawn from differences, and from scores of one run, whose mean is known. An interval of 95% should lie above the
-true mean in 2.5% of samples, and below it in 2.5%.
+true mean in 2.5% of samples, and below it in 2.5%. With `--calibrate`, the same of the estimates of `calibrate`, from
+people's values of some queries and a model's of all.
 """
 
 import argparse
@@ -12,14 +13,18 @@ import numpy as np
 from scipy import special
 
 from gainful.rendering.table_formats import Table, as_markdown
-from gainful.statistics.intervals import INTERVALS
+from gainful.statistics.intervals import few_changed, intervals_of_means
+from gainful.statistics.prediction_powered import Stratum, half_width, powered_means
 from gainful.statistics.resampling import Draws
 
 LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
 RESAMPLES = 1_000
+FEWEST = 10  # queries of a default interval
 BLOCK = 250  # samples that share their resamples
-SIZES = (10, 25, 50, 200)
+SIZES = (5, 10, 25, 50, 100, 200)
+JUDGED = (20, 60, 150)
+POPULATION = 600  # queries of the model
 
 Floats = np.ndarray
 Sampler = Callable[[np.random.Generator, tuple[int, int]], Floats]
@@ -63,6 +68,22 @@ def losses(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
     return np.where(rng.random(shape) < 0.1, large, small) - (0.9 * 0.05 - 0.1 * 0.6)
 
 
+def rare_gains(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """10% of queries gain from 0.3 to 1, the others are unchanged."""
+    return np.where(rng.random(shape) < 0.1, rng.uniform(0.3, 1, shape), 0.0) - 0.065
+
+
+def total_losses(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """5% of queries fall from 1 to 0, the others are unchanged."""
+    return np.where(rng.random(shape) < 0.05, -1.0, 0.0) + 0.05
+
+
+def one_outlier(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """−0.05 or 0.15, and −0.9 for 3% of queries."""
+    small = rng.choice([-0.05, 0.15], shape)
+    return np.where(rng.random(shape) < 0.03, -0.9, small) - (0.97 * 0.05 - 0.03 * 0.9)
+
+
 def skewed(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
     """Log-normal, σ = 0.8: a long tail above."""
     return rng.lognormal(0, 0.8, shape) - math.exp(0.32)
@@ -90,23 +111,32 @@ def one_run_near_1(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
     )
 
 
+def mostly_zero(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """The scores of one run, 90% of them 0."""
+    return np.where(rng.random(shape) < 0.1, rng.beta(2, 2, shape), 0.0) - 0.05
+
+
 DRAWN: dict[str, Sampler] = {
     "nDCG, equally good": ndcg,
     "reciprocal rank": reciprocal_rank,
     "70% unchanged": unchanged,
     "70% unchanged, mostly gains": gains,
     "few large losses": losses,
+    "10% gain": rare_gains,
+    "5% lose all": total_losses,
+    "an outlier in 3%": one_outlier,
     "long tail above": skewed,
     "long tails": heavy,
     "scores of one run, nDCG": one_run,
     "scores of one run, RR near 1": one_run_near_1,
+    "scores of one run, 90% zero": mostly_zero,
 }
 """Differences, or scores less their mean, with the true mean 0, by name."""
 
 
 def ours(name: str) -> Callable[[Floats, int], tuple[Floats, Floats]]:
     def ends(samples: Floats, seed: int) -> tuple[Floats, Floats]:
-        found = INTERVALS[name].build(samples, Draws(RESAMPLES, seed), LEVEL)
+        found = intervals_of_means(name, samples, Draws(RESAMPLES, seed), LEVEL)
         return np.array([each.low for each in found]), np.array([each.high for each in found])
 
     return ends
@@ -182,15 +212,94 @@ def missed(sampler: Sampler, count: int, samples: int) -> dict[str, tuple[float,
     return {name: tuple(total / samples) for name, total in totals.items()}
 
 
+# --- calibrate: people's values M of some queries, a model's F of all
+
+
+def gains_half_seen(rng: np.random.Generator, shape: tuple[int, int]) -> tuple[Floats, Floats]:
+    """10% of queries gain from 0.3 to 1, and the model sees half of them."""
+    gained = np.where(rng.random(shape) < 0.1, rng.uniform(0.3, 1, shape), 0.0)
+    return gained, np.where(rng.random(shape) < 0.5, gained, 0.0)
+
+
+def zeros_mostly_seen(rng: np.random.Generator, shape: tuple[int, int]) -> tuple[Floats, Floats]:
+    """90% of scores are 0; the model is right about 90% of all."""
+    scores = np.where(rng.random(shape) < 0.1, rng.beta(2, 2, shape), 0.0)
+    return scores, np.where(rng.random(shape) < 0.9, scores, rng.beta(2, 2, shape))
+
+
+def ceiling(rng: np.random.Generator, shape: tuple[int, int]) -> tuple[Floats, Floats]:
+    """85% of scores are 1; the model takes up to 40% off 40% of them."""
+    scores = np.where(rng.random(shape) < 0.85, 1.0, rng.beta(4, 2, shape))
+    return scores, np.where(rng.random(shape) < 0.6, scores, scores * rng.uniform(0.6, 1, shape))
+
+
+def some_empty(rng: np.random.Generator, shape: tuple[int, int]) -> tuple[Floats, Floats]:
+    """nDCG with 20% of queries without a relevant document, of half of which the model knows one."""
+    empty, found = rng.random(shape) < 0.2, rng.beta(3, 1.5, shape)
+    near = np.clip(found + rng.normal(-0.05, 0.15, shape), 0, 1)
+    imagined = np.where(rng.random(shape) < 0.5, rng.beta(2, 3, shape), 0.0)
+    return np.where(empty, 0.0, found), np.where(empty, imagined, near)
+
+
+CALIBRATED = {
+    "10% gain, half of them seen": (gains_half_seen, 0.065),
+    "90% zeros": (zeros_mostly_seen, 0.05),
+    "85% at 1, a biased model": (ceiling, 0.85 + 0.15 * 4 / 6),
+    "nDCG, 20% empty": (some_empty, 0.8 * 3 / 4.5),
+}
+"""Values of people and of a model, with the true mean of people's, by name."""
+
+
+def calibrated(name: str, count: int, samples: int) -> list[str]:
+    """Return the shares of intervals that hold the true mean, and what is said of them."""
+    sampler, truth = CALIBRATED[name]
+    people, model = sampler(np.random.default_rng([count, 3]), (POPULATION, samples))
+    known = people[:count]
+    usual = 1.0 if name.startswith("85%") else 0.0
+    changed = np.count_nonzero(known != usual, axis=0)
+    trusted = np.array([not few_changed(int(each), count) for each in changed])
+    cells = []
+    for weight in (0.0, None):
+        found = powered_means([Stratum(known, model[:count], model[count:])], weight)
+        estimates = [found.estimate(at, LEVEL, (0.0, 1.0)) for at in range(samples)]
+        low, high = (
+            np.array([getattr(each, end) for each in estimates]) for end in ("low", "high")
+        )
+        reach = np.array(
+            [
+                half_width(float(variance), float(freedom), LEVEL)
+                for variance, freedom in zip(found.variance, found.freedom, strict=True)
+            ]
+        )
+        by_t = np.abs(found.value - truth) <= reach + 1e-12
+        held = (low <= truth + 1e-12) & (high >= truth - 1e-12)
+        cells += [f"{by_t.mean():.3f}", f"{held.mean():.3f}"]
+    cells += [f"{trusted.mean():.0%}", f"{100 * (trusted & ~held).mean():.1f}%"]
+    return cells
+
+
+def print_calibrated(samples: int) -> None:
+    """Print how often intervals of `calibrate` hold the true mean."""
+    rows = [[name, n, *calibrated(name, n, samples)] for name in CALIBRATED for n in JUDGED]
+    columns = ["values", "people's queries", "people, t", "people", "PPI++, t", "PPI++"]
+    print(as_markdown(Table([*columns, "trusted", "trusted and missed"], rows)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=4_000, help="of each kind and size")
+    parser.add_argument("--calibrate", action="store_true", help="the intervals of calibrate")
     given = parser.parse_args()
+    if given.calibrate:
+        print_calibrated(given.samples)
+        return
     rows = []
     for name, sampler in DRAWN.items():
         for count in SIZES:
             found = missed(sampler, count, given.samples)
             cells = [f"{100 * above:.1f} / {100 * below:.1f}" for above, below in found.values()]
+            if count < FEWEST:
+                cells[0] = "none"
             rows.append([name, count, *cells])
     print(as_markdown(Table(["differences", "queries", *METHODS], rows)))
 

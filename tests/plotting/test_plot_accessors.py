@@ -17,7 +17,7 @@ SECOND = 1 / math.log2(3)  # the nDCG of one good document in second place
 @pytest.fixture(scope="module")
 def found():
     runs = {"old": OLD, "new": NEW, "none": NONE}
-    return gf.compare(JUDGMENTS, runs, ["nDCG@10", "P@2"], resamples=200)
+    return gf.compare(JUDGMENTS, runs, ["nDCG@10", "P@2"], interval="t", resamples=200)
 
 
 def rows(chart):

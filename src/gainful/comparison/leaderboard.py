@@ -3,7 +3,8 @@
 Every run is compared with every other. The letters are the compact letter display of these
 comparisons. The interval of a rank counts them: from 1 and the runs that are found better, up to all
 runs less those that are found worse. Where the probability of any false finding is below alpha, all
-intervals hold their true ranks at once with the probability 1 − alpha.
+intervals hold their true ranks at once with the probability 1 − alpha. That is approximate for
+differences that are skewed: 8 equal runs over 80 queries, with a rare −1, gave 0.065 for 0.05.
 
 D. Al Mohamad, J. Goeman and E. van Zwet, Simultaneous confidence intervals for ranks with application
 to ranking institutions, Biometrics 78, 2022; M. Mogstad and others, Inference for ranks with applications
@@ -297,7 +298,8 @@ def leaderboard(
 
     Every run is compared with every other, query by query. Runs share a letter where no difference
     was found. A rank lies from 1 and the runs that are found better to all runs less those that are
-    found worse. At the level, all of these intervals hold at once.
+    found worse. At about the level, all of these intervals hold at once; flipped signs keep it
+    exactly only where differences are alike on both sides.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object, a
@@ -584,4 +586,6 @@ def _meaning(correction: str, level: float) -> str:
         return (
             "The intervals of ranks promise nothing together: the correction leaves false findings."
         )
-    return f"All true ranks lie within their intervals, with a probability of {100 * level:g}%."
+    return (
+        f"All true ranks lie within their intervals, with a probability of about {100 * level:g}%."
+    )

@@ -55,7 +55,7 @@ def mean_interval(
     >>> from gainful.measures.notation import parse
     >>> found = mean_interval(parse("P@10"), np.array([0.1, 0.3, 0.2, 0.0]), method="t")
     >>> round(found.low, 3), round(found.high, 3)
-    (-0.055, 0.355)
+    (0.0, 0.355)
     """
     arguments.choice(method, "method", INTERVALS)
     level = read_share(level, "level")
