@@ -1,6 +1,8 @@
 """Comparisons of very few queries, of runs that are alike, and of odd numbers; what is refused."""
 
+import json
 import math
+import re
 
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from generated_runs import collection, moved, quick, scores, without_nan
 from scipy import stats
 
 import gainful as gf
+from gainful.desk.standing_of_runs import stand
 from gainful.errors import DisjointError
 
 EVERY = ("t", "randomisation", "wilcoxon", "sign")
@@ -77,6 +80,40 @@ def test_two_queries_are_by_the_table_of_t_with_one_degree_of_freedom():
     (one,) = without_nan(quick(moved([0.1, 0.3]))).differences
     assert one.p == pytest.approx(stats.ttest_1samp([0.1, 0.3], 0).pvalue)
     assert one.verdict.word == "no decision"
+
+
+OUTPUTS = {
+    "terminal": str,
+    "JSON": lambda found: found.to_json(),
+    "Markdown": lambda found: found.to_markdown(),
+    "HTML": lambda found: found.to_html(),
+    "gate": lambda found: str(found.gate("Δ nDCG@5 < -0.9")),
+    "pull request": lambda found: found.gate("Δ nDCG@5 < -0.9").to_markdown(),
+    "JUnit": lambda found: found.gate("Δ nDCG@5 < -0.9").to_junit(),
+}
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_every_output_says_that_queries_are_too_few_for_an_interval(output):
+    judgments, runs = collection(queries=7)
+    text = " ".join(OUTPUTS[output](gf.compare(judgments, runs, "nDCG@5")).split())
+    assert "too few queries for an interval (7; at least 10)" in text
+    assert not re.search(r"\binf\b|Infinity|queries like these would", text)
+
+
+def test_the_report_and_the_desk_say_it_too():
+    judgments, runs = collection(queries=7)
+    told = "too few queries for an interval (7; at least 10)"
+    payload = json.dumps(gf.report(judgments, runs, "nDCG@5").payload(), allow_nan=False)
+    assert told in payload
+    standing = stand(judgments, runs, ["nDCG@5"], (0, 3), 7, baseline=None, depth=5)
+    assert standing.pairs
+    for pair in standing.pairs:
+        assert told in pair.sentence
+        assert pair.queries_needed is None
+    scores = gf.evaluate(judgments, runs["old"], "nDCG@5")
+    for form in ("table", "json", "html"):
+        assert told in " ".join(gf.writing.render(scores, form, interval="hall").split())
 
 
 TINY = [1e-300 * (at % 7 + 1) for at in range(20)]

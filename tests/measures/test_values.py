@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -95,6 +96,16 @@ def test_every_family_says_what_it_is():
         assert family.aggregate in ("mean", "geometric mean", "sum")
     names = [family.name for family in gf.catalogue()]
     assert len(names) == len(set(names))
+
+
+def test_the_ends_of_a_family_are_those_that_its_range_names():
+    for family in gf.catalogue():
+        low, high = family.ends
+        assert low < high
+        assert (low == 0) == (re.match("0 |the floor|.*0 or more", family.range) is not None)
+        assert (high == 1) == (re.search("(to|or|at most) 1( |,|$)", family.range) is not None)
+        if family.example is not None and family.aggregate == "mean":
+            assert low <= float(family.example.value) <= high
 
 
 def test_a_cutoff_stands_where_the_family_has_one():
