@@ -417,6 +417,6 @@ def intervals_of_means(
     chosen = INTERVALS[method]
     if 1 < count < chosen.fewest:
         none = Interval(*ANY, read_share(level, "level"), method, note=too_few_queries(count))
-        return (none,) * columns
+        return tuple(none for _ in range(columns))
     made = chosen.build(values, draws, level)
     return tuple(one.within(end) for one, end in zip(made, ends or [ANY] * columns, strict=True))
