@@ -37,9 +37,12 @@ def test_slices_stand_in_one_table_with_all_queries(cli, paths):
         ("locale", "de", "3", "1.0", "0"),
     ]
     scores = gf.evaluate(judgments, run, "RR", slices=slices, by="locale")
-    assert float(rows[1]["95% low"]) == scores.slices[0].interval().low
-    assert "3 queries are few" in done.stderr
-    assert "RR, one, locale de: all queries have the same value" in done.stderr
+    assert (rows[1]["95% low"] == "") == (not scores.slices[0].interval().known)
+    assert "too few queries for an interval (3; at least 10)" in done.stderr
+    by_t = cli("evaluate", *paths[:2], "-m", "RR", "--slices", slices, "--by", "locale", "-f", "csv", "--interval", "t")  # fmt: skip
+    assert float(rows_of(by_t.stdout)[1]["95% low"]) == scores.slices[0].interval(method="t").low
+    assert "3 queries are few" in by_t.stderr
+    assert "RR, one, locale de: all queries have the same value" in by_t.stderr
     assert "policy: ties=doc" in done.stderr
 
 
