@@ -190,7 +190,7 @@ def pair(columns: Mapping[str, Column], measures: Sequence[str]) -> Paired:
             values[at, system, number] = column.values[measure]
     query_type = decided_type(column.query_type for column in columns.values())
     ends = {name: known for column in columns.values() for name, known in column.ends.items()}
-    found = Paired(tuple(columns), tuple(measures), queries, values, query_type, ends)
+    found = Paired(tuple(columns), tuple(measures), queries, values, query_type, ends=ends)
     _refuse_too_large(found)
     _refuse_nothing(found, columns)
     return found
