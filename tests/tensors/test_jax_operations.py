@@ -20,8 +20,9 @@ FALLS = jax.jit(falls_in_whole_numbers, static_argnums=2)  # compiled once for e
 def test_gains_of_whole_grades_are_exact(dtype):
     last = np.finfo(dtype).maxexp
     grades = np.arange(-last - 60, last + 3).astype(dtype)
+    # NumPy's exp2 of float32 is off at 2^127 on some CPUs.
     with np.errstate(over="ignore"), jax.enable_x64(True):
-        expected = np.exp2(grades) - dtype(1)
+        expected = np.ldexp(dtype(1), grades.astype(int)) - dtype(1)
         found = jax.jit(JAX.exp2m1)(jnp.asarray(grades))
     assert found.dtype == dtype
     assert np.asarray(found).tolist() == expected.tolist()
@@ -215,8 +216,10 @@ def test_pirank_on_a_gpu_keeps_the_digits(tau, k, monkeypatch):
     assert made
     assert values == pytest.approx(expected[0], rel=1e-6, abs=1e-6)
     for slope, literal in zip(slopes, expected[1], strict=True):
-        # A last digit of the sum over ranks, which is less than 1, is divided by τ.
-        assert abs(slope - literal).max() < 1e-5 * abs(literal).max() + 3e-7 / tau
+        # Last digits of the sum over ranks, which is less than 1, are divided by τ: two or three of
+        # them, by the CPU.
+        last_digits = 8 * np.finfo(np.float32).eps / tau
+        assert abs(slope - literal).max() < 1e-5 * abs(literal).max() + last_digits
 
 
 def test_lists_too_wide_for_whole_numbers(monkeypatch):

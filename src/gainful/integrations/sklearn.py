@@ -92,7 +92,8 @@ def ndcg_score(
         y_score: of the same shape, higher is better.
         k: the cutoff.
         sample_weight: (lists,), what each list counts.
-        ignore_ties: take equal scores from the last document to the first, as scikit-learn does.
+        ignore_ties: take equal scores from the last document to the first. For tied scores,
+            scikit-learn's own value depends on the sort of your CPU and can differ.
         gain: linear, exp2, binary, a table or a function.
         discount: log, jarvelin, reciprocal, power(p), none, a table or a function.
         base: of the logarithm in the discount; 2 if None.
@@ -125,7 +126,8 @@ def dcg_score(
         k: the cutoff.
         log_base: of the logarithm in the discount; 2 if None.
         sample_weight: (lists,), what each list counts.
-        ignore_ties: take equal scores from the last document to the first, as scikit-learn does.
+        ignore_ties: take equal scores from the last document to the first. For tied scores,
+            scikit-learn's own value depends on the sort of your CPU and can differ.
         gain: linear, exp2, binary, a table or a function.
         discount: log, jarvelin, reciprocal, power(p), none, a table or a function.
         ties: average (the default), best, worst or order, the first document first.
