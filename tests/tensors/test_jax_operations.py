@@ -7,8 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import torch
 
 import gainful as gf
+from array_libraries import quickly_compiled
 from gainful.tensors.losses.jax_operations import JAX, falls_in_whole_numbers
 from gainful.tensors.losses.relaxed_sorting import _Relaxation
 
@@ -178,7 +180,7 @@ def test_losses_as_on_a_gpu(name, monkeypatch):
 
     def found():
         loss = functools.partial(getattr(gf.losses, name), labels=jnp.asarray(labels), **options)
-        return jax.value_and_grad(loss)(jnp.asarray(scores))
+        return quickly_compiled(jax.value_and_grad(loss))(jnp.asarray(scores))
 
     expected = found()
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
@@ -194,16 +196,16 @@ def test_pirank_on_a_gpu_keeps_the_digits(tau, k, monkeypatch):
     scores = rng.permuted(odd_scores(30, np.float32), axis=-1)
     labels, mask = rng.integers(0, 5, scores.shape), rng.random(scores.shape) < 0.8
 
-    def found(dtype):
-        def loss(s):
-            return gf.losses.pirank_ndcg(s, labels, mask, tau=tau, k=k, reduction="none")
+    def loss(s):
+        return gf.losses.pirank_ndcg(s, labels, mask, tau=tau, k=k, reduction="none")
 
-        given = jnp.asarray(scores.astype(dtype))
-        values, pull = jax.jit(lambda s: jax.vjp(loss, s))(given)
-        return np.asarray(values), np.asarray(pull(jnp.ones_like(values))[0])
+    def values_and_slopes(s):
+        values, pull = jax.vjp(loss, s)
+        return values, pull(jnp.ones_like(values))[0]
 
-    with jax.enable_x64(True):
-        expected = found(np.float64)
+    given = torch.tensor(scores, dtype=torch.float64, requires_grad=True)
+    expected = loss(given)
+    expected.sum().backward()
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     made = []
 
@@ -212,10 +214,11 @@ def test_pirank_on_a_gpu_keeps_the_digits(tau, k, monkeypatch):
         return made[-1]
 
     monkeypatch.setattr(f"{falls_in_whole_numbers.__module__}.falls_in_whole_numbers", watched)
-    values, slopes = found(np.float32)
+    values, slopes = map(np.asarray, quickly_compiled(values_and_slopes)(jnp.asarray(scores)))
     assert made
-    assert values == pytest.approx(expected[0], rel=1e-6, abs=1e-6)
-    for slope, literal in zip(slopes, expected[1], strict=True):
+    assert values.dtype == slopes.dtype == np.float32
+    assert values == pytest.approx(expected.detach().numpy(), rel=1e-6, abs=1e-6)
+    for slope, literal in zip(slopes, given.grad.numpy(), strict=True):
         # Last digits of the sum over ranks, which is less than 1, are divided by τ: two or three of
         # them, by the CPU.
         last_digits = 8 * np.finfo(np.float32).eps / tau

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import gainful as gf
-from array_libraries import LIBRARIES, usually_compiled
+from array_libraries import LIBRARIES, quickly_compiled, usually_compiled
 from gainful.tensors.metrics import cumulated_gain, ranks_by_score
 
 FAMILIES = {
@@ -185,13 +185,18 @@ def test_a_selection_gives_what_a_sort_gives(monkeypatch, library, name):
     scores[0] = -np.inf  # a document all the same
     scores[1, ::2] = np.inf
     labels, mask = draw.integers(0, 5, (50, 64)), draw.random((50, 64)) < 0.7
+
+    def at_every_cutoff(small_beside, arrays):
+        def measured(*given):
+            return [getattr(gf.metrics, name)(*given, k=k, ties="order") for k in (1, 5, 16)]
+
+        monkeypatch.setattr(ranks_by_score, "_SMALL_BESIDE", small_beside)
+        return (quickly_compiled(measured) if library == "jax" else measured)(*arrays)
+
     for dtype in (np.float32, np.float64):
         arrays = put(scores.astype(dtype)), put(labels), put(mask)
-        monkeypatch.setattr(ranks_by_score, "_SMALL_BESIDE", 4)
-        found = [getattr(gf.metrics, name)(*arrays, k=k, ties="order") for k in (1, 5, 16)]
-        monkeypatch.setattr(ranks_by_score, "_SMALL_BESIDE", 10**9)
-        again = [getattr(gf.metrics, name)(*arrays, k=k, ties="order") for k in (1, 5, 16)]
-        for one, other in zip(found, again, strict=True):
+        selected, sorted_whole = at_every_cutoff(4, arrays), at_every_cutoff(10**9, arrays)
+        for one, other in zip(selected, sorted_whole, strict=True):
             assert np.array_equal(np.asarray(one), np.asarray(other))
 
 
