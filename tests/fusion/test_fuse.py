@@ -316,7 +316,7 @@ def test_nothing_that_was_passed_is_changed():
         ([ONE, TWO], {"method": "max", "weights": [1, 2]}, "weights: expected none with method='max'"),
         ([ONE, TWO], {"normalise": "minmax"}, "uses ranks alone"),
         ([ONE, TWO], {"method": "sum", "normalise": "min-max"}, "Did you mean 'minmax'?"),
-        ([ONE, TWO], {"ties": "best"}, "ties: expected doc or doc_ascending or average"),
+        ([ONE, TWO], {"ties": "best"}, "ties: expected auto or doc or doc_ascending or average"),
         ([ONE, TWO], {"depth": 0}, "depth: expected a whole number from 1"),
         ([ONE, TWO], {"top": 0}, "top: expected a whole number from 1"),
         ([ONE, {"q": {"a": float("nan")}}], {}, "run '2', query 'q', document 'a': expected a finite"),

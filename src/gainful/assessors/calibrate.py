@@ -43,7 +43,7 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.baseline_in_formulas import measures_inside
 from gainful.measures.measure_family import MEAN
 from gainful.measures.notation import Measures
-from gainful.measures.policy import Policy
+from gainful.measures.policy import Policy, shared_policy
 from gainful.message_texts import counted, shown
 from gainful.statistics.argument_checks import read_positive, read_share
 from gainful.statistics.corrections import CORRECTIONS
@@ -189,7 +189,7 @@ def _of_queries(
         strata=[*parts],
         drawn=_said(parting[0]),
         agreement=agreement_of_model(people.grades, machine.grades, settings.level),
-        policy=next(iter(machine.scores.values())).policy,
+        policy=shared_policy(each.policy for each in machine.scores.values()),
         remarks=[
             *_few({name: each.count for name, each in zip(parts, strata, strict=True)}),
             *_remarks(people.grades, machine.grades, len(population), len(counting)),

@@ -24,7 +24,7 @@ from gainful.inputs.identifiers import in_order
 from gainful.judging.inferred_measures import refuse_other_policies
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.measures.measure import Measure
-from gainful.measures.policy import Policy
+from gainful.measures.policy import Policy, shared_policy
 from gainful.message_texts import counted
 
 LINEAR = ("DCG", "CG")
@@ -114,7 +114,7 @@ def sampled_values(
             estimates[name], predicted[name] = cube[:, :, 0], cube[:, :, 1]
             if told is not None:
                 told.finish_run()
-        policy = reader.policy.resolved(ids=True)
+        policy = shared_policy([reader.decided(run) for run in runs.values()])
     other = len(graded.keys() - {*queries})
     remarks = [
         f"{counted(other, 'query', 'queries')} of the model left out: nothing was drawn from them"

@@ -141,7 +141,9 @@ def _read(
         for name, run in named.items():
             refuse_spark(run, f"run {name!r}")
             with naming_run(name, among=named):
-                found[name] = {query: dict(docs) for query, docs in reader.returned(run).items()}
+                known = reader.returned(run)
+                # Of the same type, which says whether equal scores are in order.
+                found[name] = type(known)((query, dict(docs)) for query, docs in known.items())
             reader.forget(run)
     return found
 
@@ -405,7 +407,7 @@ def _with_other_grades(
     request = replace(request, policy=request.policy.knowing(float(merged.grades.min())))
     depth = depth_for(request.measures, request.policy)
     runs = {
-        run: {query: _top(found, depth) for query, found in docs.items()}
+        run: type(docs)((query, _top(found, depth)) for query, found in docs.items())
         for run, docs in runs.items()
     }
     found = np.full((len(rows), 2, len(paired.systems), len(paired.measures)), math.nan)

@@ -237,7 +237,8 @@ def _finish(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any])
         first = next(iter(results.values()))
         if first.dialect is not None:
             tell(f"dialect: {first.dialect}")
-        tell(f"policy: {first.policy}")
+        several = isinstance(results, gf.results.RunScores)
+        tell(f"policy: {results.policy if several else first.policy}")
         for name, scores in results.items():
             tell(f"{name}: {scores.coverage}")
         for note in first.aggregates:

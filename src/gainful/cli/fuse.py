@@ -122,7 +122,7 @@ def fuse(runs: tuple[str, ...], **options: Any) -> None:
     check_target(output, *read)
     policy = given["policy"]
     how = {name: options[name] for name in ("method", "normalise", "depth")}
-    how["ties"] = "doc" if policy is None or policy.ties == "auto" else policy.ties
+    how["ties"] = "auto" if policy is None else policy.ties
     lists: dict[str, Any] = {
         name: _numbers(name, options[name]) for name in ("k", "p") if options[name] is not None
     }

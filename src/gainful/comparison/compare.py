@@ -37,7 +37,7 @@ from gainful.measures.baseline_in_formulas import knowing_baseline, measures_ins
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC
 from gainful.measures.notation import Measures
-from gainful.measures.policy import Policy
+from gainful.measures.policy import Policy, shared_policy
 
 _EVALUATED = 0.6  # of the work, when the scores are there
 
@@ -327,20 +327,23 @@ def refuse_geometric(measures: Sequence[Measure]) -> None:
 
 
 def common_policy(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> Policy:
-    """Return the policy that all scores were computed under."""
-    first, *others = [
-        *((name, each.policy) for name, each in scores.items()),
-        *((name, each.policy) for name, each in saved.items()),
-    ]
-    for name, policy in others:
-        if policy != first[1]:
+    """Return the policy that all scores were computed under.
+
+    Runs that were read now may differ in `ties`, which the default decides for each of them.
+    """
+    known = {name: each.policy for name, each in scores.items()} or {
+        name: each.policy for name, each in [*saved.items()][:1]
+    }
+    first, policy = next(iter(known.items()))
+    for name, each in saved.items():
+        if each.policy not in known.values():
             raise InputError(
                 f"baseline {name!r}",
-                f"the policy of {first[0]!r}: {first[1]}",
-                str(policy),
+                f"the policy of {first!r}: {policy}",
+                str(each.policy),
                 "Compare under the policy of the baseline, or save a baseline under this one.",
             )
-    return first[1]
+    return shared_policy(known.values())
 
 
 def changes_since_saved(

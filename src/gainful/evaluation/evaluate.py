@@ -103,11 +103,13 @@ def evaluate(
 
 def _looks_like_runs(run: object) -> bool:
     """Return whether what cannot be read as a run is a dict of runs."""
-    first = next(iter(run.values()), None) if isinstance(run, Mapping) else None
-    if isinstance(first, Mapping):
-        # Imported here because it is needed for an error alone.
-        from gainful.inputs.records_of_lists import is_of_a_query
+    # Imported here because it is needed for an error alone.
+    from gainful.inputs.records_of_lists import is_of_a_query
 
+    first = next(iter(run.values()), None) if isinstance(run, Mapping) else None
+    if isinstance(run, Mapping) and is_of_a_query(run):
+        return False
+    if isinstance(first, Mapping):
         if is_of_a_query(first):  # such as the answer of a search service
             return False
         inner = next(iter(first.values()), None)
@@ -388,7 +390,7 @@ def detach(scores: Scores, reader: Reader, run: object) -> None:
                 _match_whole,
                 judgments,
                 again,
-                reader.policy,
+                reader.decided(run),
                 {
                     "columns": reader.columns,
                     "chunks": reader.chunks,

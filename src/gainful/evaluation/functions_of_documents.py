@@ -32,7 +32,7 @@ def asked_of_documents(
         raise InputError(
             str(wanted[0]), "documents on this machine, for its data frames", "a Spark data frame"
         )
-    policy = reader.policy.resolved(ids=True)
+    policy = reader.decided(run)
     judged, returned = _frames(reader, run, policy, wanted[0])
     found = {each: _asked(each, judged, returned) for each in wanted}
 

@@ -6,6 +6,7 @@ from typing import Any
 from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.per_query import RunPerQuery
 from gainful.evaluation.scores import Scores
+from gainful.measures.policy import Policy, shared_policy
 from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.writing.experiment_trackers import Logged, flat_names
 
@@ -58,6 +59,11 @@ class RunScores(Logged, dict[str, Scores]):
     __ne__ = dict.__ne__
     __hash__ = None  # type: ignore[assignment]  # as of any dict
 
+    @property
+    def policy(self) -> Policy:
+        """The policy of all runs; `ties` is auto where it is decided differently for some of them."""
+        return shared_policy(each.policy for each in self.values())
+
     def __str__(self) -> str:
         return as_text(self.table())
 
@@ -84,7 +90,8 @@ def means_table(runs: Mapping[str, Scores]) -> Table:
 def notes_of_runs(runs: Mapping[str, Scores]) -> list[str]:
     """Return what stands under a table of several runs: dialect, policy, coverage of each."""
     first = next(iter(runs.values()))
+    policy = shared_policy(each.policy for each in runs.values())
     width = max(map(len, runs))
     covered = [f"{name:<{width}}  {scores.coverage}" for name, scores in runs.items()]
     spoken = [] if first.dialect is None else [f"dialect: {first.dialect}"]
-    return [*spoken, policy_note(first.policy), *covered, *first.aggregates]
+    return [*spoken, policy_note(policy), *covered, *first.aggregates]

@@ -40,7 +40,7 @@ from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.own_measures import OwnMeasure
-from gainful.measures.policy import Policy
+from gainful.measures.policy import Policy, shared_policy
 from gainful.message_texts import printable
 from gainful.rendering.table_formats import Cell, Table
 
@@ -370,7 +370,8 @@ def attribution_of(
     base: Side, run: Side, remarks: tuple[str, ...] = (), *, idle: bool = True
 ) -> Attribution:
     """Return the part of each document in the difference; without `idle`, of those that have one."""
-    measure, policy = base.sums.measure, base.listed.policy
+    measure = base.sums.measure
+    policy = shared_policy([base.listed.policy, run.listed.policy])
     if base.sums.own_divisor and base.listed.missing:
         # A run that lacks the query is 0 over any ideal, and may have none of its own.
         base = _over_ideal_of(run, base)
@@ -520,10 +521,9 @@ def attribute(
     """
     request = read_one(measure, options)
     asked = read_attributed(request.measure)
-    chosen = request.policy.resolved(ids=True)
     name = id_text(query, where="query")
-    with replace(request, policy=chosen).reader_of(judgments, options) as reader:
-        first, second = (read_judged_ranking(reader, each, name, chosen) for each in (base, run))
+    with request.reader_of(judgments, options) as reader:
+        first, second = (read_judged_ranking(reader, each, name) for each in (base, run))
         doc_type = reader.doc_type(run, base)
     look_at_grades(first, asked, request.policy, request.tool)
     remarks = _missing(asked, name, first, second)

@@ -93,8 +93,8 @@ def explain_with(
     tool: Dialect | None = None,
 ) -> Explanation:
     """Work out the value of one query of a run that is read already, under another policy."""
-    asked, chosen = measure, policy.resolved(ids=True)
-    listed = read_judged_ranking(reader.under(chosen), run, query, chosen)
+    asked = measure
+    listed = read_judged_ranking(reader.under(policy), run, query)
     look_at_grades(listed, asked, policy, tool)
     if listed.missing:
         raise InputError("query", "a query of the run", f"{query!r} missing from it")

@@ -75,14 +75,14 @@ class JudgedRanking:
         return [(doc, self.grades.get(doc)) for doc in sorted(docs)]
 
 
-def read_judged_ranking(reader: Reader, run: object, query: str, policy: Policy) -> JudgedRanking:
-    """Read one query of a run and of its judgments, under a policy with ties decided."""
+def read_judged_ranking(reader: Reader, run: object, query: str) -> JudgedRanking:
+    """Read one query of a run and of its judgments, under the policy of the reader."""
     some_judged, some_returned = reader.documents(run, query)
     all_judged = queries_of(some_judged, "judgments")
     all_returned = queries_of(some_returned, "run")
     if query not in all_judged:
         raise InputError("query", "a judged query", shown(query), did_you_mean(query, all_judged))
-    decided = with_lowest(reader, policy)
+    decided = with_lowest(reader, reader.decided(run))
     return judged_ranking_of(
         query, all_judged[query], all_returned.get(query), decided, reader.chunks
     )

@@ -156,7 +156,12 @@ class WayMeasurer:
         matched, decided = self._read(key)
         self._kept[before(decided)] = matched
         self._marks = marks_among([matched])
-        return decided.ties == "doc"
+        return decided.ties != "average"
+
+    @property
+    def in_order(self) -> bool:
+        """Whether tied documents are in the order that was shown, as in responses of a search."""
+        return self._reader.run(self._run).in_order
 
     def warn_of_marks(self) -> None:
         """Warn where −1 is the only negative grade, and the policy does not say what it means."""

@@ -172,7 +172,7 @@ def which(
     refuse_dialect(options, "which tries every dialect")
     with reading(judgments, read_policy(options.get("policy")), options) as reader:
         measuring = WayMeasurer(reader, run)
-        ways = _ways(measure, reader.policy, ids=measuring.ids)
+        ways = _ways(measure, reader.policy, measuring)
         measuring.warn_of_marks()
         coverage = _coverage(ways, measuring)
         tried = _candidates(ways, measuring)
@@ -230,10 +230,12 @@ def _near(tried: list[Candidate], aim: float, room: float) -> list[Candidate]:
 
 
 def _ways(
-    measure: GivenMeasure, policy: Policy, *, ids: bool
+    measure: GivenMeasure, policy: Policy, measuring: WayMeasurer
 ) -> list[tuple[str, Way, Dialect | None]]:
     """Return the ways to try: each tool as it is, then with one choice changed; none twice."""
-    starts: list[tuple[Way, Dialect | None]] = [(way_of(OURS, measure, policy, ids=ids), None)]
+    ids = measuring.ids
+    ours = way_of(OURS, measure, policy, ids=ids, in_order=measuring.in_order)
+    starts: list[tuple[Way, Dialect | None]] = [(ours, None)]
     starts += [
         (way_of(each, measure, policy, ids=ids), each)
         for each in dialects()

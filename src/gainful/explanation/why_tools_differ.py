@@ -299,7 +299,10 @@ def _why(
     names: Sequence[str | Dialect],
 ) -> Why:
     measuring = WayMeasurer(reader, run)
-    start, end = (way_of(name, measure, reader.policy, ids=measuring.ids) for name in names)
+    start, end = (
+        way_of(name, measure, reader.policy, ids=measuring.ids, in_order=measuring.in_order)
+        for name in names
+    )
     if OURS in names:  # a tool says itself what −1 is
         measuring.warn_of_marks()
     _refuse_sums(start.measure)
@@ -322,15 +325,23 @@ def _why(
     )
 
 
-def way_of(name: str | Dialect, measure: GivenMeasure, policy: Policy, *, ids: bool) -> Way:
+def way_of(
+    name: str | Dialect,
+    measure: GivenMeasure,
+    policy: Policy,
+    *,
+    ids: bool,
+    in_order: bool = False,
+) -> Way:
     """Return how a tool measures; `gainful` is this package under a policy.
 
     Chunks are folded as the policy says before any tool sees them. `ids` is whether documents have
-    ids; without, tools that order ties by them average.
+    ids; without, tools that order ties by them average. A run is `in_order` where gainful keeps the
+    order of tied documents.
     """
     if isinstance(name, str) and name == OURS:
         asked = read_measure(measure)
-        return Way(OURS, asked, policy.resolved(ids=ids))
+        return Way(OURS, asked, policy.resolved(ids=ids, in_order=in_order))
     found = dialect(name)
     chosen = found.policy if ids else found.for_arrays()
     chosen = dataclasses.replace(chosen, fold=policy.fold)

@@ -26,12 +26,15 @@ class Candidates:
         owner: (n,) the place of each row's query, ascending.
         scores: (m, n) of each run; NaN where it does not have the document.
         ties: what rank documents with equal scores have, a key of `TIES`.
+        places: (m, n) where each document stands in the list of a run whose tied documents are in
+            the order that was shown, and 0 of other runs; None where no run is such a one.
     """
 
     queries: tuple[str, ...]
     owner: Ints
     scores: Floats
-    ties: str = "doc"
+    ties: str = "auto"
+    places: Floats | None = None
 
     @cached_property
     def offsets(self) -> Ints:
@@ -67,7 +70,11 @@ class Candidates:
         if self.ties == "doc_ascending":
             rows, sizes = rows[::-1], sizes[::-1]
         found = np.full(self.owner.size, np.nan)
-        rows = rows[rows_by_score(self.scores[run][rows], sizes)]
+        scores = self.scores[run][rows]
+        if self.places is None or self.ties != "auto":
+            rows = rows[rows_by_score(scores, sizes)]
+        else:
+            rows = rows[np.lexsort((self.places[run][rows], -scores, self.owner[rows]))]
         ranks = np.arange(1.0, rows.size + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         if self.ties == "average":
             ranks = _shared(self.owner[rows], self.scores[run][rows], ranks)
@@ -84,7 +91,9 @@ class Candidates:
         for queries in parts_of(np.diff(self.offsets)):
             rows = slice(int(self.offsets[queries.start]), int(self.offsets[queries.stop]))
             owner = self.owner[rows] - queries.start
-            part = Candidates(self.queries[queries], owner, self.scores[:, rows], self.ties)
+            places = None if self.places is None else self.places[:, rows]
+            scores = self.scores[:, rows]
+            part = Candidates(self.queries[queries], owner, scores, self.ties, places)
             found.append((rows.start, part))
         return found
 
@@ -97,7 +106,8 @@ class Candidates:
         near = settled.ranks <= depth  # NaN is not
         rows = np.flatnonzero(near.any(axis=0))
         scores = np.where(near, self.scores, np.nan)[:, rows]
-        return replace(self, owner=self.owner[rows], scores=scores), rows
+        places = None if self.places is None else self.places[:, rows]
+        return replace(self, owner=self.owner[rows], scores=scores, places=places), rows
 
 
 def parts_of(sizes: Ints | Sequence[int]) -> list[slice]:

@@ -42,7 +42,7 @@ def fuse(
     normalise: str | None = None,
     depth: int | None = None,
     top: int | None = None,
-    ties: str = "doc",
+    ties: str = "auto",
     **options: Unpack[ReadingOptions],
 ) -> Fused:
     """Fuse runs: return one run, in which each document has a score made of those in the runs.
@@ -65,8 +65,9 @@ def fuse(
             sum, rank or none; `gainful.fusion.normalisations()` defines them.
         depth: look at the runs down to this rank only; what stands below counts as absent.
         top: keep only so many documents of each query, the best.
-        ties: the ranks of documents with equal scores in a run: doc, by id, descending;
-            doc_ascending; average, the mean of the ranks that they share.
+        ties: the ranks of documents with equal scores in a run: auto, in the order that was shown
+            in responses of search services, else as doc; doc, by id, descending; doc_ascending;
+            average, the mean of the ranks that they share.
         **options: see `ReadingOptions`.
 
     >>> one, two = {"q": {"a": 9, "b": 8, "c": 7}}, {"q": {"c": 0.5, "a": 0.4}}
@@ -105,7 +106,7 @@ def write_fused(
     normalise: str | None = None,
     depth: int | None = None,
     top: int | None = None,
-    ties: str = "doc",
+    ties: str = "auto",
     format: str | None = None,  # noqa: A002 - the word of the vocabulary
     tag: str = "fused",
     **options: Unpack[ReadingOptions],

@@ -133,6 +133,7 @@ NORMALISATIONS: Mapping[str, Normalisation] = {
 """The normalisations by name, the default first."""
 
 TIES: Mapping[str, str] = {
+    "auto": "tied documents stand in the order that was shown in responses of search services, else as doc",
     "doc": "tied documents stand by id, descending",
     "doc_ascending": "tied documents stand by id, ascending",
     "average": "each of them has the mean of the ranks that they share",

@@ -70,7 +70,9 @@ def gather(reader: Reader, runs: Mapping[str, object], ties: str) -> Gathered:
             opened[name] = reader.run(run)
             if not opened[name].has_ids:
                 opened[name].refuse("Runs are fused by the ids of their documents.")
-    if any(each.on_engine for each in opened.values()):
+    # The tables of the engine do not keep the order of tied documents.
+    kept = ties == "auto" and any(each.in_order for each in opened.values())
+    if not kept and any(each.on_engine for each in opened.values()):
         return _from_clean_texts(reader, opened, ties) or _from_tables(reader, opened, ties)
     return _from_dicts(reader, opened, ties)
 
@@ -131,11 +133,29 @@ def _from_dicts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathe
         scores += [found[query][doc] for doc in listed]
     owner = np.repeat(np.arange(len(queries)), [len(found[query]) for query in queries])
     table = _table(scores).T.copy() + 0.0  # there is no −0
+    keys = [(queries[at], doc) for at, doc in zip(owner.tolist(), docs, strict=True)]
+    shown = _places(reader, opened, keys)
     known_docs = np.empty(len(docs), object)
     known_docs[:] = docs
     return Gathered(
-        Candidates(tuple(queries), owner, table, ties), reader.session, known=known_docs
+        Candidates(tuple(queries), owner, table, ties, shown), reader.session, known=known_docs
     )
+
+
+def _places(
+    reader: Reader, opened: Mapping[str, Input], keys: list[tuple[str, str]]
+) -> Floats | None:
+    """Return where each document stands in the runs that are in order; None where none is."""
+    if not any(run.in_order for run in opened.values()):
+        return None
+    found = np.zeros((len(opened), len(keys)))
+    rows = {key: row for row, key in enumerate(keys)}
+    for place, run in enumerate(opened.values()):
+        if run.in_order:
+            for query, known in queries_of(run.documents(reader.policy), RUN.name).items():
+                for at, doc in enumerate(known):
+                    found[place, rows[query, doc]] = at
+    return found
 
 
 def _from_tables(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathered:

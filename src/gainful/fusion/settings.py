@@ -34,7 +34,7 @@ class Settings:
     weights: tuple[float, ...] | None = None
     normalise: str | None = None
     depth: int | None = None
-    ties: str = "doc"
+    ties: str = "auto"
 
     @property
     def entry(self) -> Method:
@@ -44,7 +44,7 @@ class Settings:
     def given(self) -> dict[str, Any]:
         """Return them as the arguments of `fuse`, without what is not set."""
         found = {name: getattr(self, name) for name in ("method", "k", "p", "weights", "normalise")}
-        found |= {"depth": self.depth, "ties": None if self.ties == "doc" else self.ties}
+        found |= {"depth": self.depth, "ties": None if self.ties == "auto" else self.ties}
         return {name: value for name, value in found.items() if value is not None}
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ def read_settings(
     weights: object = None,
     normalise: object = None,
     depth: object = None,
-    ties: object = "doc",
+    ties: object = "auto",
 ) -> Settings:
     """Check what a caller gives for a number of runs.
 

@@ -134,7 +134,7 @@ def tune(
     weights: Sequence[float] | Sequence[Sequence[float]] | str | None = None,
     normalise: str | Sequence[str] | None = None,
     depth: int | None = None,
-    ties: str = "doc",
+    ties: str = "auto",
     folds: int | str = _LOO,
     seed: int = 0,
     level: float = 0.95,

@@ -392,14 +392,14 @@ def _is_record(line: bytes, kind: Kind, given: Mapping[str, str]) -> bool:
     if isinstance(value.get(asked_columns(kind, given).get("doc")), list):
         return False
     plain = [name for name, item in value.items() if not isinstance(item, dict | list)]
-    if len(plain) == len(value):
-        return True
-    # Imported here because few files have lists.
+    # Imported here because files of other formats need none of it.
     from gainful.inputs.search_responses import is_answer
 
+    named = asked_columns(kind, given).get("doc") in plain
+    if len(plain) == len(value):
+        return named or not is_answer(value)  # one without hits
     # A score, say, may stand beside the list of a query.
     listed = is_answer(value) and not any(plain_name(name) in ALIASES["doc"] for name in plain)
-    named = asked_columns(kind, given).get("doc") in plain
     return (named or not listed) and looks_like_header(plain, kind, given)
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gainful.arguments import is_truth
@@ -150,6 +151,13 @@ DISTANCES = replace(RANKS, tied=True)
 # What users did before: rows of a user (query), an item (doc) and how often; without it, once each.
 HISTORY = Kind("history", "count", ("query", "iteration", "doc", "count"))
 UNCOUNTED_ROWS = replace(HISTORY, implied=1.0, assumed=True)
+
+
+class RunInOrder(dict[str, Mapping[str, float]]):
+    """A run {query: {doc: score}} whose documents with equal scores are in the order that was shown.
+
+    Such are the responses of search services: under the default policy, this order is kept.
+    """
 
 
 def mistaken(found: Kind, given: Kind) -> str:

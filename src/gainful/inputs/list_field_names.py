@@ -12,7 +12,7 @@ RETRIEVED = (
     "ranking",
 )  # fmt: skip
 FOUND = (
-    "hits", "matches", *RETRIEVED, "docs", "documents", "results", "nodes", "points", "value",
+    "hits", "matches", *RETRIEVED, "docs", "documents", "results", "result", "nodes", "points", "value",
     "doc_ids",
 )  # fmt: skip
 RELEVANT = (
@@ -59,4 +59,4 @@ def has_numbers(value: Any) -> bool:
 
 def is_scalar(value: Any) -> bool:
     """Return whether a value is nothing, a text or a number."""
-    return value is None or isinstance(value, str | int | float)
+    return value is None or isinstance(value, str | int | float | np.integer)

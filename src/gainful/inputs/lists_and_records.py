@@ -8,7 +8,9 @@ What people hold in Python or in JSON in the place of `{query: {doc: number}}`:
 - what a search service answered to each query (`search_responses`), and the documents, nodes and
   datasets of other libraries, told by what they have.
 
-In a run, a list without scores is in the order of rank. In judgments, what has no grade has grade 1.
+In a run, a list of ids is in the order of rank. So is a list of objects, such as hits: their scores
+say which of them tie, and where numbers contradict the order, a warning says so, unless the caller
+names their field, which then ranks them. In judgments, what has no grade has grade 1.
 """
 
 import dataclasses
@@ -21,11 +23,11 @@ from uuid import UUID
 import numpy as np
 
 from gainful.errors import InputError, warn
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RANKS, RUN, Kind, mistaken
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RANKS, RUN, Kind, RunInOrder, mistaken
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_advice, id_text
-from gainful.inputs.list_field_names import items_of
-from gainful.inputs.numbers_beside_documents import numbers_beside, ranks_beside
+from gainful.inputs.list_field_names import has_numbers, items_of
+from gainful.inputs.numbers_beside_documents import names_of_ranks, numbers_beside, ranks_beside
 from gainful.inputs.records_of_lists import (
     documents_in,
     has_lists,
@@ -56,11 +58,13 @@ from gainful.inputs.run_and_judgment_columns import (
     plain_name,
 )
 from gainful.inputs.search_responses import (
-    error_in,
+    KEPT,
     hits_in,
     is_answer,
     is_from_a_service,
+    problem_in,
     query_in,
+    response_in,
     responses_in,
 )
 from gainful.inputs.values_as_numbers import (
@@ -76,7 +80,10 @@ from gainful.message_texts import shortened, shown
 _ROW = 3  # query, doc and number
 _PAIR = 2  # doc and number
 _SCORES = ("_score", "score", "_rankingScore", "@search.score")
-_INSIDE = ("_source", "fields", "document", "metadata", "node", "payload", "entity")
+_INSIDE = (
+    "_source", "fields", "document", "metadata", "node", "payload", "entity", "_additional", "properties",
+)  # fmt: skip
+_SAID = ("metadata", "node", "_additional")  # what a service itself says of a hit
 _UNGRADED = 1.0
 _TO_LISTS = ("tolist", "to_list", "to_pylist")  # of torch, polars and Arrow
 
@@ -88,7 +95,7 @@ class Lists(NamedTuple):
     the list, where records have lists with names.
     """
 
-    documents: dict[str, dict[str, float]]
+    documents: Mapping[str, Mapping[str, float]]
     types: tuple[IdType, IdType] = (UNTYPED, UNTYPED)
     taken_from: str = ""
 
@@ -158,9 +165,12 @@ def read_lists(given: object, kind: Kind, columns: Columns, name: str) -> Lists 
         raise InputError(name, kind.least, "an empty list")
     first = items[0]
     if isinstance(first, Mapping) and (
-        reading.has_list(first) or is_answer(first) or lacks_list(first, kind, columns)
+        reading.has_list(first)
+        or (is_answer(first) and reading.asked.get("doc") not in first)
+        or lacks_list(first, kind, columns)
     ):
         return reading.answers(items)
+    _refuse_unknown_response(first, name)
     if not _is_of_a_query(first) and _is_row(first):
         return Rows([_record(item, place, reading) for place, item in enumerate(items, 1)])
     if _is_of_a_query(first):
@@ -388,6 +398,10 @@ class _Reading:
         self._docs: dict[type, object] = {}
         self._repeated: list[tuple[str, str]] = []
         self._rising: list[bool] = []
+        self._in_order = False  # whether a list of hits is among those of a run
+        self._served = False  # whether the list of a query is from a search service
+        self._contradicting: list[_Contradiction] = []
+        self._rank_fields: dict[tuple[Any, ...], tuple[str, ...]] = {}  # by the fields of items
         self._taken_from = ""
         self._numbers: dict[str, _Beside] = {}  # those of the list of a query
         self._has_records = False  # with lists
@@ -419,12 +433,10 @@ class _Reading:
                 self._columns.use("doc", self.kind)
                 self._taken_from, self._has_records = self.asked["doc"], True
                 error = answer.get("error") if self._is_run else None
-                if (
-                    isinstance(error, str | Mapping)
-                    and error
-                    and not len(answer[self.asked["doc"]])
-                ):
-                    raise _failed(f"{self.name}, query {query!r}", error)
+                told = isinstance(error, str | Mapping) and bool(error)
+                if told and not len(answer[self.asked["doc"]]):
+                    problem = "documents", f"an error: {shortened(shown(error))}"
+                    raise _failed(f"{self.name}, query {query!r}", problem)
                 beside = self._beside(answer, self.asked["doc"])
                 if beside is not None:
                     self._numbers[str(query)] = beside
@@ -474,7 +486,8 @@ class _Reading:
         self._refuse_some_graded()
         self._tell()
         types = type_of_ids(self._queries.values()), type_of_ids(self._docs.values())
-        return Lists(documents, types, self._taken_from)
+        kept = RunInOrder(documents) if self._in_order else documents
+        return Lists(kept, types, self._taken_from)
 
     def _doc(self, given: object, where: str) -> str:
         self._docs.setdefault(type(given), given)
@@ -484,6 +497,7 @@ class _Reading:
         where = f"{self.name}, query {query!r}"
         beside = self._numbers.pop(query, None)
         record = items
+        self._served = False
         if isinstance(items, Mapping):
             items, beside = self._in_record(items, where)
         if isinstance(items, Mapping):
@@ -501,18 +515,23 @@ class _Reading:
         read = [self._item(item, f"{where}, item {place}") for place, item in enumerate(items, 1)]
         if self._rows:
             refuse_rows(self._rows, query, where, record)
+        beside = beside or self._named_ranks(read, where)
         if beside is not None:
-            if len(beside.numbers) != len(read):
-                raise InputError(
-                    where,
-                    f"one of {beside.field!r} for each of {len(read)} documents",
-                    str(len(beside.numbers)),
-                    f"Make the lists of one length, or give {{query: {{doc: {self.kind.number}}}}}.",
-                )
-            read = (self._ranked if beside.ranks else self._joined)(read, beside, where)
+            read = self._with_numbers(read, beside, where)
         if self._is_run:
             _refuse_mixed(read, where)
         return self._numbered(query, read)
+
+    def _with_numbers(self, items: "list[_Item]", beside: "_Beside", where: str) -> "list[_Item]":
+        """Give each document of a list its number, or put the documents in the order of ranks."""
+        if len(beside.numbers) != len(items):
+            raise InputError(
+                where,
+                f"one of {beside.field!r} for each of {len(items)} documents",
+                str(len(beside.numbers)),
+                f"Make the lists of one length, or give {{query: {{doc: {self.kind.number}}}}}.",
+            )
+        return (self._ranked if beside.ranks else self._joined)(items, beside, where)
 
     def _refuse_set(self, beside: "_Beside | None", where: str) -> None:
         """Refuse a set where the order of documents counts."""
@@ -529,9 +548,12 @@ class _Reading:
 
     def _in_record(self, record: Mapping[Any, Any], where: str) -> "tuple[Any, _Beside | None]":
         """Return the list of a record, and the numbers beside it; or a dict of documents."""
-        error = error_in(record, self.kind)
-        if error is not None:
-            raise _failed(where, error)
+        record = response_in(record)
+        problem = problem_in(record, self.kind)
+        if problem is not None:
+            raise _failed(where, problem)
+        self._served = self._is_run and is_from_a_service(record)
+        self._in_order = self._in_order or self._served
         documents = documents_in(record, self.kind)
         if documents is not None:
             name = next(name for name, value in record.items() if value is documents)
@@ -658,16 +680,69 @@ class _Reading:
         held = [fields, *_inner(fields)]
         doc = self._id(held, where)
         self._note_row(fields, doc)
+        if self._is_run:
+            self._in_order = True
+            return self._hit(fields, doc, where)
         number = self._number(held)
-        if (
-            number is None and not self._is_run
-        ):  # a score may be missing, as of hits that are sorted
+        if number is None:
             number = self._field(
                 held[:1], self.kind.number, ALIASES[self.kind.number], _is_odd_grade
             )
         if number is not None:
             number = _checked(number, self.kind, where)
         return _Item(doc, number, certain=False)
+
+    def _hit(self, fields: Mapping[str, Any], doc: str, where: str) -> "_Item":
+        """Return a document of a run that has fields, with its score, or its rank or distance.
+
+        What a hit of a search service holds of its document is not asked: a field of that may have
+        any name. A score may be missing, as of hits that are sorted by something else.
+        """
+        role = self.kind.number
+        said = [each for name, each in _named_inner(fields) if name in _SAID or not self._served]
+        held = [fields, *said]
+        if RANKS.number in self.asked:
+            rank = self._rank_of(held, (self.asked[RANKS.number],))
+            return _Item(doc, None, certain=False, rank=rank)
+        found = self._named_field(held, role, (*_SCORES, *ALIASES[role], "relevance"), _is_number)
+        if found is not None:
+            name, number = found
+            named = role in self.asked
+            score = _checked(number, self.kind, where)
+            return _Item(doc, score, certain=named, field=name)
+        if self._served:  # which puts hits in order by more than a distance
+            return _Item(doc, None, certain=False)
+        for each in held:
+            names = (*each,)
+            if names not in self._rank_fields:
+                self._rank_fields[names] = names_of_ranks(names)
+            rank = self._rank_of([each], self._rank_fields[names])
+            if rank is not None:
+                return _Item(doc, None, certain=False, rank=rank)
+        return _Item(doc, None, certain=False)
+
+    def _rank_of(
+        self, held: Sequence[Mapping[str, Any]], names: tuple[str, ...]
+    ) -> "tuple[str, Any] | None":
+        """Return the first field of some names that has a number, and that number."""
+        return next(
+            ((name, each[name]) for each in held for name in names if _is_number(each.get(name))),
+            None,
+        )
+
+    def _named_ranks(self, items: "list[_Item]", where: str) -> "_Beside | None":
+        """Return the ranks that documents of a list have in the field that the caller names."""
+        field = self.asked.get(RANKS.number, "")
+        ranks = [item.rank for item in items]
+        if not field or all(rank is None for rank in ranks):
+            return None
+        lacking = next((item.doc for item in items if item.rank is None), None)
+        if lacking is not None:
+            raise InputError(
+                where, f"a number in {field!r} of each document", f"none of {lacking!r}"
+            )
+        self._columns.use(RANKS.number, self.kind)
+        return _Beside(field, [rank[1] for rank in ranks if rank is not None], ranks=True)
 
     def _note_row(self, fields: Mapping[str, Any], doc: str) -> None:
         """Remember which query an item of a list says that it belongs to, where it says one."""
@@ -701,8 +776,6 @@ class _Reading:
 
     def _number(self, held: Sequence[Mapping[str, Any]]) -> Any:
         role = self.kind.number
-        if self._is_run:
-            return self._field(held, role, (*_SCORES, *ALIASES[role], "relevance"), _is_number)
         grade = self._field(held, role, ALIASES[role], _is_grade)
         return int(grade) if isinstance(grade, bool | np.bool_) else grade
 
@@ -713,21 +786,32 @@ class _Reading:
         usual: Sequence[str],
         fits: Callable[[object], bool],
     ) -> Any:
-        """Return the first field that fits: the one that is asked for, or one of a usual name."""
+        """Return the first value that fits: of the field that is asked for, or one of a usual name."""
+        found = self._named_field(held, role, usual, fits)
+        return None if found is None else found[1]
+
+    def _named_field(
+        self,
+        held: Iterable[Mapping[str, Any]],
+        role: str,
+        usual: Sequence[str],
+        fits: Callable[[object], bool],
+    ) -> tuple[str, Any] | None:
+        """Return the name of the first field that fits, and its value."""
         asked = self.asked.get(role)
         for fields in held:
             if asked is not None:
                 if fits(fields.get(asked)):
                     self._columns.use(role, self.kind)
-                    return fields[asked]
+                    return asked, fields[asked]
                 continue
             for name in usual:  # as it is written, which is fast
                 if name in fields and fits(fields[name]):
-                    return fields[name]
-            plain = {plain_name(name): value for name, value in fields.items()}
+                    return name, fields[name]
+            plain = {plain_name(name): name for name in fields}
             for name in usual:
-                if name in plain and fits(plain[name]):
-                    return plain[name]
+                if name in plain and fits(fields[plain[name]]):
+                    return plain[name], fields[plain[name]]
         return None
 
     def _numbered(self, query: str, items: "list[_Item]") -> dict[str, float]:
@@ -741,7 +825,7 @@ class _Reading:
                     self._graded[graded] = (query, doc)
             kept = [_UNGRADED if number is None else number for number in numbers]
         else:
-            kept = self._scores(items)
+            kept = self._scores(query, items)
         documents: dict[str, float] = {}
         for item, number in zip(items, kept, strict=True):
             if item.doc in documents:
@@ -762,23 +846,53 @@ class _Reading:
             f"Give every list its {self.kind.number}s, or leave them out of all.",
         )
 
-    def _scores(self, items: "list[_Item]") -> list[float]:
-        """Return scores: those of pairs, or what tells the order of a list.
+    def _scores(self, query: str, items: "list[_Item]") -> list[float]:
+        """Return scores: those of pairs and of a field that is named, or what says the order of a list.
 
-        The hits of a search stand in the order of rank; their scores tell which of them tie.
+        Hits are in the order of rank; their scores say which of them tie. Numbers that contradict
+        this order are remembered.
         """
         scores = [item.number for item in items if item.number is not None]
         whole = len(scores) == len(items)
         if whole and all(item.certain for item in items):
             steps = [(left, right) for left, right in pairwise(scores) if left != right]
-            if steps:
+            if steps and self.kind.number not in self.asked:
                 self._rising.append(all(left < right for left, right in steps))
             return scores
         if whole and all(left >= right for left, right in pairwise(scores)):
             return scores
+        self._note_contradiction(query, items, scores if whole else None)
         return [float(-place) for place in range(1, len(items) + 1)]
 
+    def _note_contradiction(
+        self, query: str, items: "list[_Item]", scores: list[float] | None
+    ) -> None:
+        """Remember the first documents of a list whose scores, ranks or distances contradict its order."""
+        if scores is not None:
+            worth = [-score for score in scores]
+            fields = [item.field for item in items]
+        else:
+            ranks = [item.rank for item in items if item.rank is not None]
+            if not ranks or len(ranks) < len(items):
+                return
+            worth = [float(rank) for _, rank in ranks]
+            fields = [field for field, _ in ranks]
+            if not is_name_of_distances(fields[0]) and not _are_ranks(worth):
+                return
+        if scores is None and len({*fields}) > 1:
+            return
+        number = RUN.number if scores is not None else RANKS.number
+        for (left, one), (right, other) in pairwise(zip(worth, items, strict=True)):
+            if left > right:
+                shown_as = [abs(left), abs(right)] if scores is None else [one.number, other.number]
+                self._contradicting.append(
+                    _Contradiction(query, fields[0], number, one.doc, other.doc, *shown_as)
+                )
+                return
+
     def _tell(self) -> None:
+        if self._contradicting:
+            warn(self._contradicting[0].warning(self.name, len(self._contradicting)))
         if self._repeated:
             query, doc = self._repeated[0]
             more = f", and {len(self._repeated) - 1} more" if len(self._repeated) > 1 else ""
@@ -803,11 +917,43 @@ class _Beside(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """An item of the list of a query: a document, its number if any, and whether that ranks it."""
+    """An item of the list of a query.
+
+    Attributes:
+        doc: the document.
+        number: its grade or score, if it has one.
+        certain: whether that ranks it.
+        rank: the field of its rank or distance, and that number, where it has no score.
+        field: of the score.
+    """
 
     doc: str
     number: float | None
     certain: bool
+    rank: tuple[str, Any] | None = None
+    field: str = ""
+
+
+class _Contradiction(NamedTuple):
+    """Two documents that are in another order than their numbers say."""
+
+    query: str
+    field: str
+    number: str
+    doc: str
+    other: str
+    own: float
+    others: float
+
+    def warning(self, name: str, count: int) -> str:
+        """Say what counts, and how to choose."""
+        more = f" and of {count - 1} more" if count > 1 else ""
+        return (
+            f"{name}: the numbers in {self.field!r} contradict the order of the list of query "
+            f"{self.query!r}{more}: {self.doc!r} ({self.own:g}) is before {self.other!r} "
+            f"({self.others:g}). The order of the list counts. To rank by the numbers, name their field: "
+            f"columns run.{self.number}={self.field}. If the order is right, leave the numbers out."
+        )
 
 
 def _refuse_mixed(items: list[_Item], where: str) -> None:
@@ -832,19 +978,50 @@ def _remedy_of_column(given: Any) -> str:
     return next((f"Give a list: .{name}()." for name in _TO_LISTS if hasattr(given, name)), "")
 
 
-def _failed(where: str, error: object) -> InputError:
-    found = f"an error: {shortened(shown(error))}"
-    return InputError(where, "documents", found, "Search again, or leave the query out.")
+def _failed(where: str, problem: tuple[str, str]) -> InputError:
+    return InputError(where, *problem, "Search again, or leave the query out.")
+
+
+def _refuse_unknown_response(record: object, name: str) -> None:
+    """Refuse a record with a query and a response of which the hits are not found."""
+    if not isinstance(record, Mapping) or query_in(record) is None:
+        return
+    if not {plain_name(key) for key in record}.isdisjoint(ALIASES["doc"]):
+        return
+    for key in KEPT:
+        inside = record.get(key)
+        if isinstance(inside, Mapping) and not has_numbers(inside):
+            raise InputError(
+                f"{name}, record 1, {key!r}",
+                "the response of a search: hits.hits, response.docs, root.children, result.points, "
+                "data.Get, or a list in hits, results or value",
+                f"only {shortened(', '.join(map(repr, inside)))}",
+                "Or give {query: [doc, …]} with the ids, in the order of rank.",
+            )
+
+
+def _are_ranks(numbers: list[float]) -> bool:
+    """Return whether numbers are ranks by more than their name: whole, from 0, each once.
+
+    >>> _are_ranks([3.0, 1.0]), _are_ranks([3.5, 1.0]), _are_ranks([1.0, 1.0])
+    (True, False, False)
+    """
+    whole = all(number >= 0 and number.is_integer() for number in numbers)
+    return whole and len({*numbers}) == len(numbers)
 
 
 def _inner(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield what a hit holds of its document, one level deeper."""
+    return (inner for _, inner in _named_inner(fields))
+
+
+def _named_inner(fields: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name in _INSIDE:
         value = fields.get(name)
         if isinstance(value, Mapping):
-            yield value
+            yield name, value
         elif value is not None and not isinstance(value, str | int | float | list):
-            yield _fields(value)
+            yield name, _fields(value)
 
 
 def _checked(number: Any, kind: Kind, where: str) -> float:

@@ -86,7 +86,7 @@ def ranks_beside(
     ('ranks', [2, 1])
     >>> ranks_beside({"relevant": ["b"], "retrieved": ["a", "b"], "ranks": [2]}, "retrieved")
     """
-    names = _names_of_ranks((*given,)) if asked is None else (asked,)
+    names = names_of_ranks((*given,)) if asked is None else (asked,)
     if not names or not name or has_hits_within(given):
         return None
     relevant = first_list(given, RELEVANT)
@@ -102,7 +102,12 @@ def ranks_beside(
 
 
 @lru_cache(maxsize=64)  # most records have the same fields
-def _names_of_ranks(names: tuple[Any, ...]) -> tuple[Any, ...]:
+def names_of_ranks(names: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the names of ranks and distances among those of some fields.
+
+    >>> names_of_ranks(("id", "Position", "cosine_distance"))
+    ('Position', 'cosine_distance')
+    """
     known = _NUMBERS[RANKS.number]
     return tuple(one for one in names if plain_name(one) in known or is_name_of_distances(one))
 

@@ -251,7 +251,7 @@ def refuse_lists(
     >>> refuse_lists({"question": "q", "contexts": ["y"]}, RUN, {}, "run.jsonl")
     Traceback (most recent call last):
         ...
-    gainful.errors.InputError: run.jsonl: expected a column for doc, or a list of documents, found only 'question', 'contexts'. Name the field of the list: columns run.doc=contexts; known are hits, matches, retrieved, retrieved_ids, retrieved_docs, retrieved_doc_ids, retrieved_documents, ranking, docs, documents, results, nodes, points, value, doc_ids.
+    gainful.errors.InputError: run.jsonl: expected a column for doc, or a list of documents, found only 'question', 'contexts'. Name the field of the list: columns run.doc=contexts; known are hits, matches, retrieved, retrieved_ids, retrieved_docs, retrieved_doc_ids, retrieved_documents, ranking, docs, documents, results, result, nodes, points, value, doc_ids.
     """
     asked, plain = asked_columns(kind, columns), {plain_name(name) for name in record}
     lists = [name for name in record if items_of(record[name]) is not None]

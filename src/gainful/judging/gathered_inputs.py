@@ -79,8 +79,12 @@ def gather(
         judged = {} if judgments is None else _judged(reader, request)
         for name, run in runs.items():
             found = reader.returned(run, reach)
-            tops[name] = {query: by_score(known, depth) for query, known in found.items()}
-            scores[name] = {query: _near(known, reach) for query, known in found.items()}
+            ties = reader.decided(run).ties
+            tops[name] = {query: by_score(known, depth, ties) for query, known in found.items()}
+            # Of the same type, which says whether equal scores are in order.
+            scores[name] = type(found)(
+                (query, _near(known, reach)) for query, known in found.items()
+            )
             _refuse_grades(request, judged, found)
             if told is not None:
                 told.finish_run()

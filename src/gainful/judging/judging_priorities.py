@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import evaluate
+from gainful.inputs.grades_scores_or_ranks import RunInOrder
 from gainful.judging.gathered_inputs import (
     Gathered,
     GradesByQuery,
@@ -133,6 +134,7 @@ def _evaluated(
     copies = [(query, doc, grade) for query, doc in batch for grade in grades]
     # Ids of one length sort like the numbers.
     ids = [f"{place:012}" for place in range(len(copies))]
+    decided = policy.resolved(ids=True, in_order=isinstance(scores, RunInOrder))
     each = list(zip(ids, copies, strict=True))
     with without_warnings():
         found = evaluate(
@@ -141,7 +143,7 @@ def _evaluated(
             measure,
             # The ids of the copies are not those of the queries; documents that drop_self leaves
             # out are gone already. NaN marks copies without a positive gain.
-            policy=replace(policy.resolved(ids=True), empty="nan", drop_self="no"),
+            policy=replace(decided, empty="nan", drop_self="no"),
         )
     column: list[float] = found.per_query[measure]  # type: ignore[assignment]
     meaning: dict[str, Value] = {"zero": 0.0, "one": 1.0, "skip": None}

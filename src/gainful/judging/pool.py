@@ -222,7 +222,8 @@ def pool(
 ) -> Pool:
     """Return the pool of runs: for each query all documents down to a depth of any of them.
 
-    Documents with equal scores stand by id, descending, as under the policy `ties=doc`.
+    Documents with equal scores are in the order of the policy `ties`: by id, descending, or as the
+    response of a search showed them.
 
     Args:
         runs: name → run, or a list of runs, called 1, 2, 3 … unless they are paths. Or a folder or a

@@ -133,7 +133,7 @@ def _look_at_run(
         lists = run if chunks is None else folded(session, run, chunks, cutoff)
         drafts += look_at_documents(session, run, lists)
         drafts += look_at_scores(session, run)
-        drafts += look_at_lists(session, lists, cutoff)
+        drafts += look_at_lists(session, lists, cutoff, in_order=opened.in_order)
     if judged.size and (run.size or opened.bare_queries()):
         drafts += look_at_pair(session, judged, lists, cutoff)
     for table in dict.fromkeys((*lists.stored, *run.stored)):

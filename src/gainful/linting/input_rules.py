@@ -153,9 +153,14 @@ def look_at_scores(session: Session, run: CheckedTable) -> Iterator[Draft]:
         yield from _ranks(session, run)
 
 
-def look_at_lists(session: Session, run: CheckedTable, cutoff: int) -> Iterator[Draft]:
-    """Look at the lists of documents that a run comes to, down to the cutoff."""
-    if run.kind.tied:
+def look_at_lists(
+    session: Session, run: CheckedTable, cutoff: int, *, in_order: bool
+) -> Iterator[Draft]:
+    """Look at the lists of documents that a run comes to, down to the cutoff.
+
+    Ties are nothing odd where tied documents are in the order that was shown.
+    """
+    if run.kind.tied and not in_order:
         yield from _constant(session, run)
         yield from _ties(session, run, cutoff)
     yield from _short(session, run, cutoff)

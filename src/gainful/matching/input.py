@@ -65,6 +65,7 @@ class Input(ABC):
         session: of the engine.
         holds: what it has, in a message.
         has_ids: whether its documents have ids.
+        in_order: whether documents of a query with equal scores are in the order that was shown.
         labels: labels with `qid:`, where it is a file of these.
         spark: the Spark session in which its rows are, where they are on Spark.
         taken_from: the name of the column of its numbers, or of the list of its documents; empty where
@@ -75,6 +76,7 @@ class Input(ABC):
 
     holds: ClassVar[str] = "documents with ids"
     has_ids: ClassVar[bool] = True
+    in_order: bool = False
     labels: "Labels | None" = None
     spark: "SparkSession | None" = None
     taken_from: str = ""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gainful.errors import InputError
-from gainful.measures.policy import Policy
+from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
 
 
@@ -92,14 +92,20 @@ class Ranking:
         return rank, rank
 
 
-def by_score(scores: Mapping[str, float], depth: int | None = None) -> list[str]:
-    """Order the documents of a query by score, equal scores by id, descending; down to a depth.
+def by_score(scores: Mapping[str, float], depth: int | None = None, ties: str = "doc") -> list[str]:
+    """Order the documents of a query by score, down to a depth; equal scores by a rule of the policy.
 
-    >>> by_score({"a": 1, "b": 1, "c": 2}, 2)
-    ['c', 'b']
+    A rule that leaves their order open orders them by id, descending.
+
+    >>> by_score({"a": 1, "b": 1, "c": 2}, 2), by_score({"a": 1, "b": 1, "c": 2}, 2, "order")
+    (['c', 'b'], ['c', 'a'])
     """
-    order = sorted(scores, key=lambda doc: (float(scores[doc]), doc), reverse=True)
+    block = _order(list(scores), ties if ties in _SETTLED else "doc", float)
+    order = sorted(block, key=lambda doc: float(scores[doc]), reverse=True)
     return order if depth is None else order[:depth]
+
+
+_SETTLED = (*BY_ID, "order")
 
 
 def _order(block: list[str], ties: str, worth: Callable[[str], float]) -> list[str]:

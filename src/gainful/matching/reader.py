@@ -12,7 +12,7 @@ from gainful.errors import warn
 from gainful.inputs.cores import at_most, cached_property
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.files import are_the_same
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, RunInOrder
 from gainful.inputs.id_types import IdType, decided_type
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.run_and_judgment_columns import Columns, asked_columns, read_columns
@@ -101,6 +101,7 @@ class Reader:
         session: of the engine.
         columns: names of columns, by what they hold, and ids of queries for lists without.
         chunks: how to fold chunks to documents.
+        of_dialect: whether the policy is that of a tool, which orders the ties of every run by id.
     """
 
     given: object
@@ -108,6 +109,7 @@ class Reader:
     session: Session
     columns: Columns
     chunks: Chunks | None
+    of_dialect: bool = False
     _opened: dict[tuple[str, int], tuple[object, Input]] = field(default_factory=dict)
 
     def under(self, policy: Policy) -> "Reader":
@@ -165,11 +167,19 @@ class Reader:
         judgments = [] if self.given is None else [self.judgments.given]
         return [*map(self.run, runs), *judgments]
 
+    def decided(self, run: object) -> Policy:
+        """Return the policy with the rule for ties decided, as a run has it."""
+        opened = self.run(run)
+        return self.policy.resolved(ids=opened.has_ids, in_order=self._is_in_order(opened))
+
+    def _is_in_order(self, run: Input) -> bool:
+        return run.in_order and not self.of_dialect
+
     def match(self, run: object, depth: int | None = None) -> tuple[Matched, Policy]:
         """Match a run down to a depth; also return the policy with the rule for ties decided."""
         opened, judgments = self.run(run), self.judgments
         opened.refuse_unfit(judgments.given)
-        decided = self.policy.resolved(ids=opened.has_ids)
+        decided = self.decided(run)
         matched = opened.match(judgments, decided, depth, self.chunks)
         judgments.look_for_marks(matched)
         opened.warn_of_ranks()  # when nothing is wrong with it
@@ -224,8 +234,8 @@ class Reader:
 
         with errors_of_spark():
             functions()  # says how to get Spark
-            refuse_orders(self.policy)
-            decided = self.policy.resolved(ids=True)
+            decided = self.decided(run)
+            refuse_orders(decided)
             judged = judgments.on_spark(session)
             rows = opened.returned_on_spark(session, self.policy)
             lowest = judged.facts().lowest if decided.absent == "lowest" else math.inf
@@ -255,8 +265,8 @@ class Reader:
         opened = self.run(run)
         cut = None if self._changes_scores else depth
         documents = opened.documents(self.policy, depth=cut)
-        decided = self.policy.resolved(ids=True)
-        scores = {}
+        decided = self.decided(run)
+        scores: dict[str, Mapping[str, float]] = RunInOrder() if self._is_in_order(opened) else {}
         for query, found in dict_matching.queries_of(documents, "run").items():
             scores[query] = dict_matching.returned_of(found, query, decided, self.chunks)
             dict_matching.sorted_numbers(
@@ -271,7 +281,7 @@ class Reader:
         """Yield each judged query that a run has with its grades and scores, as the policy has them."""
         from gainful.matching import dict_matching
 
-        decided = self.policy.resolved(ids=True)
+        decided = self.decided(run)
         judged = dict_matching.queries_of(self.judgments.documents, "judgments")
         returned = self.returned(run)
         for query in in_order(judged.keys() & returned.keys()):
@@ -293,12 +303,15 @@ class Reader:
     def lists(self, run: object, depth: int | None = None) -> dict[str, list[str]]:
         """Return the documents of every query of a run in rank order, down to a depth.
 
-        Documents with equal scores stand by id, descending.
+        Documents with equal scores are in the order of the policy, by id, descending, where that
+        leaves it open.
         """
         from gainful.matching.ranked_documents import by_score
 
+        ties = self.decided(run).ties
         return {
-            query: by_score(scores, depth) for query, scores in self.returned(run, depth).items()
+            query: by_score(scores, depth, ties)
+            for query, scores in self.returned(run, depth).items()
         }
 
     def judged_of(self, queries: Sequence[str]) -> Fetch:
@@ -329,14 +342,15 @@ def reading(
     Args:
         judgments: as the caller gives them.
         policy: the caller's, or a dialect's.
-        options: `MeasuringOptions`, of which columns, queries, chunks, engine and progress matter
-            here.
+        options: `MeasuringOptions`, of which columns, queries, chunks, engine, progress and whether
+            there is a dialect matter here.
     """
     columns, chunks = options.get("columns"), options.get("chunks")
     decided = policy.folding(chunks=chunks is not None)
     names = read_columns(columns, options.get("queries"), options.get("assessors"))
     folding = read_chunks(chunks, decided)
     with opened_session(options) as session:
-        yield Reader(judgments, decided, session, names, folding)
+        of_dialect = options.get("dialect") is not None
+        yield Reader(judgments, decided, session, names, folding, of_dialect)
     if names is not columns:  # else they are checked where they were read
         names.refuse_unused()

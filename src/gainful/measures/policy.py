@@ -5,7 +5,7 @@ documentation read it.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 
@@ -64,7 +64,8 @@ CHOICES: tuple[Choice, ...] = (
         "ties",
         "In which order do documents with equal scores stand?",
         {
-            "auto": "doc where documents have ids, average where they have none",
+            "auto": "order for the responses of search services, whose order is the one that was shown; else "
+            "doc where documents have ids, average where they have none",
             "doc": "by document id, descending, compared as bytes",
             "doc_ascending": "by document id, ascending, compared as bytes",
             "average": "the exact expectation over all orders of the tied documents",
@@ -222,10 +223,15 @@ class Policy:
         for choice in CHOICES:
             object.__setattr__(self, choice.name, choice.read(getattr(self, choice.name)))
 
-    def resolved(self, *, ids: bool) -> "Policy":
+    def resolved(self, *, ids: bool, in_order: bool = False) -> "Policy":
         """Return the policy with what is `auto` decided: ties by whether documents have ids.
 
-        What is still open of `fold` folds nothing: `folding` decides it where chunks are given.
+        A run is `in_order` where documents with equal scores are in the order that was shown, as
+        in the response of a search service. What is still open of `fold` folds nothing: `folding`
+        decides it where chunks are given.
+
+        >>> Policy().resolved(ids=True).ties, Policy().resolved(ids=True, in_order=True).ties
+        ('doc', 'order')
         """
         known = arguments.truth(ids, "ids")
         if self.ties in BY_ID and not known:
@@ -235,7 +241,9 @@ class Policy:
                 shown(self.ties),
                 "Arrays have no document ids to order ties by.",
             )
-        usual = _DECIDED if known else _DECIDED | {"ties": "average"}
+        usual = dict(_DECIDED)
+        if in_order or not known:
+            usual["ties"] = "order" if in_order else "average"
         open_ = {name: answer for name, answer in usual.items() if getattr(self, name) == "auto"}
         return dataclasses.replace(self, **open_) if open_ else self
 
@@ -302,6 +310,19 @@ def answers_in(text: str) -> dict[str, str] | None:
     (True, None)
     """
     return dict(pair.split("=", 1) for pair in text.split()) or None
+
+
+def shared_policy(policies: Iterable[Policy]) -> Policy:
+    """Return the policy of several runs, which may differ in `ties`: each run has its own under `auto`.
+
+    >>> shared_policy([Policy(ties="order"), Policy(ties="order")]).ties
+    'order'
+    >>> shared_policy([Policy(ties="order"), Policy(ties="doc")]).ties
+    'auto'
+    """
+    first, *others = policies
+    same = all(each.ties == first.ties for each in others)
+    return first if same else dataclasses.replace(first, ties="auto")
 
 
 def read_policy(policy: GivenPolicy | None) -> Policy:

@@ -64,6 +64,7 @@ class CodedRows:
         numbers: (n,) scores, grades or counts.
         everyone: (u,) numbers of all users, those without a row among them, each once.
         user_type: what the ids of users were, before they were text.
+        in_order: whether items with equal scores are in the order that was shown.
     """
 
     users: Ints
@@ -71,6 +72,7 @@ class CodedRows:
     numbers: Floats
     everyone: Ints
     user_type: IdType
+    in_order: bool = False
 
 
 def read_rows(opened: Input, users: Codes, items: Codes) -> CodedRows:
@@ -99,7 +101,12 @@ def _from_dict(opened: Input, users: Codes, items: Codes) -> CodedRows:
     everyone = users.of(found)
     owner = np.repeat(everyone, lengths)
     return CodedRows(
-        owner, items.of(ids), floats_of(numbers, found, kind), everyone, opened.query_type
+        owner,
+        items.of(ids),
+        floats_of(numbers, found, kind),
+        everyone,
+        opened.query_type,
+        opened.in_order,
     )
 
 
@@ -180,7 +187,7 @@ class RankedLists:
 
 
 def rank_rows(rows: CodedRows, also: Ints, users: Codes, items: Codes) -> RankedLists:
-    """Order the items of every user by score, equal scores by id, descending.
+    """Order the items of every user by score, equal scores as they were shown, else by id, descending.
 
     Args:
         rows: of a run.
@@ -195,7 +202,8 @@ def rank_rows(rows: CodedRows, also: Ints, users: Codes, items: Codes) -> Ranked
     place[ordered] = np.arange(ordered.size)
     by_id = items.places(sorted(items.names, reverse=True))
     owner = place[rows.users]
-    order = np.lexsort((by_id[rows.items], -rows.numbers, owner))
+    tied = np.arange(owner.size) if rows.in_order else by_id[rows.items]
+    order = np.lexsort((tied, -rows.numbers, owner))
     owner = owner[order]
     starts = np.searchsorted(owner, np.arange(ordered.size))
     rank = np.arange(1, owner.size + 1) - starts[owner]

@@ -4,6 +4,8 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from gainful.inputs.search_responses import INCOMPLETE, Path
+
 Json = Mapping[str, object]
 
 
@@ -36,7 +38,7 @@ class SearchEngine:
     scores: str | None = None
     method: str = "POST"
     header: Callable[[str], tuple[str, str]] = _bearer
-    failures: tuple[str, ...] = ()
+    failures: tuple[Path, ...] = ()
     count: str | None = None
 
 
@@ -52,7 +54,7 @@ _LUCENE = SearchEngine(
     ids="hits.hits[*]._id",
     scores="hits.hits[*]._score",
     header=lambda key: ("Authorization", f"ApiKey {key}"),
-    failures=("timed_out", "_shards.failed"),
+    failures=INCOMPLETE["elasticsearch"],
 )
 ENGINES: Mapping[str, SearchEngine] = {
     "elasticsearch": _LUCENE,
@@ -81,7 +83,7 @@ ENGINES: Mapping[str, SearchEngine] = {
         ids="response.docs[*].id",
         scores="response.docs[*].score",
         method="GET",
-        failures=("responseHeader.partialResults",),
+        failures=INCOMPLETE["solr"],
     ),
     "vespa": SearchEngine(
         title="Vespa",
@@ -94,7 +96,7 @@ ENGINES: Mapping[str, SearchEngine] = {
         },
         ids="root.children[*].id",
         scores="root.children[*].relevance",
-        failures=("root.errors", "root.coverage.degraded.timeout"),
+        failures=INCOMPLETE["vespa"],
         count="root.fields.totalCount",
     ),
     "typesense": SearchEngine(
@@ -105,7 +107,7 @@ ENGINES: Mapping[str, SearchEngine] = {
         ids="hits[*].document.id",
         method="GET",
         header=lambda key: ("X-TYPESENSE-API-KEY", key),
-        failures=("search_cutoff",),
+        failures=INCOMPLETE["typesense"],
     ),
     "meilisearch": SearchEngine(
         title="Meilisearch",
@@ -114,6 +116,7 @@ ENGINES: Mapping[str, SearchEngine] = {
         template={"q": "{query}", "limit": "{depth}", "showRankingScore": True},
         ids="hits[*].id",
         scores="hits[*]._rankingScore",
+        failures=INCOMPLETE["meilisearch"],
     ),
     "algolia": SearchEngine(
         title="Algolia",
@@ -122,6 +125,7 @@ ENGINES: Mapping[str, SearchEngine] = {
         template={"query": "{query}", "hitsPerPage": "{depth}"},
         ids="hits[*].objectID",
         header=lambda key: ("X-Algolia-API-Key", key),
+        failures=INCOMPLETE["algolia"],
     ),
     "qdrant": SearchEngine(
         title="Qdrant",
@@ -131,6 +135,7 @@ ENGINES: Mapping[str, SearchEngine] = {
         ids="result.points[*].id",
         scores="result.points[*].score",
         header=lambda key: ("api-key", key),
+        failures=INCOMPLETE["qdrant"],
     ),
 }
 """By the name that `engine` takes."""

@@ -273,7 +273,7 @@ def _reader(ids: object, scores: object, engine: SearchEngine | None) -> AnswerR
     score_path = None if by_score is None else read_list_path(by_score, "scores")
     if score_path is not None and score_path.to_list != id_path.to_list:
         raise InputError("scores", f"a path in the same list as {id_path.text}", score_path.text)
-    failures = () if engine is None else tuple((path, steps_of(path)) for path in engine.failures)
+    failures = () if engine is None else engine.failures
     count = None if engine is None or engine.count is None else steps_of(engine.count)
     return AnswerReader(id_path, score_path, failures, count)
 

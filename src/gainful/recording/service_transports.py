@@ -17,6 +17,7 @@ from gainful.calling.http_client import LARGEST_ANSWER, HttpClient, Request
 from gainful.calling.many_calls import UnansweredError
 from gainful.errors import GainfulError, InputError
 from gainful.inputs.identifiers import id_text
+from gainful.inputs.search_responses import Path, incomplete_in
 from gainful.message_texts import shortened, shown
 from gainful.recording.answer_paths import ListPath, follow, values_in
 from gainful.recording.request_template import as_query, fill, fill_address
@@ -89,20 +90,14 @@ class AnswerReader(NamedTuple):
 
     ids: ListPath
     scores: ListPath | None
-    failures: tuple[tuple[str, tuple[str | int, ...]], ...] = ()
+    failures: tuple[Path, ...] = ()
     counted_at: tuple[str | int, ...] | None = None
 
     def read(self, answer: Any, show: Callable[[], str], depth: int, seconds: float) -> Ranked:
         """Return what was found; what is not a whole answer is none."""
-        for name, steps in self.failures:
-            try:
-                told = follow(answer, steps)
-            except LookupError:
-                continue
-            if told:
-                raise UnansweredError(
-                    f"an answer that is not complete: {name} is {shown(told)}", again=True
-                )
+        lacking = incomplete_in(answer, self.failures)
+        if lacking is not None:
+            raise UnansweredError(f"an answer that is not complete: {lacking}", again=True)
         docs = values_in(answer, self.ids)
         if docs is None:
             if self.counted_at is not None:

@@ -146,7 +146,7 @@ def policy_section(policy: Policy, *, ids: bool, dialect: str | None) -> list[di
         {
             "name": choice.name,
             "answer": answers[choice.name],
-            "default": answers[choice.name] == usual[choice.name],
+            "default": answers[choice.name] in (usual[choice.name], choice.default),
             "meaning": choice.answers.get(answers[choice.name]) or choice.grade or "",
         }
         for choice in CHOICES

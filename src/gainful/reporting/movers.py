@@ -22,7 +22,6 @@ from gainful.matching.reader import Reader
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
 from gainful.measures.notation import read_measure
-from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Table, signed
 from gainful.writing.result_base import Result
@@ -132,10 +131,8 @@ def movers(
             if why := _without(asked, [name for name in (base, run) if name not in fresh]):
                 notes[f"{measure}, {run} − {base}: documents are not named: {why}"] = None
                 continue
-            policy = policy_for(request.policy, (asked,)).resolved(ids=True)
-            found = _attributed(
-                reader, (fresh[base], fresh[run]), asked, policy, request.tool, names
-            )
+            own = reader.under(policy_for(request.policy, (asked,)))
+            found = _attributed(own, (fresh[base], fresh[run]), asked, request.tool, names)
             for query, each in found.items():
                 parts[measure, base, run, query] = tuple(_words(each, most_docs))
     moved = (_moved_query(row, parts.get(_key(row), ())) for row in rows)
@@ -178,12 +175,11 @@ def _attributed(
     reader: Reader,
     runs: tuple[object, object],
     measure: Measure,
-    policy: Policy,
     tool: Dialect | None,
     queries: Sequence[str],
 ) -> dict[str, Attribution]:
     """Return the parts of documents in the difference of some queries; each input is read once."""
-    decided = with_lowest(reader, policy)
+    policies = [with_lowest(reader, reader.decided(run)) for run in runs]
     judged = reader.judged_of(queries)(queries)
     returned = [reader.returned_of(run, queries)(queries) for run in runs]
     found = {}
@@ -191,12 +187,12 @@ def _attributed(
         if query not in judged:
             raise InputError("judgments", "those that were compared with", f"none of {query!r}")
         sides = []
-        for scores in returned:
+        for scores, decided in zip(returned, policies, strict=True):
             listed = judged_ranking_of(
                 query, judged[query], scores.get(query), decided, reader.chunks
             )
             if tool is not None:  # of −1 without a tool, the comparison has warned
-                look_at_grades(listed, measure, policy, tool)
+                look_at_grades(listed, measure, decided, tool)
             sides.append(side_of(listed, sums_of([listed], measure, listed.policy), 0))
         found[query] = attribution_of(sides[0], sides[1], idle=False)
     return found

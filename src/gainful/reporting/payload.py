@@ -17,7 +17,7 @@ from gainful.inputs.duckdb_engine import Progress
 from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure
-from gainful.measures.policy import Policy
+from gainful.measures.policy import Policy, shared_policy
 from gainful.message_texts import counted
 from gainful.plotting import charts, theme
 from gainful.reporting.assessors_section import assessors_section
@@ -104,8 +104,8 @@ class ReportInputs:
 
     @property
     def decided(self) -> Policy:
-        """The policy with the rule for ties decided."""
-        return next(iter(self.scores.values())).policy
+        """The policy of all runs, with the rule for ties decided where they share one."""
+        return shared_policy(each.policy for each in self.scores.values())
 
     @property
     def dialect(self) -> str | None:
@@ -299,7 +299,9 @@ def _curve(given: ReportInputs) -> tuple[dict[str, Any] | None, list[str]]:
     deepest = min(max(primary.cutoff or 0, _USUAL_DEPTH), _DEEPEST)
     try:
         found = {
-            name: measure_matched([matched], at_cutoffs(measure, deepest), given.decided)
+            name: measure_matched(
+                [matched], at_cutoffs(measure, deepest), given.scores[name].policy
+            )
             for name, matched in given.whole.items()
         }
     except GainfulError as problem:
@@ -335,7 +337,12 @@ def _made(given: ReportInputs, table: _Table, budget: int) -> Iterator[tuple[str
     order = [place for place in table.order if place in place_of][:most]
     asked = DetailOptions(given.measures[0], [*given.evaluated], given.baseline, given.shown)
     lists = RankedLists(
-        given.reader, given.runs, given.measures[0], given.decided, given.shown, given.whole
+        given.reader,
+        given.runs,
+        given.measures[0],
+        {name: each.policy for name, each in given.scores.items()},
+        given.shown,
+        given.whole,
     )
     for done, query in enumerate(lists.of([table.queries[at] for at in order])):
         place = order[done]

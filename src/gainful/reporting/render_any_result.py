@@ -11,6 +11,7 @@ from gainful import arguments
 from gainful.errors import InputError
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure_family import ALWAYS, MEAN, NEVER, RUN, Family
+from gainful.measures.policy import shared_policy
 from gainful.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
 from gainful.version import VERSION
 
@@ -237,7 +238,7 @@ def _document(
 ) -> dict[str, object]:
     return {
         "gainful": VERSION,
-        "policy": next(iter(runs.values())).policy.answers(),
+        "policy": shared_policy(each.policy for each in runs.values()).answers(),
         "runs": [
             {
                 "run": name,

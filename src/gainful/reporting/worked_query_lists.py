@@ -101,7 +101,7 @@ class RankedLists:
         reader: of the judgments.
         runs: name → run.
         measure: what is worked out.
-        policy: with ties decided.
+        policies: of each run, with ties decided.
         depth: the last rank that is shown.
         matched: each run beside the judgments, down to the last rank.
     """
@@ -109,7 +109,7 @@ class RankedLists:
     reader: Reader
     runs: Mapping[str, object]
     measure: Measure
-    policy: Policy
+    policies: Mapping[str, Policy]
     depth: int
     matched: Mapping[str, Matched]
 
@@ -117,17 +117,21 @@ class RankedLists:
         """Yield some queries in their order; judgments and runs are read once."""
         judged = self.reader.judged_of(queries)
         returned = {name: self.reader.returned_of(run, queries) for name, run in self.runs.items()}
-        policy = with_lowest(self.reader, self.policy)
-        sums = {name: self._sums(matched, policy) for name, matched in self.matched.items()}
+        policies = {name: with_lowest(self.reader, self.policies[name]) for name in self.runs}
+        sums = {name: self._sums(matched, policies[name]) for name, matched in self.matched.items()}
         for start in range(0, len(queries), _BLOCK):
             some = queries[start : start + _BLOCK]
-            for query, listed in self._block(some, judged, returned, policy):
+            for query, listed in self._block(some, judged, returned, policies):
                 place = self._places[query]
                 ranked = {name: self._ranked(listed[name], sums[name], place) for name in self.runs}
                 yield self._query(query, ranked, sums, place)
 
     def _block(
-        self, queries: Sequence[str], judged: Fetch, returned: Mapping[str, Fetch], policy: Policy
+        self,
+        queries: Sequence[str],
+        judged: Fetch,
+        returned: Mapping[str, Fetch],
+        policies: Mapping[str, Policy],
     ) -> Iterator[tuple[str, dict[str, JudgedRanking]]]:
         """Yield each query with its lists by the names of their runs."""
         grades = judged(queries)
@@ -138,7 +142,7 @@ class RankedLists:
                 query,
                 {
                     name: judged_ranking_of(
-                        query, known, found.get(query), policy, self.reader.chunks
+                        query, known, found.get(query), policies[name], self.reader.chunks
                     )
                     for name, found in scores.items()
                 },
@@ -314,7 +318,9 @@ class RankedLists:
     def _own_ideals(self) -> bool:
         """Whether the ideal depends on what a run returns, and not on the judgments alone."""
         chosen = [self.measure.parameters.get(name) for name in ("ideal", "depth")]
-        return "retrieved" in chosen or isinstance(self.policy.unjudged, float)
+        return "retrieved" in chosen or any(
+            isinstance(each.unjudged, float) for each in self.policies.values()
+        )
 
     @cached_property
     def _has_ideal(self) -> bool:

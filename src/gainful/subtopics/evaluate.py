@@ -22,6 +22,7 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
 from gainful.matching.minus_one_marks import warn_of_marks
 from gainful.matching.open_input import open_input
+from gainful.matching.ranked_documents import by_score
 from gainful.matching.reader import opened_session
 from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures
@@ -82,7 +83,6 @@ def evaluate_subtopics(
     if options.get("chunks") is not None:
         found = shown(options.get("chunks"))
         raise InputError("chunks", "none: subtopics are judged by document", found, "Leave it out.")
-    decided = chosen.resolved(ids=True)
     names = read_columns(
         options.get("columns"), options.get("queries"), options.get("assessors"), subtopics=True
     )
@@ -91,6 +91,7 @@ def evaluate_subtopics(
         opened = open_input(run, RUN, names, session)
         returned = opened.documents(chosen)
         opened.warn_of_ranks()
+    decided = chosen.resolved(ids=True, in_order=opened.in_order)
     names.refuse_unused()
     grades = [g for topics in judged.values() for docs in topics.values() for g in docs.values()]
     warn_of_marks(np.array(grades, np.float64), chosen)
@@ -136,13 +137,12 @@ def _union(judged: Judged) -> dict[object, dict[object, float]]:
 
 def _lists(judged: Documents, returned: Documents, policy: Policy) -> dict[str, list[str]]:
     """Return the documents of the judged queries in rank order, equal scores as the policy has it."""
-    descending, lists = policy.ties == "doc", {}
+    lists = {}
     for query, found in dict_matching.queries_of(returned, "run").items():
         if query not in judged:
             continue
         scores = dict_matching.returned_of(found, query, policy, None)
-        by_id = sorted(scores, reverse=descending)
-        order = sorted(by_id, key=lambda doc: -float(scores[doc]))
+        order = by_score(scores, ties=policy.ties)
         if policy.unjudged == "condense":
             order = [doc for doc in order if doc in judged[query]]
         lists[query] = order

@@ -230,7 +230,8 @@ def read_rows(given: object, kind: Kind, columns: Columns, session: Session) -> 
     """Read what a caller passed as run or judgments, check it, and put it in order.
 
     Queries stand by id. The documents of a run stand by score, the best first, those with equal
-    scores by id, descending; those of judgments stand as they came.
+    scores by id, descending, or in the order that a response showed; those of judgments stand as
+    they came.
     """
     opened = open_input(given, kind, columns, session)
     source = opened.table(None)
@@ -252,6 +253,9 @@ def read_rows(given: object, kind: Kind, columns: Columns, session: Session) -> 
     )
     ordered, table = session.name("ordered"), session.name("rows")
     order = "number DESC, doc DESC" if kind is RUN else "place"
+    if opened.in_order:
+        _warn_of_kept_order(session, placed)
+        order = "number DESC, place"
     # Sorted once: where a row stands, and where its query begins, is its rank.
     session.execute(
         f"CREATE TEMP TABLE {ordered} AS SELECT query, doc, number, start "
@@ -264,6 +268,19 @@ def read_rows(given: object, kind: Kind, columns: Columns, session: Session) -> 
     session.execute(f"DROP VIEW {placed}")
     session.drop(copy)
     return OrderedRows(session, kind, source.name, table, tuple(queries))
+
+
+def _warn_of_kept_order(session: Session, rows: str) -> None:
+    """Say that documents with equal scores are in the order that was shown, which no reader knows."""
+    tied = session.rows(
+        f"SELECT query FROM {rows} GROUP BY query, number HAVING count(*) > 1 ORDER BY 1 LIMIT 1"
+    )
+    if tied:
+        warn(
+            f"run: documents of query {tied[0][0]!r} have equal scores. The file has them in the order of "
+            "the response, which is not the usual order of ties: measure the file under the policy "
+            "ties=order."
+        )
 
 
 def _warn_of_lost_queries(queries: Iterable[str], kind: Kind) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from gainful.errors import InputError
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.faulty_rows import Row
-from gainful.inputs.grades_scores_or_ranks import Kind
+from gainful.inputs.grades_scores_or_ranks import Kind, RunInOrder
 from gainful.inputs.id_types import IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
@@ -46,6 +46,7 @@ class DictInput(Input):
         super().__init__(kind, name, session)
         self._given = given
         self._types = types
+        self.in_order = isinstance(given, RunInOrder)
 
     def refuse(self, remedy: str = "") -> NoReturn:
         """Refuse a question, and say that this is a dict of dicts."""
