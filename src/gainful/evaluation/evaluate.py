@@ -431,7 +431,8 @@ def evaluate_arrays(
 
     Args:
         labels: [batch, list] or flat (n,), the grade of each document.
-        scores: of the same shape, higher is better.
+        scores: of the same shape, higher is better. A document with the score −∞, the usual mask, is
+            judged and not returned; NaN and +∞ are errors.
         measures: one measure or several, in the notation or as values.
         group: for flat arrays, the size of each list, in order.
         query: for flat arrays, the query id of each document, in any order; for

@@ -32,7 +32,8 @@ class Lists:
 
     The list of query q is `labels[starts[q] : starts[q] + lengths[q]]`, and so for scores.
     Queries stand by id where the caller gave ids, else in the order of the input; `query_type` is
-    what the ids were, before they were text.
+    what the ids were, before they were text. A document with the score −∞ is judged and not
+    returned; `masked` is whether there are such.
     """
 
     queries: tuple[str, ...]
@@ -41,6 +42,7 @@ class Lists:
     labels: Numbers
     scores: Numbers
     query_type: IdType = UNTYPED
+    masked: bool = False
 
     def split(self, parts: int) -> list["Lists"]:
         """Split into about so many parts with as many documents each, no list divided."""
@@ -54,6 +56,7 @@ class Lists:
                 self.lengths[start:end],
                 self.labels,
                 self.scores,
+                masked=self.masked,
             )
             for start, end in pairwise(bounds.tolist())
         ]
@@ -81,7 +84,8 @@ def read_lists(
     numbers = as_array(scores, "scores")
     if numbers.shape != given.shape:
         raise InputError("scores", f"the shape of labels, {given.shape}", f"{numbers.shape}")
-    numbers = checked_numbers(numbers, "scores", valid).ravel()
+    there, masked = _without_mask(numbers, valid)
+    numbers = checked_numbers(numbers, "scores", there).ravel()
 
     names, lengths, order, query_type = _segments(given.shape, group, query)
     if order is not None:
@@ -98,13 +102,16 @@ def read_lists(
 
     starts = np.cumsum(lengths) - lengths
     if names is None:
-        return Lists(_numbered(lengths.size), starts, lengths, grades, numbers)
-    queries = in_order(names)
-    if queries != names:
+        queries = _numbered(lengths.size)
+        return Lists(queries, starts, lengths, grades, numbers, masked=masked)
+    by_name = in_order(names)
+    if by_name != names:
         places = dict(zip(names, range(len(names)), strict=True))
-        by_id = np.array([places[name] for name in queries], np.int64)
+        by_id = np.array([places[name] for name in by_name], np.int64)
         starts, lengths = starts[by_id], lengths[by_id]
-    return Lists(tuple(queries), starts, lengths, grades, numbers, query_type)
+    return Lists(
+        tuple(by_name), starts, lengths, grades, numbers, query_type, masked
+    )
 
 
 def _numbered(count: int) -> tuple[str, ...]:
@@ -206,6 +213,16 @@ def _refuse_infinite(array: AnyArray, name: str, valid: Bools | None) -> None:
         place = tuple(int(index) for index in np.argwhere(~finite)[0])
         where = ", ".join(map(str, place))
         raise InputError(f"{name}[{where}]", "a finite number", str(array[place]))
+
+
+def _without_mask(scores: AnyArray, valid: Bools | None) -> tuple[Bools | None, bool]:
+    """Return where scores must be finite, and whether any is −∞, the usual mask of scores."""
+    if scores.dtype.kind != "f" or not scores.size:
+        return valid, False
+    masked = np.isneginf(scores) if np.isneginf(scores.min()) or np.isnan(scores.min()) else None
+    if masked is None or not masked.any():
+        return valid, False
+    return ~masked if valid is None else valid & ~masked, True
 
 
 def _mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> Bools | None:

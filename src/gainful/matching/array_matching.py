@@ -29,6 +29,8 @@ def match(lists: Lists, policy: Policy) -> Matched:
     """
     if policy.negative == "unjudged":
         return _match_judged(lists, policy)
+    if lists.masked:
+        return _without_masked(match(replace(lists, masked=False), policy), lists)
     if policy.precision == "single":
         lists = _rounded(lists)
     offsets = offsets_of(lists.lengths)
@@ -50,6 +52,12 @@ def _match_judged(lists: Lists, policy: Policy) -> Matched:
     """Match lists in which a negative label is no judgment."""
     plain = replace(policy, negative="keep")
     rows = ranges(lists.starts, lists.lengths)
+    if lists.masked:  # what is neither judged nor returned is not there
+        there = (lists.labels[rows] >= 0) | ~np.isneginf(lists.scores[rows])
+        inside = np.concatenate(([0], np.cumsum(there)))
+        lengths = np.diff(inside[offsets_of(lists.lengths)])
+        rows = rows[there]
+        lists = replace(lists, lengths=lengths)
     labels = lists.labels[rows].astype(np.float64)
     judged = labels >= 0
     counts = np.concatenate(([0], np.cumsum(~judged)))
@@ -97,6 +105,24 @@ def _without_negative(matched: Matched) -> Matched:
     )
 
 
+def _without_masked(matched: Matched, lists: Lists) -> Matched:
+    """Leave documents with the score −∞, the last of each list, out of the lists; they are judged."""
+    returned = ~np.isneginf(lists.scores[ranges(lists.starts, lists.lengths)])
+    ends = offsets_of(lists.lengths)
+    lengths = np.diff(np.concatenate(([0], np.cumsum(returned)))[ends])
+    kept = matched.rank_first <= np.repeat(lengths, np.diff(matched.offsets))
+    return replace(
+        matched,
+        offsets=offsets_of(lengths),
+        rank_first=matched.rank_first[kept],
+        rank_last=matched.rank_last[kept],
+        rank=matched.rank[kept],
+        grade=matched.grade[kept],
+        retrieved=lengths,
+        seen=lengths,
+    )
+
+
 def match_down_to(lists: Lists, policy: Policy, depth: int | None) -> Matched:
     """Rank the documents of each list by score, and keep those down to a depth."""
     matched = match(lists, policy)
@@ -115,7 +141,7 @@ def _rounded(lists: Lists) -> Lists:
     given = lists.scores[rows].astype(np.float64)
     scores = in_single(given)
     ends = np.cumsum(lists.lengths)
-    beyond = np.flatnonzero(np.isinf(scores))
+    beyond = np.flatnonzero(np.isinf(scores) & np.isfinite(given))
     if beyond.size:
         query = lists.queries[int(ends.searchsorted(beyond[0], "right"))]
         raise beyond_single(f"scores, query {query!r}", given[beyond[0]])
