@@ -151,14 +151,10 @@ def test_rows_of_a_csv_reader_are_told_what_to_write():
 
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("truth", [True, np.True_])
-def test_truth_in_a_tuple_is_told(first, truth):
+def test_truth_in_a_tuple_is_a_grade_and_no_score(first, truth):
     rows = [("q", "a", truth), ("q", "b", 1)][:: 1 if first else -1]
     place = 1 if first else 2
-    told = (
-        f"judgments, record {place}: .* as grade, found .*True.*Write 1 for true, and 0 for false"
-    )
-    with pytest.raises(gf.errors.InputError, match=told):
-        gf.evaluate(rows, {"q": ["a"]})
+    assert gf.evaluate(rows, {"q": ["a", "b"]}, "nDCG")["nDCG"] == 1.0
     with pytest.raises(
         gf.errors.InputError, match=f"run, record {place}: .*Write the score as a numb"
     ):
@@ -185,14 +181,21 @@ def test_lists_in_the_place_of_tuples_are_told():
         gf.evaluate({"q": ["a"]}, [["q", "b", 2], ["q", "a", 1]])
 
 
-@pytest.mark.parametrize("truths", [[True, False], [np.True_, 1], [1, True], [True, None]])
-def test_truth_in_a_column_of_objects_is_told(truths):
+@pytest.mark.parametrize("truths", [[True, False], [np.True_, 1], [1, True]])
+def test_truth_in_a_column_of_objects_is_a_grade_and_no_score(truths):
     rows = {"query": ["q", "q"], "doc": ["a", "b"], "grade": pd.Series(truths, dtype=object)}
-    told = r"row [12], column 'grade': .* found True in a column of objects\. .*astype\(float\)"
-    with pytest.raises(gf.errors.InputError, match=told):
-        gf.evaluate(pd.DataFrame(rows), {"q": ["a", "b"]})
-    frame = pd.DataFrame(rows).assign(grade=pd.Series(truths).astype(float).fillna(0))
+    frame = pd.DataFrame(rows)
     assert gf.evaluate(frame, {"q": ["a", "b"]}, "RR")["RR"] == 1.0
+    assert frame["grade"].dtype == object
+    told = r"row [12], column 'score': .* found True in a column of objects\. .*astype\(float\)"
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.evaluate({"q": ["a"]}, frame.rename(columns={"grade": "score"}))
+
+
+def test_nothing_beside_truth_is_no_grade():
+    rows = {"query": ["q", "q"], "doc": ["a", "b"], "grade": pd.Series([True, None], dtype=object)}
+    with pytest.raises(gf.errors.InputError, match="Give the document a grade, or remove the row"):
+        gf.evaluate(pd.DataFrame(rows), {"q": ["a", "b"]})
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

@@ -31,31 +31,64 @@ def written(rows, name, folder):
     return path
 
 
-def test_truth_values_are_grades_where_they_have_a_type(tmp_path):
+def forms(low, high, folder):
+    """Grades of two documents in every form that has truth values; `relevant` is a column of grades."""
+    rows = {**ROWS, "relevant": [low, high]}
+    frame = pd.DataFrame(rows)
+    records = frame.to_dict("records")
+    nested = folder / "dict.json"
+    nested.write_text(json.dumps({"q": {"b": low, "a": high}}))
+    pairs = folder / "pairs.json"
+    pairs.write_text(json.dumps({"q": [["b", low], ["a", high]]}))
+    found = [
+        {"q": {"b": low, "a": high}},
+        {"q": [("b", low), ("a", high)]},
+        {"q": [{"id": "b", "relevant": low}, {"id": "a", "relevant": high}]},
+        [("q", "b", low), ("q", "a", high)],
+        [{"query": "q", "relevant": ["b", "a"], "grades": [low, high]}],
+        records,
+        nested,
+        pairs,
+        *(written(rows, name, folder) for name in ("j.jsonl", "j.json")),
+        frame.astype({"relevant": object}),
+    ]
+    if type(low) is type(high):  # a column has one type
+        found += [frame, pl.DataFrame(rows), frame.convert_dtypes(), written(rows, "j.parquet", folder)]
+    return found
+
+
+@pytest.mark.parametrize(("low", "high"), [(False, True), (0, True), (False, 1)])
+def test_truth_values_are_1_and_0_in_every_form(low, high, tmp_path):
+    for given in forms(low, high, tmp_path):
+        assert ndcg(given) == pytest.approx(SECOND)
+        assert gf.check(given, {"run": RUN}).counts["error"] == 0
+
+
+def test_truth_values_of_numpy():
+    low, high = np.False_, np.True_
     for given in (
-        pd.DataFrame(ROWS),
-        pl.DataFrame(ROWS),
-        written(ROWS, "j.parquet", tmp_path),
-        {"q": {"b": False, "a": True}},
-        {"q": [{"id": "b", "relevant": False}, {"id": "a", "relevant": True}]},
-        {"q": [{"id": "b", "grade": np.False_}, {"id": "a", "grade": np.True_}]},
+        {"q": [{"id": "b", "grade": low}, {"id": "a", "grade": high}]},
+        {"q": [("b", low), ("a", high)]},
+        [("q", "b", low), ("q", "a", high)],
+        pd.DataFrame(ROWS).astype({"relevant": object}),
     ):
         assert ndcg(given) == pytest.approx(SECOND)
 
 
-@pytest.mark.parametrize("name", ["j.csv", "j.jsonl", "j.json"])
-def test_numbers_are_read_and_words_are_told(name, tmp_path):
-    assert ndcg(written({**ROWS, "relevant": [0, 1]}, name, tmp_path)) == pytest.approx(SECOND)
-    with pytest.raises(gf.errors.InputError, match=SAID):
-        ndcg(written(ROWS, name, tmp_path))
-
-
-def test_other_truth_values_are_told(tmp_path):
-    path = tmp_path / "dict.json"
-    path.write_text(json.dumps({"q": {"b": False, "a": True}}))
-    for given in (path, {"q": [("b", False), ("a", True)]}):
+def test_words_in_text_are_told(tmp_path):
+    assert ndcg(written({**ROWS, "relevant": [0, 1]}, "n.csv", tmp_path)) == pytest.approx(SECOND)
+    text = {**ROWS, "relevant": ["false", "true"]}
+    for name in ("j.csv", "j.jsonl", "j.json"):
         with pytest.raises(gf.errors.InputError, match=SAID):
-            ndcg(given)
+            ndcg(written(text, name, tmp_path))
+
+
+def test_truth_values_are_no_scores(tmp_path):
+    rows = {"query": ["q", "q"], "doc": ["b", "a"], "score": [False, True]}
+    records = pd.DataFrame(rows).to_dict("records")
+    for run in (records, written(rows, "r.jsonl", tmp_path), {"q": [("b", False), ("a", True)]}):
+        with pytest.raises(gf.errors.InputError, match="score"):
+            ndcg({"q": ["a"]}, run)
 
 
 def test_relevant_comes_before_score():

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gainful.arguments import is_truth
 from gainful.errors import InputError
-from gainful.inputs.grades_scores_or_ranks import Kind
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_advice, id_text, refuse_halves
 from gainful.inputs.run_and_judgment_columns import has_column
@@ -201,6 +202,15 @@ def refuse_nothing(given: Any, kind: Kind) -> None:
         bare = all(type_ == polars.Null for type_ in given.dtypes)
     if bare:
         raise InputError(kind.name, kind.least, "none")
+
+
+def with_truth_as_numbers(given: Any, columns: Sequence[str], kind: Kind) -> Any:
+    """Return judgments whose truth values among objects are 1 and 0; the same frame where there are none."""
+    for name, values in objects_in(given, columns):
+        if kind.name == JUDGMENTS.name and any(map(is_truth, values)):
+            plain = values.map(lambda value: float(value) if is_truth(value) else value)
+            return given.assign(**{name: plain.infer_objects()})
+    return given
 
 
 def refuse_odd_objects(given: Any, columns: Sequence[str], kind: Kind) -> None:

@@ -234,7 +234,8 @@ def _row(
             return Fault(line, f"an id as {role}", "an empty field")
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
             return Fault(line, "UTF-8 text", _shown(text), "Convert the file to UTF-8.")
-    number = _number(value)
+    truth = kind.number_of_truth(value)
+    number = _number(value) if truth is None else truth
     if isinstance(value, int) and math.isfinite(number) and not is_exact(value):
         return Fault(
             line,

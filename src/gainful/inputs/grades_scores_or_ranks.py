@@ -125,6 +125,14 @@ class Kind:
         lacking = lacking or (number is not None and math.isnan(number))
         return _GIVE if lacking and self.number == "grade" else ""
 
+    def number_of_truth(self, value: object) -> float | None:
+        """Return a truth value as the grade that it is, 1 or 0; None of anything else, and of a run.
+
+        >>> JUDGMENTS.number_of_truth(True), JUDGMENTS.number_of_truth(1), RUN.number_of_truth(True)
+        (1.0, None, None)
+        """
+        return float(bool(value)) if self.name == JUDGMENTS.name and is_truth(value) else None
+
     @property
     def places(self) -> tuple[int, int, int]:
         """Where query, doc and number stand in a line of a TREC file, from 0."""

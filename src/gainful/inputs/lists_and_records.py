@@ -1027,7 +1027,8 @@ def _named_inner(fields: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, 
 def _checked(number: Any, kind: Kind, where: str) -> float:
     if type(number) is float:  # as most are
         return number
-    read = number_of(number)
+    truth = kind.number_of_truth(number)
+    read = number_of(number) if truth is None else truth
     if read is None:
         raise InputError(where, f"a {kind.number}", shown(number), kind.advice(number))
     huge = isinstance(number, int) and math.isinf(read)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
-from gainful.inputs.grades_scores_or_ranks import Kind
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.lists_and_records import is_dict_of_dicts, own_judgments
 from gainful.inputs.records_of_lists import lacks_list, refuse_list_as_doc, refuse_lists
@@ -104,7 +104,7 @@ def read_nested(
     if not isinstance(value, dict) or not is_dict_of_dicts(value):
         return OtherShape(value)
     if not checked:
-        return {query: _unchecked(documents) for query, documents in value.items()}
+        return {query: _unchecked(documents, kind) for query, documents in value.items()}
     refuse_halves(value, where=f"{file.name}, query ids")
     for query, documents in value.items():
         refuse_halves(documents, where=f"{file.name}, query {query!r}, document ids")
@@ -148,10 +148,11 @@ def _lines(text: bytes) -> list[Any] | None:
         return None
 
 
-def _unchecked(documents: dict[str, Any]) -> dict[str, Any]:
-    """Return documents with true and false as words: in a dict they would be numbers."""
+def _unchecked(documents: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """Return documents of a run with true and false as words: in a dict they would be numbers."""
+    words = kind.name != JUDGMENTS.name
     return {
-        doc: json.dumps(number) if isinstance(number, bool) else number
+        doc: json.dumps(number) if words and isinstance(number, bool) else number
         for doc, number in documents.items()
     }
 
@@ -218,7 +219,8 @@ def repeated_key(
 def _number(value: Any, kind: Kind, where: str) -> float:
     if type(value) is int and -_SMALL < value < _SMALL:  # as most are
         return float(value)
-    read = number_of(value)
+    truth = kind.number_of_truth(value)
+    read = number_of(value) if truth is None else truth
     if read is None or not math.isfinite(read):
         raise InputError(
             where, f"a finite number as {kind.number}", shown(value), kind.advice(value)

@@ -12,6 +12,7 @@ from gainful.inputs.data_frames import (
     refuse_ids_in_index,
     refuse_nothing,
     refuse_odd_objects,
+    with_truth_as_numbers,
     written_names,
 )
 from gainful.inputs.duckdb_engine import (
@@ -276,6 +277,9 @@ def open_frame(
     names = written_names(table)
     source = typed(f"FROM {name}", kind, columns, session, kind.name, names, table)
     if isinstance(source, Source):
+        plain = with_truth_as_numbers(given, source.layout.names[2:3], kind)
+        if plain is not given:
+            return open_frame(plain, kind, columns, session)
         refuse_odd_objects(given, source.layout.names, kind)
     return source
 

@@ -293,6 +293,9 @@ def json_lines(file: LocalFile, kind: Kind, columns: Mapping[str, str], session:
     if numbers:
         value = name_quoted(numbers[0])
         written, sign = f"CAST({value} AS VARCHAR)", "-" if kind.ascending else ""
+        judged = kind.name == JUDGMENTS.name
+        truth = f"WHEN json_type({value}) = 'BOOLEAN' THEN CAST({written} = 'true' AS DOUBLE) "
+        truth = truth if judged else ""
         # Most are short, and end with a digit, as nothing else does in JSON. What may have been an
         # integer, and is rounded, is for the rows to read, or to refuse.
         number = (
@@ -301,7 +304,7 @@ def json_lines(file: LocalFile, kind: Kind, columns: Mapping[str, str], session:
             f"WHEN json_type({value}) = 'DOUBLE' AND abs(CAST({value} AS DOUBLE)) < {_INTEGERS_END!r} "
             f"OR json_type({value}) IN ('BIGINT', 'UBIGINT') "
             f"AND CAST({value} AS HUGEINT) = CAST(CAST({value} AS DOUBLE) AS HUGEINT) "
-            f"THEN {sign}CAST({value} AS DOUBLE) ELSE error('no number') END"
+            f"THEN {sign}CAST({value} AS DOUBLE) {truth}ELSE error('no number') END"
         )
     select = (
         f"SELECT {text(query)} AS query, {text(doc)} AS doc, {number} AS number "
