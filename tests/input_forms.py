@@ -23,8 +23,8 @@ else:
 
 NUMBERS = {"judgments": "grade", "run": "score"}
 
-# Which ids a form can hold, from few to all: fields of a line have no white space and are not
-# empty; tables in text have no empty ids.
+# Which ids a form can hold, from few to all: fields of a line have no white space, and tables in text
+# are read as they are written. No form has empty ids.
 WORDS, FILLED, ANY = "words", "filled", "any"
 STRICTEST_FIRST = (WORDS, FILLED, ANY)
 

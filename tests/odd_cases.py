@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from gainful.matching.chunks_to_documents import read_chunks
 from gainful.measures.policy import Policy
-from input_forms import ANY, FILLED, WORDS, as_dicts
+from input_forms import ANY, WORDS, as_dicts
 
 _WORDS = (
     "1", "01", "001", "1.0", "1e0", "-1", "+1", "0x1", "a", "A", "#", "#1", "a#1", "a#2", "b#c#1",
@@ -31,14 +31,11 @@ def identifiers(kind):
     some = st.one_of(st.sampled_from(_WORDS), words)
     if kind == WORDS:
         return some
-    more = st.one_of(
+    return st.one_of(
         some,
         st.sampled_from(_FILLED),
         st.text(st.characters(exclude_categories=("Cs",)), min_size=1),
     )
-    if kind == FILLED:
-        return more
-    return st.one_of(more, st.just(""))
 
 
 @st.composite

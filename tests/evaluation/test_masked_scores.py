@@ -11,9 +11,7 @@ MEASURES = ["nDCG@5", "nDCG", "P@5", "R@5", "AP", "RR"]
 def dicts(numbers):
     """The finite numbers of each list by place."""
     return {
-        str(query): {
-            str(place): number for place, number in enumerate(row) if np.isfinite(number)
-        }
+        str(query): {str(place): number for place, number in enumerate(row) if np.isfinite(number)}
         for query, row in enumerate(numbers.tolist())
     }
 
@@ -33,14 +31,20 @@ def test_they_are_what_a_run_without_them_is(ties, negative, unjudged, precision
     expected = gf.evaluate(dicts(labels), dicts(scores), MEASURES, policy=policy)
     batch = gf.evaluate_arrays(labels=labels, scores=scores, measures=MEASURES, policy=policy)
     flat = gf.evaluate_arrays(
-        labels=labels.ravel(), scores=scores.ravel(), measures=MEASURES, policy=policy, group=[12] * 40
+        labels=labels.ravel(),
+        scores=scores.ravel(),
+        measures=MEASURES,
+        policy=policy,
+        group=[12] * 40,
     )
     assert batch.means == flat.means == expected.means
     assert batch.coverage.retrieved == expected.coverage.retrieved
 
 
 def test_by_hand():
-    scores = gf.evaluate_arrays(labels=[[1, 0, 1]], scores=[[0.5, 0.9, -np.inf]], measures=["R", "RR"])
+    scores = gf.evaluate_arrays(
+        labels=[[1, 0, 1]], scores=[[0.5, 0.9, -np.inf]], measures=["R", "RR"]
+    )
     assert scores.means == {"R": 0.5, "RR": 0.5}
     assert scores.coverage.retrieved == 2
 

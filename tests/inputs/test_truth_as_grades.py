@@ -53,7 +53,12 @@ def forms(low, high, folder):
         frame.astype({"relevant": object}),
     ]
     if type(low) is type(high):  # a column has one type
-        found += [frame, pl.DataFrame(rows), frame.convert_dtypes(), written(rows, "j.parquet", folder)]
+        found += [
+            frame,
+            pl.DataFrame(rows),
+            frame.convert_dtypes(),
+            written(rows, "j.parquet", folder),
+        ]
     return found
 
 

@@ -109,9 +109,7 @@ def read_lists(
         places = dict(zip(names, range(len(names)), strict=True))
         by_id = np.array([places[name] for name in by_name], np.int64)
         starts, lengths = starts[by_id], lengths[by_id]
-    return Lists(
-        tuple(by_name), starts, lengths, grades, numbers, query_type, masked
-    )
+    return Lists(tuple(by_name), starts, lengths, grades, numbers, query_type, masked)
 
 
 def _numbered(count: int) -> tuple[str, ...]:

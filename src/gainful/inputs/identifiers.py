@@ -38,6 +38,8 @@ def id_text(value: object, *, where: str) -> str:
     ('007', '7')
     """
     if isinstance(value, str):
+        if not value:
+            raise empty_id(where)
         if value.isascii() or is_writable(value):
             return str(value)
         raise half_an_id(where, value)
@@ -48,6 +50,11 @@ def id_text(value: object, *, where: str) -> str:
             pass  # said below
     expected = "a string (or an integer) as id"
     raise InputError(where, expected, shown(value), id_advice(value))
+
+
+def empty_id(where: str) -> InputError:
+    """Return the error of an id without a character."""
+    return InputError(where, "an id", "an empty text", "Give it an id, or remove it.")
 
 
 def id_advice(value: object) -> str:

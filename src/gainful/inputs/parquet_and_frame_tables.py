@@ -90,13 +90,14 @@ def parquet(
 
 
 def _is_complete(files: str, source: Source, session: Session) -> bool:
-    """Return whether the files themselves say that no value is missing."""
+    """Return whether the files themselves say that no value is missing, and no id empty."""
     import duckdb
 
     chosen = ", ".join(quoted(name) for name in source.layout.names)
     try:
         known, missing = session.rows(
-            "SELECT bool_and(stats_null_count IS NOT NULL), sum(stats_null_count) "
+            "SELECT bool_and(stats_null_count IS NOT NULL AND stats_min_value IS DISTINCT FROM ''), "
+            "sum(stats_null_count) "
             f"FROM parquet_metadata([{files}]) WHERE path_in_schema IN ({chosen})"
         )[0]
     except (duckdb.Error, UnicodeError) as problem:
@@ -145,7 +146,11 @@ def typed(
     query, doc = (name_quoted(names[place]) for place in places[:2])
     ids = _IDS | FRACTIONS | {"ENUM"}
     refuse_ids(name, described, {"query": places[0], "doc": places[1]}, ids)
-    texts = [id_text_in_sql(names[place], described[place][1], name) for place in places[:2]]
+    # An empty id is none, as in a text file.
+    texts = [
+        f"nullif({id_text_in_sql(names[place], described[place][1], name)}, '')"
+        for place in places[:2]
+    ]
     if kind.implied is None:
         refuse_numbers(name, described[places[2]], kind, _NUMBERS)
         number, full_type = name_quoted(names[places[2]]), described[places[2]][1]

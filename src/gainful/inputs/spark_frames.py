@@ -290,6 +290,11 @@ def as_they_are(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, s
     value = _double(number, found)
     if kind.ascending:
         value = f"-{value}"
+    # An empty id is none, as in a text file.
+    query, doc = (
+        f"nullif({name}, '')" if described[place][1] == "string" else name
+        for name, place in zip((query, doc), places, strict=False)
+    )
     frame = given.selectExpr(
         f"{query} AS query",
         f"{doc} AS doc",

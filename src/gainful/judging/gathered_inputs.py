@@ -12,6 +12,7 @@ from gainful.errors import GainfulWarning, MeasureError
 from gainful.evaluation.evaluate import run_progress
 from gainful.evaluation.request import Request, read_one
 from gainful.inputs.disjoint_documents import warn_of_disjoint_documents
+from gainful.inputs.grades_scores_or_ranks import RunInOrder
 from gainful.inputs.id_types import IdType
 from gainful.inputs.identifiers import in_order
 from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
@@ -79,7 +80,7 @@ def gather(
         judged = {} if judgments is None else _judged(reader, request)
         for name, run in runs.items():
             found = reader.returned(run, reach)
-            ties = reader.decided(run).ties
+            ties = "order" if isinstance(found, RunInOrder) else "doc"
             tops[name] = {query: by_score(known, depth, ties) for query, known in found.items()}
             # Of the same type, which says whether equal scores are in order.
             scores[name] = type(found)(

@@ -18,6 +18,7 @@ from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.disjoint_documents import warn_of_disjoint_documents
 from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.inputs.identifiers import (
+    empty_id,
     examples,
     id_text,
     in_order,
@@ -122,6 +123,8 @@ class _Rows:
         """Match one query; `scores` is None where the run lacks it."""
         judged = judged_of(grades, query, self.policy)
         returned: DocNumbers = {} if scores is None else scores
+        if "" in returned:
+            raise empty_id(f"run, query {query!r}, document ids")
         plain = (self.policy.drop_self, self.policy.precision) == ("no", "double")
         if self.chunks is not None or not plain:
             returned = returned_of(returned, query, self.policy, self.chunks)
@@ -264,6 +267,8 @@ def queries_of(given: object, what: str) -> dict[str, DocNumbers]:
                 "a dict {doc: number}",
                 shown_with_type(documents),
             )
+    if "" in given:
+        raise empty_id(f"{what}, query ids")
     if all(type(query) is str for query in given):
         refuse_halves(given, where=f"{what}, query ids")
         return dict(given)
@@ -305,6 +310,8 @@ def documents_of(given: DocNumbers, what: str, query: str, policy: Policy | None
     else:
         if not every.isascii():
             refuse_halves(given, where=f"{what}, query {query!r}, document ids")
+        if "" in given:
+            raise empty_id(f"{what}, query {query!r}, document ids")
         return given
     rule = "error" if policy is None else policy.duplicates
     documents: dict[str, float] = {}
