@@ -217,8 +217,13 @@ def _without_mask(scores: AnyArray, valid: Bools | None) -> tuple[Bools | None, 
     """Return where scores must be finite, and whether any is −∞, the usual mask of scores."""
     if scores.dtype.kind != "f" or not scores.size:
         return valid, False
-    masked = np.isneginf(scores) if np.isneginf(scores.min()) or np.isnan(scores.min()) else None
-    if masked is None or not masked.any():
+    numbers: Floats = scores  # type: ignore[assignment]  # of any precision
+    with np.errstate(invalid="ignore"):
+        lowest = numbers.min()
+    if np.isfinite(lowest):  # NaN would hide what is below it
+        return valid, False
+    masked = np.isneginf(numbers)
+    if not masked.any():
         return valid, False
     return ~masked if valid is None else valid & ~masked, True
 

@@ -85,6 +85,7 @@ _INSIDE = (
 )  # fmt: skip
 _SAID = ("metadata", "node", "_additional")  # what a service itself says of a hit
 _UNGRADED = 1.0
+_FALLING = [float(-place) for place in range(1, 10_001)]  # the scores of a list of ids
 _TO_LISTS = ("tolist", "to_list", "to_pylist")  # of torch, polars and Arrow
 
 
@@ -511,6 +512,9 @@ class _Reading:
         if not _is_list(items):
             expected = f"{{doc: {self.kind.number}}}, or a list of documents"
             raise InputError(where, expected, shown(items), _remedy_of_column(items))
+        plain = None if beside is not None else self._plain(items)
+        if plain is not None:
+            return plain
         self._rows = []
         read = [self._item(item, f"{where}, item {place}") for place, item in enumerate(items, 1)]
         if self._rows:
@@ -521,6 +525,17 @@ class _Reading:
         if self._is_run:
             _refuse_mixed(read, where)
         return self._numbered(query, read)
+
+    def _plain(self, items: Any) -> dict[str, float] | None:
+        """Return the documents of a list of nothing but texts, each once; None of anything else."""
+        if not self._is_run or type(items) is not list or {*map(type, items)} != {str}:
+            return None
+        documents = dict(zip(items, _FALLING[: len(items)], strict=False))
+        usual = len(documents) == len(items) and "" not in documents and "".join(items).isascii()
+        if not usual:
+            return None
+        self._docs.setdefault(str, items[0])
+        return documents
 
     def _with_numbers(self, items: "list[_Item]", beside: "_Beside", where: str) -> "list[_Item]":
         """Give each document of a list its number, or put the documents in the order of ranks."""

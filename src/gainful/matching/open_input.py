@@ -23,7 +23,7 @@ from gainful.inputs.files import (
     unpacked,
 )
 from gainful.inputs.format_detection import Layout, recognise
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
+from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.inputs.id_types import UNTYPED, type_of_ids
 from gainful.inputs.run_and_judgment_columns import (
     Columns,
@@ -142,7 +142,12 @@ def _open_lists(
     """
     from gainful.inputs.lists_and_records import Rows, read_lists
     from gainful.matching.input_kinds.dict_input import DictInput
+    from gainful.matching.input_kinds.id_array_input import IdArrayInput, is_id_array
 
+    if kind is RUN and is_id_array(given):
+        queries = columns.use_queries()
+        if queries is not None and len(queries) == len(given):
+            return IdArrayInput(given, queries, kind, session)
     found = read_lists(given, kind, columns, name)
     if found is None:
         raise InputError(
