@@ -143,7 +143,8 @@ def _read(
             with naming_run(name, among=named):
                 known = reader.returned(run)
                 # Of the same type, which says whether equal scores are in order.
-                found[name] = type(known)((query, dict(docs)) for query, docs in known.items())
+                copies = ((query, dict(docs)) for query, docs in known.items())
+                found[name] = type(known)(copies)  # type: ignore[assignment]  # of dicts
             reader.forget(run)
     return found
 

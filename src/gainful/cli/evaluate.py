@@ -237,8 +237,8 @@ def _finish(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any])
         first = next(iter(results.values()))
         if first.dialect is not None:
             tell(f"dialect: {first.dialect}")
-        several = isinstance(results, gf.results.RunScores)
-        tell(f"policy: {results.policy if several else first.policy}")
+        policy = results.policy if isinstance(results, gf.results.RunScores) else first.policy
+        tell(f"policy: {policy}")
         for name, scores in results.items():
             tell(f"{name}: {scores.coverage}")
         for note in first.aggregates:

@@ -1,7 +1,7 @@
 """A run as a NumPy array of ids: a row for each query, its documents in the order of rank."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a hash is lost
 _LARGEST = 18  # digits of an integer that an int64 holds
 
 
-def is_id_array(given: object) -> bool:
+def is_id_array(given: object) -> TypeGuard[NDArray[Any]]:
     """Return whether this is an array of ids with a row for each query.
 
     >>> is_id_array(np.array([["a", "b"]])), is_id_array(np.array([1, 2])), is_id_array([["a"]])
