@@ -326,8 +326,11 @@ class _CleanFile:
             head = file.read(_LONGEST_LINE)
         if head.startswith(BYTE_ORDER_MARK):
             return None
-        if self.layout.header and b'"' in head.partition(b"\n")[0]:
-            return None  # only the rows say whether quotes are closed where they should be
+        header = head.partition(b"\n")[0].removesuffix(b"\r") if self.layout.header else b""
+        # Only the rows say whether quotes are closed where they should be, and which rows follow a
+        # header that ends with a carriage return alone: this reader goes on behind the line feed.
+        if b'"' in header or b"\r" in header:
+            return None
         if self.layout.format == "jsonl":
             # Imported here because the command line starts faster without.
             from gainful.inputs.clean_json_lines import skeleton_of

@@ -394,9 +394,14 @@ def _tabbed(head: Head) -> Iterator[tuple[int, list[str]]]:
     """Split at tabs; quotes are part of a text, but those around a whole field."""
     for number, line in numbered_lines(head.file):
         if line.strip():
-            text = _decoded(line, head.file, number).rstrip("\r\n")
-            fields = text.split("\t")
-            yield number, [_unquoted(field) for field in fields] if '"' in text else fields
+            text = _decoded(line, head.file, number).strip("\r\n")
+            # A carriage return alone ends a row where all that it separates are rows; else it is
+            # a character of a text.
+            rows = [row for row in text.split("\r") if row.strip()]
+            alike = len({row.count("\t") for row in rows}) == 1 and "\t" in rows[0]
+            for row in rows if alike else [text]:
+                fields = row.split("\t")
+                yield number, [_unquoted(field) for field in fields] if '"' in row else fields
 
 
 def _unquoted(field: str) -> str:
