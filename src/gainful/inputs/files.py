@@ -41,6 +41,18 @@ _MAGIC = 16
 _NUMPY = b"\x93NUMPY"
 _SPREADSHEETS = (".xlsx", ".xlsm", ".ods")
 _GLOB = frozenset("*?[")
+# Tables of several versions, in folders of Parquet files of which some hold deleted rows: what
+# such a folder has, what the table is called, and what reads it, given the path of the folder.
+_VERSIONED = (
+    ("_delta_log", "a Delta Lake table", "deltalake.DeltaTable({path!r}).to_pyarrow_table()"),
+    (
+        "metadata/*.metadata.json",
+        "an Iceberg table",
+        "pyiceberg's table.scan().to_arrow(), where table is catalog.load_table('NAME') or "
+        "StaticTable.from_metadata('{marker}')",
+    ),
+    (".hoodie", "a Hudi table", "spark.read.format('hudi').load({path!r})"),
+)
 _READ = 1 << 16  # bytes of a packed file, which hold a block of it
 _WITH_HEADER = 16 + zlib.MAX_WBITS  # how zlib is told of gzip
 
@@ -235,11 +247,38 @@ def judgments_in_folder(name: str) -> str:
     return str(chosen[0]) if chosen else name
 
 
+def refuse_versioned_tables(folders: Iterable[Path], name: str) -> None:
+    """Refuse folders of Delta Lake, Iceberg and Hudi tables, and folders inside them.
+
+    Their Parquet files also hold rows that were deleted or replaced since. Only the table's own log
+    says which; so a reader of that format has to read them.
+    """
+    seen: set[Path] = set()
+    for folder in folders:
+        for place in (resolved := folder.resolve(), *resolved.parents):
+            if place in seen:
+                break
+            seen.add(place)
+            for pattern, table, reader in _VERSIONED:
+                marker = max(place.glob(pattern), default=None)
+                if marker is None:
+                    continue
+                call = reader.format(path=str(place), marker=marker)
+                raise InputError(
+                    name,
+                    "plain Parquet files",
+                    f"{table} in {place}, whose files also hold deleted rows",
+                    f"In Python, pass what its own reader returns: {call}. For the command line, write "
+                    "that to a Parquet file in another folder.",
+                )
+
+
 def parts_of(name: str) -> list[Path] | None:
     """Return the Parquet files of a directory or a pattern; None if it is neither."""
     path = Path(name)
     try:
         if path.is_dir():
+            refuse_versioned_tables([path], name)
             # What begins with _ or . is not, or not yet, part of the table: _temporary, _SUCCESS.
             found = sorted(
                 part

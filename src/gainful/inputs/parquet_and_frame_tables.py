@@ -24,6 +24,7 @@ from gainful.inputs.duckdb_engine import (
     said,
 )
 from gainful.inputs.event_kinds import with_events_in_table
+from gainful.inputs.files import refuse_versioned_tables
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.grades_scores_or_ranks import Kind
 from gainful.inputs.id_types import type_of_column
@@ -71,6 +72,7 @@ def parquet(
     parts: Sequence[Path], kind: Kind, columns: Given, session: Session, name: str
 ) -> Source | Records:
     """Read one Parquet file or several with the same columns."""
+    refuse_versioned_tables((part.parent for part in parts), name)
     files = ", ".join(file_quoted(part, session) for part in parts)
     written = written_columns(files, session, name)
     relation = f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"

@@ -18,6 +18,7 @@ from gainful.inputs.files import (
     parts_of,
     path_of,
     pattern_matches,
+    refuse_versioned_tables,
     refuse_open_file,
 )
 from gainful.inputs.spark_engine import Spark
@@ -199,6 +200,7 @@ def _files_of(name: str) -> list[str] | None:
     try:
         path = Path(name)
         if path.is_dir():
+            refuse_versioned_tables([path], name)
             return _in_folder(path, name)
         matches = pattern_matches(name)
     except InputError:

@@ -27,7 +27,14 @@ from gainful.inputs.data_frames import (
 )
 from gainful.inputs.duckdb_engine import Session, file_quoted, name_quoted, said
 from gainful.inputs.faulty_rows import NO_HEADER
-from gainful.inputs.files import LocalFile, is_parquet, parts_of, path_of, plain_file
+from gainful.inputs.files import (
+    LocalFile,
+    is_parquet,
+    parts_of,
+    path_of,
+    plain_file,
+    refuse_versioned_tables,
+)
 from gainful.inputs.grades_scores_or_ranks import JUDGMENTS
 from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_text, refuse_halves
@@ -242,6 +249,7 @@ def _from_text(file: LocalFile, reading: Reading) -> InputTable:
 
 
 def _from_parquet(parts: Sequence[Path], reading: Reading, session: Session) -> InputTable:
+    refuse_versioned_tables((part.parent for part in parts), reading.name)
     files = ", ".join(file_quoted(part, session) for part in parts)
     written = written_columns(files, session, reading.name)
     relation = f"read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
