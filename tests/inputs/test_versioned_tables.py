@@ -49,6 +49,7 @@ USES = {
     "slices": lambda path: gf.evaluate(JUDGMENTS, RUN, "nDCG", slices=path),
     "write_run": lambda path: gf.write_run(path, "never.run"),
     "fuse": lambda path: gf.fuse([path, RUN]),
+    "Spark": lambda path: gf.evaluate(JUDGMENTS, path, "nDCG", engine=gf.Spark()),
     "assessors": lambda path: gf.merge_judgments(path),
 }
 
@@ -68,7 +69,11 @@ def test_commands(lake, place, tmp_path, cli):
     paths, table, advice = lake
     (tmp_path / "judgments.qrels").write_text("q1 0 a 1\nq2 0 b 1\n")
     (tmp_path / "one.run").write_text("q1 Q0 a 1 1 t\nq2 Q0 b 1 1 t\n")
-    judgments, run, path = str(tmp_path / "judgments.qrels"), str(tmp_path / "one.run"), paths[place]
+    judgments, run, path = (
+        str(tmp_path / "judgments.qrels"),
+        str(tmp_path / "one.run"),
+        paths[place],
+    )
     for words in (
         ("evaluate", judgments, path), ("evaluate", path, run), ("compare", judgments, run, path),
         ("check", judgments, path), ("evaluate", judgments, run, "--slices", path),

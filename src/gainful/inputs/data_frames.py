@@ -134,7 +134,25 @@ def readable(given: Any, name: str) -> Any:
     if hasattr(given, "collect"):  # a lazy frame
         collected = given.collect()
         return _Stream(collected) if hasattr(collected, "__arrow_c_stream__") else None
+    _refuse_connections(given, name)
     return None
+
+
+def _refuse_connections(given: Any, name: str) -> None:
+    """Refuse what gives a table when it is asked for one: datasets of Arrow, connections to databases."""
+    module, kind = type(given).__module__, type(given).__name__
+    if module.startswith("pyarrow") and hasattr(given, "to_table"):
+        call = "scanner.to_table(), or scanner.to_reader() to read it in parts"
+        if hasattr(given, "scanner"):
+            call = "dataset.to_table(), or dataset.scanner().to_reader() to read it in parts"
+    elif module.partition(".")[0] in ("duckdb", "_duckdb"):
+        call = "connection.sql('FROM my_table')"
+    elif module.startswith("sqlalchemy") or (hasattr(given, "cursor") and hasattr(given, "commit")):
+        call = "pandas.read_sql('SELECT * FROM my_table', connection)"
+    else:
+        return
+    library = module.partition(".")[0].removeprefix("_")
+    raise InputError(name, "a table", f"{kind} of {library}", f"Pass {call}.")
 
 
 def rows_in(given: Any, most: int | None = None) -> list[dict[str, Any]]:

@@ -48,11 +48,66 @@ _VERSIONED = (
     (
         "metadata/*.metadata.json",
         "an Iceberg table",
-        "pyiceberg's table.scan().to_arrow(), where table is catalog.load_table('NAME') or "
-        "StaticTable.from_metadata('{marker}')",
+        "table.scan().to_arrow() of pyiceberg, table = StaticTable.from_metadata('{marker}')",
     ),
     (".hoodie", "a Hudi table", "spark.read.format('hudi').load({path!r})"),
 )
+# Files of databases: how they begin, from which byte, what they are called, and what reads them.
+_DATABASES = (
+    (
+        b"SQLite format 3\0",
+        0,
+        "a SQLite database",
+        "pandas.read_sql('SELECT * FROM my_table', sqlite3.connect({name!r}))",
+        "sqlite3 -header -csv {name} 'SELECT * FROM my_table' > my_table.csv",
+    ),
+    (
+        b"DUCK",
+        8,
+        "a DuckDB database",
+        "duckdb.connect({name!r}).sql('FROM my_table')",
+        """duckdb {name} "COPY my_table TO 'my_table.parquet'\"""",
+    ),
+)
+_QUERIED = (
+    "In Python, pass what this call returns: {}. For the command line, write the table to a file "
+    "first: {}."
+)
+# A path makes one slash of two.
+_ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+):/(?P<rest>/?.*)", re.IGNORECASE | re.DOTALL)
+_SECRETS = re.compile(r"(?<=//)[^/@:]*:[^/@]*@|\?.*", re.DOTALL)
+# What copies a file from an address to this machine.
+_COPIES = {
+    **dict.fromkeys(("http", "https", "ftp"), "curl -LO '{}'"),
+    **dict.fromkeys(("s3", "s3a", "s3n"), "aws s3 cp '{}' ."),
+    **dict.fromkeys(("gs", "gcs"), "gcloud storage cp '{}' ."),
+    **dict.fromkeys(("az", "azure", "abfs", "abfss", "wasbs"), "azcopy copy '{}' ."),
+    "hdfs": "hdfs dfs -get '{}' .",
+}
+# What reads a file at an address: polars does, and its lazy frames are read as others are.
+_SCANS = {".parquet": "scan_parquet", ".csv": "scan_csv", ".jsonl": "scan_ndjson"}
+_SERVERS = {
+    **dict.fromkeys(
+        ("postgresql", "postgres"),
+        """psql ADDRESS --csv -c 'SELECT * FROM my_table' > my_table.csv""",
+    ),
+    **dict.fromkeys(
+        ("mysql", "mariadb"), "mysql --batch -e 'SELECT * FROM my_table' > my_table.tsv"
+    ),
+    **dict.fromkeys(
+        (
+            "mssql",
+            "oracle",
+            "snowflake",
+            "bigquery",
+            "redshift",
+            "clickhouse",
+            "trino",
+            "databricks",
+        ),
+        "as CSV or Parquet, with its own client",
+    ),
+}
 _READ = 1 << 16  # bytes of a packed file, which hold a block of it
 _WITH_HEADER = 16 + zlib.MAX_WBITS  # how zlib is told of gzip
 
@@ -161,6 +216,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
     except InputError:
         raise  # of the content; it is a ValueError too
     except FileNotFoundError:
+        refuse_address(name)
         raise InputError(name or "''", "a file", "none of that name", "Check the path.") from None
     except IsADirectoryError:
         raise InputError(name, "a file", "a directory", "Name a file in it.") from None
@@ -193,6 +249,11 @@ def is_parquet(path: Path) -> bool:
     return mark == _PARQUET and int.from_bytes(length, "little") + _PARQUET_LEAST <= size
 
 
+def is_database(head: bytes) -> bool:
+    """Return whether a file that begins so is one of a database."""
+    return any(head.startswith(magic, place) for magic, place, *_ in _DATABASES)
+
+
 def no_text(name: str, head: bytes) -> InputError:
     r"""Return the error about a binary file, by how it begins.
 
@@ -203,6 +264,10 @@ def no_text(name: str, head: bytes) -> InputError:
     if head.startswith(_NUMPY):
         found = "an array of NumPy"
         remedy = "Write it with numpy.savetxt, or give arrays to evaluate_arrays."
+    for magic, place, database, call, command in _DATABASES:
+        if head.startswith(magic, place):
+            found = database
+            remedy = _QUERIED.format(call.format(name=name), command.format(name=name))
     return InputError(name, "text or Parquet", found, remedy)
 
 
@@ -310,8 +375,43 @@ def pattern_matches(name: str) -> list[Path] | None:
     except (OSError, ValueError, IndexError, NotImplementedError):
         return None  # what is wrong with the name is said when it is opened
     if not found:
+        refuse_address(name)
         raise InputError(name, "files of that pattern", "none", "Check the pattern.")
     return found
+
+
+def refuse_address(name: str) -> None:
+    """Refuse the address of a database or of a file elsewhere, and show what brings it here.
+
+    >>> refuse_address("gs://lake/bm25.run")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: gs://lake/bm25.run: expected the path of a file on this machine, found an address (gs). Copy the file first (gcloud storage cp 'gs://lake/bm25.run' .).
+    """
+    parts = _ADDRESS.fullmatch(name)
+    if parts is None:
+        return
+    scheme, rest = parts["scheme"].lower().partition("+")[0], parts["rest"]
+    copy, server = _COPIES.get(scheme), _SERVERS.get(scheme)
+    local = scheme in ("file", "sqlite", "duckdb")
+    if not (copy or server or local or rest.startswith("/")):
+        return
+    address = _SECRETS.sub("", f"{parts['scheme']}://{rest.lstrip('/')}")
+    expected, found = "the path of a file on this machine", f"an address ({scheme})"
+    if local:
+        path = f"/{rest.lstrip('/')}" if scheme == "file" else rest.removeprefix("//")
+        remedy = f"Give the path alone: {path}."
+    elif server:
+        found = f"the address of a database ({scheme})"
+        call = "pandas.read_sql('SELECT * FROM my_table', connection)"
+        remedy = _QUERIED.format(call, server)
+    else:
+        remedy = f"Copy the file first ({copy.format(address)})" if copy else "Copy the file first"
+        scan = _SCANS.get(os.path.splitext(address.lower())[1])  # noqa: PTH122 - of an address
+        if scan is not None and copy and scheme != "hdfs":
+            remedy += f", or pass what this call returns in Python: polars.{scan}({address!r})"
+        remedy += "."
+    raise InputError(address, expected, found, remedy)
 
 
 def unpacked(file: LocalFile, session: Session) -> LocalFile:

@@ -11,6 +11,7 @@ from gainful.inputs.files import (
     BYTE_ORDER_MARK,
     LocalFile,
     first_fields,
+    is_database,
     is_parquet,
     no_text,
     opened,
@@ -37,6 +38,10 @@ _DELIMITERS = ("\t", ",", ";", "|")
 _BY_NAME = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _LETOR = re.compile(rb"\s*\S+\s+qid:\S+")
 _UNGROUPED = re.compile(rb"\s*[-+]?[\d.]+(\s+\d+:[-+.\deE]+)+\s*(#.*)?")
+# Seconds from 1973 to 2286, and thousandths and millionths of seconds.
+_TIME = re.compile(r"[1-9](\d{8,9}|\d{11,12}|\d{14,15})(\.\d+)?", re.ASCII)
+_RATING = 4  # fields of a line with user, item, rating and time
+_WIDE = "::"  # between the fields of MovieLens's ratings.dat
 _NUMBER = re.compile(rb"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 
 
@@ -85,7 +90,7 @@ def recognise_head(head: bytes, name: str, kind: Kind, given: Mapping[str, str])
         raise InputError(name, kind.contents, "an empty file", "Check what wrote it.")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(name, "UTF-8 text", "UTF-16", "Convert the file to UTF-8.")
-    if b"\0" in lines[0] and not _is_text(lines[0]):
+    if is_database(head) or (b"\0" in lines[0] and not _is_text(lines[0])):
         raise no_text(name, head)
     first = lines[0]
     if first.lstrip().startswith((b"{", b"[")) and not _is_trec(first, kind):
@@ -168,6 +173,7 @@ def _delimited(
         _refuse_misplaced_names(where, line, head, kind, given)
     if len(fields) == len(kind.fields) or (delimiter in ("", "\t") and by_name != "\t"):
         _refuse_other_fields(where, line, kind, given)
+        _refuse_ratings(where, head, kind, given)
         return trec(kind, "\t" if line.count("\t") == len(kind.fields) - 1 else " ", given, where)
     raise _other_names(where, first_fields(line, delimiter or by_name), kind, given)
 
@@ -235,6 +241,47 @@ def _refuse_other_fields(where: str, line: str, kind: Kind, given: Mapping[str, 
             )
 
 
+def are_times(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the last of four fields is a Unix time in every row, and so no grade.
+
+    >>> are_times([["7", "64", "5", "978300760"], ["7", "65", "3", "978302109"]])
+    True
+    >>> are_times([["q1", "0", "d1", "2"]])
+    False
+    """
+    full = [row for row in rows if row]
+    return bool(full) and all(len(row) == _RATING and _TIME.fullmatch(row[-1]) for row in full)
+
+
+def _refuse_ratings(where: str, head: bytes, kind: Kind, given: Mapping[str, str]) -> None:
+    """Refuse lines of user, item, rating and time, which look like judgments of TREC."""
+    if kind.number in asked_columns(kind, given):
+        return
+    lines = head.decode(errors="replace").split("\n")
+    if are_times([line.split() for line in lines]):
+        raise InputError(
+            where,
+            f"the {len(kind.fields)} fields {' '.join(kind.fields)}",
+            f"a Unix time in field 4: {shown(lines[0].strip())}",
+            f"The fields look like user, item, rating and time. {_by_numbers(kind)}",
+        )
+    if lines[0].count(_WIDE) > 1 and len(lines[0].split()) == 1:
+        raise InputError(
+            where,
+            "a tab or another single character between fields",
+            f"{_WIDE!r}: {shown(lines[0].strip())}",
+            f"Replace it: sed 's/::/\\t/g' FILE > FILE.tsv. {_by_numbers(kind)}",
+        )
+
+
+def _by_numbers(kind: Kind) -> str:
+    """Say which options name user, item and rating as the first three columns."""
+    roles = ["query", "doc", *([kind.number] if kind.number in (JUDGMENTS.number, RUN.number) else [])]
+    names = {f"{kind.name}.{role}": str(place) for place, role in enumerate(roles, 1)}
+    options = " ".join(f"--columns {role}={name}" for role, name in names.items())
+    return f"Name the columns by their numbers: {options}; in Python, columns={names}."
+
+
 def _likely(name: str, words: Sequence[str], kind: Kind) -> Sequence[str]:
     """Return the words of a line, where it looks like a header with a name like the one asked for."""
     from difflib import get_close_matches
@@ -258,6 +305,8 @@ def _other_names(
 
     if has_name_of_list(map(plain_name, fields)):
         remedy = ROWS_OR_JSON
+    if not asked_columns(kind, given) and are_times([fields]):
+        remedy = f"The fields look like user, item, rating and time. {_by_numbers(kind)}"
     if missing:
         role, name = next(iter(missing.items()))
         expected = f"the column {name!r} for {role}"

@@ -18,8 +18,8 @@ from gainful.inputs.files import (
     parts_of,
     path_of,
     pattern_matches,
-    refuse_versioned_tables,
     refuse_open_file,
+    refuse_versioned_tables,
 )
 from gainful.inputs.spark_engine import Spark
 from gainful.message_texts import shortened, shown, shown_with_type

@@ -15,7 +15,15 @@ from typing import Any, Literal, NoReturn
 from gainful.arguments import is_writable
 from gainful.errors import InputError
 from gainful.inputs.faulty_rows import Fault, delimited_rows, numbered_lines
-from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, first_fields, no_text, opened
+from gainful.inputs.files import (
+    BYTE_ORDER_MARK,
+    LocalFile,
+    first_fields,
+    is_database,
+    no_text,
+    opened,
+)
+from gainful.inputs.format_detection import are_times
 from gainful.inputs.nested_json import KEY_ONCE, RepeatedError, repeated_key, unique_keys
 from gainful.inputs.run_and_judgment_columns import is_number
 from gainful.inputs.side_table_columns import (
@@ -128,6 +136,8 @@ def read_head(file: LocalFile, roles: Roles) -> Head:
         raise InputError(file.name, roles.contents, "an empty file", "Check what wrote it.")
     if data.startswith(_UTF_16):
         raise InputError(file.name, "UTF-8 text", "UTF-16", "Convert the file to UTF-8.")
+    if is_database(data):
+        raise no_text(file.name, data)
     text = _decoded(data, file, 1)
     start = len(text) - len(text.lstrip())
     # A tab may be the first field of a line, and empty.
@@ -493,6 +503,13 @@ def _fields(head: Head, reading: Reading) -> Iterator[TableRow]:
     # Where none fits, the first says what is expected.
     names = roles.unnamed.get(len(head.fields)) or next(iter(roles.unnamed.values()))
     header = find_header(names, roles, reading.asked, head.where)
+    if not reading.asked and are_times([line.split() for line in head.text.split("\n")]):
+        raise InputError(
+            head.where,
+            f"the {len(names)} fields {' '.join(names)}",
+            f"a Unix time in field 4: {shown(head.first.strip())}",
+            f"Name the columns in the first line: {', '.join(role.name for role in roles.all)}.",
+        )
     for line, fields in _split(head):
         if len(fields) != len(names):
             raise InputError(

@@ -5,10 +5,12 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError
 from gainful.inputs.duckdb_engine import Engine
+from gainful.inputs.files import refuse_versioned_tables
 from gainful.message_texts import shown
 
 if TYPE_CHECKING:
@@ -105,7 +107,10 @@ class Spark:
     def _read(self, given: object) -> Any:
         if not isinstance(given, str | os.PathLike) or not _is_read(os.fspath(given)):
             return given
-        return self._opened(os.fspath(given))
+        name = os.fspath(given)
+        if "://" not in name:
+            refuse_versioned_tables([Path(name)], name)
+        return self._opened(name)
 
     def _opened(self, name: str) -> "DataFrame | SparkText":
         from pyspark.errors import PySparkException
