@@ -115,10 +115,7 @@ def trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
             f"{len(fields)}: {_quoted(line)}",
             "" if layout.numbered else other_kind(len(fields), kind),
         )
-    try:
-        text = [field.decode() for field in fields]
-    except UnicodeDecodeError:
-        return Fault(number, "UTF-8 text", _quoted(line), "Convert the file to UTF-8.")
+    text = [field.decode(errors="surrogateescape") for field in fields]
     rank = None if layout.rank is None else text[layout.rank]
     found = text[value] if kind.implied is None else kind.implied
     return _row(number, text[query], text[doc], found, kind, rank)
@@ -247,6 +244,8 @@ def _row(
         found = _shown(value) if isinstance(value, str) else shown(value)
         found = found if value != "" else "nothing"
         return Fault(line, f"{_FINITE} {kind.number}", found, kind.advice(value))
+    if rank is not None and not rank.isascii():  # only the lint reads it, as a number
+        rank = rank.encode(errors="replace").decode()
     return Row(line, query, doc, kind.turned(number), rank)
 
 

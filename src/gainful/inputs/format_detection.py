@@ -276,7 +276,11 @@ def _refuse_ratings(where: str, head: bytes, kind: Kind, given: Mapping[str, str
 
 def _by_numbers(kind: Kind) -> str:
     """Say which options name user, item and rating as the first three columns."""
-    roles = ["query", "doc", *([kind.number] if kind.number in (JUDGMENTS.number, RUN.number) else [])]
+    roles = [
+        "query",
+        "doc",
+        *([kind.number] if kind.number in (JUDGMENTS.number, RUN.number) else []),
+    ]
     names = {f"{kind.name}.{role}": str(place) for place, role in enumerate(roles, 1)}
     options = " ".join(f"--columns {role}={name}" for role, name in names.items())
     return f"Name the columns by their numbers: {options}; in Python, columns={names}."
