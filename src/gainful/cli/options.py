@@ -269,8 +269,8 @@ def columns_option(command: Command) -> Command:
         multiple=True,
         metavar="ROLE=NAME",
         help="The column that holds the query, doc, grade, score or rank, where its name is not "
-        "one of the usual: query=user. For one side alone: judgments.query=user. Columns named "
-        "by number, from 1, are those of a file without a header. Repeat for more.",
+        "one of the usual: query=user. For one side alone: judgments.query=user, or slices.query=user "
+        "for --slices. Columns named by number, from 1, are those of a file without a header. Repeat for more.",
     )(command)
 
 

@@ -27,6 +27,7 @@ from gainful.errors import InputError, warn
 from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
+from gainful.evaluation.score_slices import read_slices
 from gainful.evaluation.scores import Scores
 from gainful.inputs.duckdb_engine import Progress
 from gainful.inputs.runs_by_name import Runs, read_runs, read_tables
@@ -106,7 +107,7 @@ def compare(
     refuse_geometric(measures_inside(request.measures))
     named = read_runs(runs, judgments, engine=options.get("engine"))
     saved, fresh = split_runs(named, baseline)
-    table = None if slices is None else read_table(slices, QUERIES, "slices")
+    table, taken = read_slices(slices, options)
     evaluating = None if progress is None else partial(_earlier, progress)
     base = next(iter(named)) if baseline is None else baseline
     if base in saved:
@@ -115,7 +116,7 @@ def compare(
         judgments,
         fresh,
         request,
-        {**options, "progress": evaluating},
+        {**taken, "progress": evaluating},
         baseline=base if base in fresh else None,
     )
     return compare_evaluated(

@@ -86,7 +86,7 @@ def evaluate(
     (0.9386, 5.0)
     """
     asked = read_request(measures, options)
-    sliced = _slicer(slices, by)
+    sliced, options = _slicer(slices, by, options)
     try:
         return sliced(evaluate_one(judgments, run, asked, options, tie_warning))
     except GainfulError:
@@ -176,27 +176,33 @@ def evaluate_runs(
     if baseline is not None:
         arguments.choice(baseline, "baseline", list(named))
     asked = read_request(measures, options, baseline=baseline is not None)
-    sliced = _slicer(slices, by)
+    sliced, options = _slicer(slices, by, options)
     found = evaluate_request(judgments, named, asked, options, tie_warning, baseline=baseline)
     for scores in found.values():
         sliced(scores)
     return RunScores(found)
 
 
-def _slicer(slices: object, by: str | Sequence[str]) -> Callable[[Scores], Scores]:
-    """Return what slices scores, if that is asked for; what is wrong with it is said before the work."""
-    if slices is None and isinstance(by, str | tuple | list) and not by:
-        return lambda scores: scores
-    # Imported here because most evaluations are not sliced.
-    from gainful.evaluation.score_slices import read_slicing, slices_of_scores
+def _slicer(
+    slices: object, by: str | Sequence[str], options: MeasuringOptions
+) -> tuple[Callable[[Scores], Scores], MeasuringOptions]:
+    """Return what slices scores, if that is asked for, and the options without what is of slices.
 
-    slicing = read_slicing(slices, by)
+    What is wrong with either is said before the work.
+    """
+    if slices is None and isinstance(by, str | tuple | list) and not by:
+        return lambda scores: scores, options
+    # Imported here because most evaluations are not sliced.
+    from gainful.evaluation.score_slices import read_slices, slices_of_scores, slicing_of
+
+    table, options = read_slices(slices, options)
+    slicing = slicing_of(table, by)
 
     def sliced(scores: Scores) -> Scores:
         scores.slices = () if slicing is None else slices_of_scores(scores, slicing)
         return scores
 
-    return sliced
+    return sliced, options
 
 
 def evaluate_request(

@@ -25,8 +25,10 @@ from gainful.evaluation.query_slicing import (
     parts_by_metadata,
     parts_by_number,
 )
-from gainful.inputs.side_table_columns import QUERIES
+from gainful.inputs.run_and_judgment_columns import SLICES_QUERY, Columns, read_columns
+from gainful.inputs.side_table_columns import SLICES
 from gainful.inputs.side_table_reader import InputTable, read_table
+from gainful.matching.keyword_options import MeasuringOptions
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import SUM
 from gainful.rendering.table_formats import Cell, Table
@@ -68,17 +70,35 @@ class Slicing:
         return found
 
 
-def read_slicing(slices: object, by: str | Sequence[str]) -> Slicing | None:
+def read_slices(
+    slices: object, options: MeasuringOptions
+) -> tuple[InputTable | None, MeasuringOptions]:
+    """Read a table of slices, whose column of queries the options may name; None where there is none.
+
+    With it come the options for what is measured, without that name.
+    """
+    if slices is None:
+        return None, options
+    columns = read_columns(options.get("columns"), slicing=True)
+    name = columns.pop(SLICES_QUERY, None)
+    if name is None:
+        return read_table(slices, SLICES, "slices"), options
+    table = read_table(slices, SLICES, "slices", columns={"query": name})
+    if not table.has_columns:
+        Columns({SLICES_QUERY: name}).refuse_unused()
+    return table, {**options, "columns": {**columns}}
+
+
+def slicing_of(table: InputTable | None, by: str | Sequence[str]) -> Slicing | None:
     """Return how queries are to be sliced, checked before the work; None where they are not.
 
     Args:
-        slices: a table with a row for each query, of any kind that is read; or None.
+        table: with a row for each query; or None.
         by: its columns, or `judged`; all of its columns if none is named.
     """
     names = arguments.listed(by, "by", "names of columns of the slices")
-    if slices is None and not names:
+    if table is None and not names:
         return None
-    table = None if slices is None else read_table(slices, QUERIES, "slices")
     return Slicing(columns_to_cut_by(names, table, AUTOMATIC), table)
 
 

@@ -63,6 +63,8 @@ _KEYS = ("query", "doc", "grade", "score", "rank", _ASSESSOR, f"{JUDGMENTS.name}
     for role in ("query", "doc", *_NUMBERS[kind.name])
 ))  # fmt: skip
 _ITEM_TABLES = ("items", "vectors")
+SLICES_QUERY = "slices.query"
+"""The key that names the column of queries in a table of slices."""
 _RECOMMENDER_KEYS = ("count", *(
     f"{HISTORY.name}.{role}" for role in ("query", "doc", "count")), *(f"{name}.doc" for name in _ITEM_TABLES)
 )  # fmt: skip
@@ -169,10 +171,12 @@ def read_columns(
     *,
     subtopics: bool = False,
     recommending: bool = False,
+    slicing: bool = False,
 ) -> Columns:
     """Check the names of columns that a caller gives; with `subtopics`, of these too.
 
-    With `recommending`, those of a history and of tables of items are among them.
+    With `recommending`, those of a history and of tables of items are among them; with `slicing`, that
+    of a table of slices.
 
     Names that were checked before are returned as they are. `queries` are the ids of those of a
     list of lists, or the path of a file with one on each line; `assessors` is the rule that merges
@@ -193,6 +197,7 @@ def read_columns(
         raise InputError("columns", "a dict such as {'query': 'user'}", shown(columns))
     keys = (*_KEYS, _SUBTOPIC, f"{JUDGMENTS.name}.{_SUBTOPIC}") if subtopics else _KEYS
     keys = (*keys, *_RECOMMENDER_KEYS) if recommending else keys
+    keys = (*keys, SLICES_QUERY) if slicing else keys
     for key, name in columns.items():
         if key not in keys:
             raise InputError("columns", "a key", f"{key!r}", did_you_mean(key, keys))

@@ -65,7 +65,8 @@ class Roles:
         white_space: whether white space stands between such fields, as in TREC files.
         prose: whether it holds texts as people wrote them: a quote within a TSV file is one of them.
         repeats: whether rows may repeat their keys: never, with the same values, or as they like.
-        named: whether callers can name its columns, by `columns`.
+        named: what stands before the name of a role where callers name its columns, by `columns`;
+            None where they cannot.
     """
 
     contents: str
@@ -82,7 +83,7 @@ class Roles:
     white_space: bool = False
     prose: bool = False
     repeats: Literal["no", "same", "yes"] = "no"
-    named: bool = False
+    named: str | None = None
 
     @property
     def all(self) -> tuple[Role, ...]:
@@ -227,7 +228,9 @@ def _missing(
 
 def _or_say(role: Role, roles: Roles) -> str:
     """Return the advice to name a column, where a caller can."""
-    return f"; or say which it is: columns {role.name}=…" if roles.named else ""
+    if roles.named is None:
+        return ""
+    return f"; or say which it is: columns {roles.named}{role.name}=…"
 
 
 def _given_twice(name: str, roles: Roles, where: str) -> InputError:
@@ -279,6 +282,8 @@ QUERIES = Roles(
     others=True,
 )
 """One row for each query: slices, and scores that come from elsewhere."""
+SLICES = replace(QUERIES, named="slices.")
+"""One row for each query, in a call that takes names of columns."""
 BOARD = Roles(
     contents="a table of scores",
     least="at least one query, or task",
@@ -345,7 +350,7 @@ ASSESSED = Roles(
     ),
     values=(Role("grade", ALIASES["grade"], "number", truth=True),),
     besides=(Role("role", ("role",), "text"),),
-    named=True,
+    named="",
 )
 SUBTOPICS = Roles(
     contents="judgments with subtopics",
@@ -360,7 +365,7 @@ SUBTOPICS = Roles(
     unnamed={4: ("query", "subtopic", "doc", "grade")},
     white_space=True,
     repeats="yes",
-    named=True,
+    named="",
 )
 ITEMS = Roles(
     contents="a table of items",

@@ -19,12 +19,11 @@ from gainful.evaluation.evaluate import (
     measure_runs,
 )
 from gainful.evaluation.request import read_request
+from gainful.evaluation.score_slices import read_slices
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.scores_by_run import means_table
 from gainful.inputs.duckdb_engine import Progress
 from gainful.inputs.runs_by_name import Runs, read_runs
-from gainful.inputs.side_table_columns import QUERIES
-from gainful.inputs.side_table_reader import read_table
 from gainful.inputs.spark_engine import Spark
 from gainful.matching.keyword_options import MeasuringOptions, PageOptions, takes
 from gainful.measures.baseline_in_formulas import refuse_without_baseline
@@ -228,7 +227,7 @@ def report(
     date = _date(created)
     runs = read_runs(runs, judgments)
     saved, fresh = split_runs(runs, baseline)
-    table = None if slices is None else read_table(slices, QUERIES, "slices")
+    table, taken = read_slices(slices, taken)
     if isinstance(options.get("engine"), Spark):
         _refuse_spark()
     if len(runs) > 1:
