@@ -99,7 +99,7 @@ def test_names_are_honoured_or_rejected(name, tmp_path):
         assert call(form, columns) is not None
     for role in columns:
         for form in given[:1] if name == "report" else given:
-            with pytest.raises(gf.errors.InputError, match="'not there'"):
+            with pytest.raises(gf.errors.InputError, match="the column '"):
                 call(form, {**columns, role: "not there"})
 
 

@@ -18,12 +18,13 @@ import gainful as gf
 from fuzzing import numbers, reference
 from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
+from gainful.inputs.clean_text_files import read_clean_rows
 from gainful.inputs.duckdb_engine import Engine, Session
 from gainful.inputs.faulty_rows import Fault, rows
 from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.inputs.spark_text import Parsing
-from gainful.matching.dict_table_conversion import columns_of
+from gainful.matching.dict_table_conversion import columns_of, documents_in
 from gainful.matching.input_kinds.dict_input import DictInput
 from gainful.matching.input_kinds.label_and_prediction_input import LabelInput, PredictionInput
 from gainful.matching.input_kinds.table_input import TableInput
@@ -39,7 +40,13 @@ POLICY = Policy()
 MATCHINGS = (("file", None), ("dict", None), ("file", 2), ("dict", 2))
 BATCH = 100  # inputs that a process tries at a time
 A_SESSION = 400  # inputs before the engine is opened anew: its tables take room
-LINES = ("plain.txt", "tabs.tsv", "clean.jsonl")  # which matching reads by itself
+LINES = (
+    "plain.txt",
+    "tabs.tsv",
+    "clean.jsonl",
+    "clean.csv",
+    "clean.tsv",
+)  # which matching reads by itself
 MATCHED_EVERY = 48  # matching takes the engine several statements, so few inputs are matched
 LINES_MATCHED_EVERY = 16
 PUBLIC_EVERY = 97  # the public functions open an engine for each call, which takes long
@@ -143,7 +150,7 @@ class Readers:
     def differences(self, number, start):
         """Yield what the readers and the reference disagree on in one input."""
         seed = input_of(number, start)
-        checks = [self.by_engine, self.by_rows_and_lines]
+        checks = [self.by_all_readers, self.by_rows_and_lines]
         if number % (LINES_MATCHED_EVERY if seed.name in LINES else MATCHED_EVERY) == 0:
             checks.append(self.by_matching)
         if number % PUBLIC_EVERY == 0:
@@ -151,7 +158,7 @@ class Readers:
         yield from self._differences(number, seed, expected_of(seed), checks)
         if number % NUMBERS_EVERY == 0:
             for column, expected in numbers.seeds(number, start):
-                checks = [self.by_engine, self.by_rows_and_lines, self.by_matching]
+                checks = [self.by_all_readers, self.by_rows_and_lines, self.by_matching]
                 yield from self._differences(number, column, expected, checks)
 
     def _differences(self, number, seed, expected, checks):
@@ -169,15 +176,33 @@ class Readers:
             if seed.name.endswith(".parquet"):
                 self._leave_what_is_over()
 
-    def by_engine(self, path, seed, expected):
-        """Read a file whole, as every command does that needs all rows."""
+    def by_all_readers(self, path, seed, expected):
+        """Read a file whole by whatever reader it gets, and then by each reader that it may get.
+
+        A small clean text is read in Python, a larger one as arrays of bytes, all others by the engine;
+        so each of the three reads what it takes, whatever the size.
+        """
         session, kind = self.session, KINDS[seed.kind]
         try:
             opened = open_input(path, kind, read_columns(given(seed)), session)
             found = _content(opened)
         except gf.errors.GainfulError:
-            found = REFUSED
-        return _unlike(found, expected)
+            return _unlike(REFUSED, expected)
+        said = _unlike(found, expected)
+        if said or not isinstance(opened, TableInput):
+            return said
+        for name, read in (
+            ("engine", _by_engine),
+            ("clean rows", _by_clean_rows),
+            ("clean ids", _by_clean_ids),
+        ):
+            try:
+                found = read(opened)
+            except gf.errors.GainfulError:
+                found = REFUSED
+            if found is not None and (said := _unlike(_unsigned(found), _unsigned(expected))):
+                return f"by {name}, {said}"
+        return None
 
     def by_rows_and_lines(self, path, seed, expected):
         """Read row by row, as messages and the lint do, then a few lines at a time, as Spark does."""
@@ -267,6 +292,44 @@ def _content(opened):
     found = {query: {} for query in documents}
     for query, doc, number in zip(queries, docs, numbers.tolist(), strict=True):
         found[query][doc] = number
+    return found
+
+
+def _by_engine(opened):
+    """Return what the engine reads, of a table that is small and clean, too."""
+    if opened.small_documents is None:
+        return None  # it has been read by the engine already
+    with opened.session.scratch():
+        return documents_in(opened.session, opened._ready, POLICY)
+
+
+def _by_clean_rows(opened):
+    """Return what the reader of clean texts reads as rows; None where it takes none."""
+    source = opened.table_to_check()
+    rows = read_clean_rows(source.file.path, source.layout) if opened._may_be_clean else None
+    if rows is None:
+        return None
+    text, ends = rows.text.tobytes(), rows.docs + rows.lengths
+    docs = [text[at:end] for at, end in zip(rows.docs.tolist(), ends.tolist(), strict=True)]
+    return _by_queries(rows.queries, rows.starts, docs, rows.numbers)
+
+
+def _by_clean_ids(opened):
+    """Return what the reader of clean texts reads with whole ids; None where it takes none."""
+    ids = opened.clean_ids()
+    if ids is None:
+        return None
+    docs = [word.tobytes().rstrip(b"\0") for word in ids.docs.byteswap().T.copy()]
+    return _by_queries(ids.queries, ids.starts, docs, ids.numbers)
+
+
+def _by_queries(queries, starts, docs, numbers):
+    found = {}
+    for place, query in enumerate(queries):
+        rows = range(int(starts[place]), int(starts[place + 1]))
+        found[query.decode()] = {docs[row].decode(): float(numbers[row]) for row in rows}
+        if len(found[query.decode()]) < len(rows):
+            return REFUSED
     return found
 
 

@@ -115,6 +115,15 @@ def line_ends(content, rng):
     return content.replace(b"\n", end, rng.randint(1, 3))
 
 
+def one_line_end(content, rng):
+    """End one line in another way, the first as often as all others: readers skip a header by its end."""
+    found = list(re.finditer(rb"\r\n|\r|\n", content))
+    if not found:
+        return content
+    place = rng.choice((found[0], rng.choice(found)))
+    return content[: place.start()] + rng.choice(LINE_ENDS) + content[place.end() :]
+
+
 def replaced(content, pattern, rng, by):
     found = list(pattern.finditer(content))
     if not found:
@@ -172,7 +181,7 @@ def noise(content, rng):
 
 
 MUTATIONS = (
-    flip, insert, insert, delete, duplicate, cut, splice, cross, tail, lines, lines, line_ends, number, number, cell,
+    flip, insert, insert, delete, duplicate, cut, splice, cross, tail, lines, lines, line_ends, one_line_end, number, number, cell,
     cell, value, encoding, packing, noise,
 )  # fmt: skip
 

@@ -74,7 +74,16 @@ def clean_lines(rows, kind):
     return "".join(f"{line}\n" for line in lines).encode()
 
 
+def clean_table(rows, kind, mark, end):
+    """A table that the reader of clean texts takes: no quotes, no delimiter in an id, one kind of line end."""
+    plain = [row for row in rows if not {*'",;|'} & {*row[1]}]
+    return separated(plain, kind, mark).replace(b"\r\n", end)
+
+
 WRITERS = {
+    "clean.csv": lambda rows, kind: clean_table(rows, kind, ",", b"\n"),
+    "clean.tsv": lambda rows, kind: clean_table(rows, kind, "\t", b"\r\n"),
+    "clean-bars.txt": lambda rows, kind: clean_table(rows, kind, "|", b"\n"),
     "plain.txt": trec,
     "tabs.tsv": lambda rows, kind: trec(rows, kind, "\t"),
     "ragged": ragged,

@@ -59,7 +59,7 @@ def test_lines_that_readers_of_csv_differ_on(line, doc, score):
     assert expected_of(seed) == right
     readers = differential.Readers()
     try:
-        checks = [readers.by_engine, readers.by_rows_and_lines, readers.by_matching]
+        checks = [readers.by_all_readers, readers.by_rows_and_lines, readers.by_matching]
         assert list(readers._differences(0, seed, right, checks)) == []
     finally:
         readers.close()
@@ -96,8 +96,8 @@ CONTENT = differential._content
 def test_a_bad_reader_is_found(monkeypatch, bad):
     monkeypatch.setattr(differential, "_content", bad)
     found = look(range(40), "tests")
-    assert {difference.reader for difference in found} == {"by_engine"}
-    assert "by_engine on" in str(found[0])
+    assert {difference.reader for difference in found} == {"by_all_readers"}
+    assert "by_all_readers on" in str(found[0])
 
 
 def test_an_input_is_made_from_its_number_alone():

@@ -59,7 +59,8 @@ _HIGHER = "better and worse mean higher and lower: whether high is good depends 
 @click.option(
     "--separator",
     metavar="TEXT",
-    help="What stands between several categories in one cell of --items, such as '|'.",
+    help="What stands between several categories in one cell of --items, such as '|'. "
+    "Where it is not given, cells are split at |, ; or commas, with a warning that says so.",
 )
 @click.option(
     "--vectors", type=InputFile(), help="A table with an item and its numbers on each row."

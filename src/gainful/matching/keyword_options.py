@@ -31,8 +31,8 @@ class ReadingOptions(InputOptions, total=False):
 
     Attributes:
         columns: names of columns that are not among the usual: query, doc, grade, score, rank, or
-            of one side alone, such as judgments.query; slices.query is that of a table of slices. None as grade says that there is no column
-            of grades: every row has grade 1.
+            of one side alone, such as judgments.query; slices.query is that of a table of slices. None
+            as grade says that there is no column of grades: every row has grade 1.
         assessors: for judgments of several assessors, how their grades of a document become one. One of
             "mean", "median", "majority" (of several grades as frequent, the lowest), "max", "min",
             "dawid-skene", or the name of the assessor whose grades count. `merge_judgments` defines them.

@@ -64,7 +64,8 @@ def evaluate_recommendations(
         judgments: `{user: {item: grade}}`, or any of the others: what is relevant.
         expected: a run, of what a simple recommender shows, for Serendipity; the most popular items
             of the history if None.
-        separator: what stands between several categories in one cell, such as "|".
+        separator: what stands between several categories in one cell, such as "|". If None, cells are
+            split at |, ; or commas where they look like several categories, with a warning.
         **options: see `ReadingOptions`; columns may also name those of the history, history.query,
             history.doc and count, and the ids in the other tables, items.doc and vectors.doc.
 

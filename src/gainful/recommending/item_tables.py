@@ -1,14 +1,15 @@
 """What is known of items: the catalogue, their categories by column, their vectors."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from gainful import arguments
 from gainful.array_types import Bools, Floats, Ints
-from gainful.errors import InputError
+from gainful.errors import InputError, warn
 from gainful.inputs.duckdb_engine import Session
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.run_and_judgment_columns import Columns
@@ -22,6 +23,8 @@ _SEVERAL = (list, tuple, set, frozenset)
 _BARE = "category"  # the column of a dict that names none
 _FORMS = "a dict {item: [number, …]}, a pair (ids, array), the path of a file, or a data frame"
 _PAIR, _MATRIX = 2, 2
+_USUAL_SEPARATORS = ("|", ";")  # which no name of a category has
+_COMMA = ","
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,17 +91,29 @@ class ItemTable:
     Attributes:
         items: (n,) numbers of all of them, each once: the catalogue.
         columns: the categories by the name of their column.
+        separators: what was found between categories in the cells of a column, where the caller
+            did not say it.
     """
 
     items: Ints
     columns: Mapping[str, Categories]
+    separators: Mapping[str, str] = field(default_factory=dict)
+    _warned: set[str] = field(default_factory=set)
 
     def column(self, name: str | None, measure: object) -> Categories:
         """Return the categories of a column; of the only one where it is not named."""
         if name is None and len(self.columns) == 1:
-            return next(iter(self.columns.values()))
-        if name in self.columns:
-            return self.columns[name]  # type: ignore[index]
+            name = next(iter(self.columns))
+        if name is not None and name in self.columns:
+            if name in self.separators and name not in self._warned:
+                self._warned.add(name)
+                separator = self.separators[name]
+                warn(
+                    f"items: cells of {name!r} are split at {separator!r}, so an item has several "
+                    f"categories. Pass separator={separator!r} to confirm, or a text that no cell has "
+                    "to keep cells whole."
+                )
+            return self.columns[name]
         if not self.columns:
             expected = "items with a column of categories"
             raise InputError(str(measure), expected, "ids alone", "Give {item: category}.")
@@ -161,28 +176,56 @@ def read_items(
         arguments.text(separator, "separator")
         if not separator:
             raise InputError("separator", "a text between categories", "an empty one")
-    rows: Mapping[str, list[tuple[str, str]]]
+    cells: Mapping[str, list[tuple[str, str | None]]]
+    rows: dict[str, list[tuple[str, str]]] = {}
     if isinstance(given, _SEVERAL) and not any(isinstance(each, Mapping) for each in given):
         ids = [id_text(item, where="items") for item in given]
-        rows = {}
+        cells = {}
     elif isinstance(given, Mapping) and any(isinstance(each, _SEVERAL) for each in given.values()):
         ids, rows = _from_lists(given, separator)
+        cells = {}
     else:
         table = _table(given, ITEMS, "items", session, columns)
         ids = list(table["item"])
-        rows = {
-            name: [
-                (item, category)
-                for item, cell in zip(ids, table.texts(name), strict=True)
-                for category in _split(cell, separator)
-            ]
+        cells = {
+            name: [*zip(ids, table.texts(name), strict=True)]
             for name in table.columns
             if name.strip()  # without the row numbers that pandas writes
         }
     if not ids:
         raise InputError("items", ITEMS.least, "none")
+    separators = {}
+    for name, column in cells.items():
+        used = separator
+        if used is None:
+            used = _usual_separator([cell for _, cell in column if cell is not None])
+            separators |= {} if used is None else {name: used}
+        rows[name] = [(item, category) for item, cell in column for category in _split(cell, used)]
     every = np.unique(codes.of(ids))
-    return ItemTable(every, {name: _categories(pairs, codes) for name, pairs in rows.items()})
+    found = {name: _categories(pairs, codes) for name, pairs in rows.items()}
+    return ItemTable(every, found, separators)
+
+
+def _usual_separator(cells: Sequence[str]) -> str | None:
+    """Return what stands between several categories in the cells of a column; None where nothing does.
+
+    A comma may be part of a name. It separates where most of what stands between commas is found in
+    two different cells or more, which parts of one name are not.
+
+    >>> _usual_separator(["Drama|Comedy", "Drama"]), _usual_separator(["Action, Drama", "Drama, Action", "Drama"])
+    ('|', ',')
+    >>> _usual_separator(["Food, Drinks & Tobacco", "Toys"]), _usual_separator(["1,995", "1,996"])
+    (None, None)
+    """
+    for separator in _USUAL_SEPARATORS:
+        if any(len(_split(cell, separator)) > 1 for cell in cells):
+            return separator
+    distinct = {cell for cell in cells if cell.strip()}
+    several = [parts for cell in distinct if len(parts := _split(cell, _COMMA)) > 1]
+    places = Counter(part for cell in distinct for part in {*_split(cell, _COMMA)})
+    parts = {part for listed in several for part in listed}
+    shared = [part for part in parts if places[part] > 1 and not part.isdigit()]
+    return _COMMA if shared and 2 * len(shared) > len(parts) else None
 
 
 def _split(cell: str | None, separator: str | None) -> list[str]:
