@@ -7,7 +7,7 @@ examples of a lint, these generators go through the file again.
 import csv
 import io
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -165,10 +165,25 @@ def table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row |
         return Fault(line, "a row with ids", f"an empty one: {written}", _EMPTY)
     if len(fields) != len(layout.names):
         expected = f"{len(layout.names)} fields ({', '.join(layout.names)})"
-        return Fault(line, expected, f"{len(fields)}: {written}")
+        remedy = trailing_delimiters(fields, len(layout.names), layout.delimiter)
+        return Fault(line, expected, f"{len(fields)}: {written}", remedy)
     rank = None if layout.rank is None else fields[layout.rank]
     found = fields[value] if kind.implied is None else kind.implied
     return _row(line, fields[query], fields[doc], found, kind, rank)
+
+
+def trailing_delimiters(fields: Sequence[str], count: int, delimiter: str) -> str:
+    r"""Say how to remove delimiters at the ends of lines, where those alone are too many.
+
+    >>> trailing_delimiters(["q1", "d1", "5", ""], 3, ",")
+    "Remove the delimiters at the ends of lines: sed -E 's/[,]+\\r?$//' FILE > NEW."
+    >>> trailing_delimiters(["q1", "d1", "5", "x"], 3, ",")
+    ''
+    """
+    if len(fields) <= count or any(field.strip() for field in fields[count:]):
+        return ""
+    mark = "\\t" if delimiter == "\t" else delimiter
+    return f"Remove the delimiters at the ends of lines: sed -E 's/[{mark}]+\\r?$//' FILE > NEW."
 
 
 def _jsonl(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:

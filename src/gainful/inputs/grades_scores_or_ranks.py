@@ -7,16 +7,42 @@ from dataclasses import dataclass, replace
 
 from gainful.arguments import is_truth
 from gainful.inputs.values_as_numbers import is_array, number_of
+from gainful.message_texts import shortened
 
 UNGRADED = "?"
 """What a pool has in the place of a grade that nobody has given yet."""
 
 _GIVE = "Give the document a grade, or remove the row: without one it is not judged."
-_COMMA = re.compile(r"\s*[-+]?\d[\d.]*(,\d+)+\s*", re.ASCII)
+_REMOVE = "Give the document a {}, or remove the row."
+_COMMA = re.compile(r"\s*[-+]?\d[\d.]*(,\d+)+(\.\d*)?\s*", re.ASCII)
+_PERCENT = re.compile(r"\s*[-+]?\d[\d.,]*\s*%\s*", re.ASCII)
+# What spreadsheets and databases write for nothing, and for a formula that failed.
+_NOTHING = frozenset(
+    [
+        "#n/a",
+        "n/a",
+        "#na",
+        "na",
+        "null",
+        "none",
+        "nil",
+        "-",
+        "--",
+        "#value!",
+        "#ref!",
+        "#div/0!",
+        "#name?",
+        "#num!",
+        "#null!",
+        "\\n",
+    ]
+)
 _DIGITS = re.compile(
     r"\s*-?\d{1,15}(\.\d{1,15})?\s*", re.ASCII
 )  # of a number in the place of which its text stands
 _TRUTH = ("true", "false")
+_BEGIN_NUMBERS = frozenset("+-.0123456789$")
+_NO_NUMBERS = frozenset(["nan", "inf", "infinity"])
 _POINT = "Write decimals with a point, as in 2.5, and thousands without a comma."
 _CONTENTS = {
     "judgments": "judgments of grades",
@@ -49,6 +75,18 @@ def _odd_character(text: str) -> str:
         return ""
     name = unicodedata.name(odd, "no name").lower()
     return f"It has the character U+{ord(odd):04X} ({name}): write {plain}."
+
+
+def _map_words(word: str) -> str:
+    """Show how words become grades; nothing for a number that is written in another way, such as 1e999 or 0x1p3."""
+    if word.strip()[:1] in _BEGIN_NUMBERS or word.strip().casefold() in _NO_NUMBERS:
+        return ""
+    quoted = '"' + shortened(word.strip()).replace('"', "'") + '"'
+    return (
+        f'Map each word to a number first: frame.replace({{"grade": {{{quoted}: "1"}}}}), where "grade" is '
+        'the column. For a file, frame = pandas.read_csv("FILE", dtype=str), and to_csv("NEW.csv", index=False) '
+        "writes the result."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +151,24 @@ class Kind:
             return "Give the number in it, value.item(). For a whole array, values.tolist() makes numbers."
         if isinstance(value, str) and _COMMA.fullmatch(value):
             return _POINT
+        if isinstance(value, str) and _PERCENT.fullmatch(value):
+            plain = value.replace("%", "").strip()
+            return f"Write percentages without the sign in every row, {plain} for {value.strip()}."
+        if isinstance(value, str) and value.strip().casefold() in _NOTHING:
+            return _GIVE if self.number == "grade" else _REMOVE.format(self.number)
         if isinstance(value, str) and _DIGITS.fullmatch(value):
             return (
                 f"Write the {self.number} as a number: {value.strip()} without quotes in JSON, "
                 f'float(row["{self.number}"]) in Python.'
             )
+        word = isinstance(value, str) and any(map(str.isalpha, value))
+        mapped = _map_words(value) if word and self.number == "grade" else ""
         if isinstance(value, str) and not value.isascii():
-            return _odd_character(value)
+            return _odd_character(value) or mapped
         lacking = value is None or (isinstance(value, str) and value in ("", UNGRADED))
         number = number_of(value)
         lacking = lacking or (number is not None and math.isnan(number))
-        return _GIVE if lacking and self.number == "grade" else ""
+        return (_GIVE if lacking and self.number == "grade" else "") or ("" if lacking else mapped)
 
     def number_of_truth(self, value: object) -> float | None:
         """Return a truth value as the grade that it is, 1 or 0; None of anything else, and of a run.

@@ -39,6 +39,7 @@ from gainful.inputs.records_of_lists import (
     refuse_lists,
     refuse_no_list,
     refuse_other_list,
+    with_path,
 )
 from gainful.inputs.rows_mistaken_for_documents import (
     IDS_OF_HITS,
@@ -157,11 +158,14 @@ def read_lists(given: object, kind: Kind, columns: Columns, name: str) -> Lists 
     """
     given = own_judgments(_unwrapped(given, kind), kind)
     reading = _Reading(kind, columns, name)
+    path = reading.asked.get("doc")
     if isinstance(given, Mapping):
-        return _read_mapping(given, reading)
+        return _read_mapping(with_path(given, path), reading)
     if not _is_list(given):
         return None
     items = list(given)
+    if path is not None and "." in path:
+        items = [with_path(item, path) if isinstance(item, Mapping) else item for item in items]
     if not items:
         raise InputError(name, kind.least, "an empty list")
     first = items[0]
@@ -785,7 +789,8 @@ class _Reading:
             where,
             "the id of a document" if asked is None else f"the field {asked!r} for doc",
             f"only {', '.join(repr(name) for each in held for name in each)}",
-            "Say which field it is: columns doc=…."
+            "Say which field it is: columns doc=…"
+            + ("." if asked is None else f", or the path to it in the list: doc={asked}.FIELD.")
             + ("" if asked is None else for_other_side(self.kind, self._columns)),
         )
 

@@ -14,7 +14,12 @@ from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
 from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.lists_and_records import is_dict_of_dicts, own_judgments
-from gainful.inputs.records_of_lists import lacks_list, refuse_list_as_doc, refuse_lists
+from gainful.inputs.records_of_lists import (
+    lacks_list,
+    refuse_list_as_doc,
+    refuse_lists,
+    with_path,
+)
 from gainful.inputs.refused_dicts_of_columns import refuse_columns
 from gainful.inputs.run_and_judgment_columns import asked_columns, find_columns, number_after_none
 from gainful.inputs.search_responses import is_answer
@@ -96,7 +101,8 @@ def read_nested(
     """
     value = own_judgments(_parsed(file), kind)
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        listed = isinstance(value[0].get(asked_columns(kind, columns).get("doc")), list)
+        asked = asked_columns(kind, columns).get("doc")
+        listed = isinstance(with_path(value[0], asked).get(asked), list)
         other = listed or is_answer(value[0]) or lacks_list(value[0], kind, columns)
         return OtherShape(value) if other else Records(file.name, kind, value)
     if isinstance(value, dict):

@@ -34,6 +34,57 @@ _TELLING = frozenset([*NAMES, "error"])
 _MOST_FIELDS = 200  # of an answer
 
 
+def with_path(record: Mapping[Any, Any], path: str | None) -> Mapping[Any, Any]:
+    """Return a record whose list is named by the path to the ids in it, such as contexts.metadata.chunk_id.
+
+    The list and the ids are then under the whole path. A record that has a field of that very name, or
+    no list at the beginning of the path, is returned as it is.
+
+    >>> given = {"query": "q", "contexts": [{"metadata": {"id": "a"}, "score": 2}]}
+    >>> with_path(given, "contexts.metadata.id")["contexts.metadata.id"]
+    [{'metadata': {'id': 'a'}, 'score': 2, 'contexts.metadata.id': 'a'}]
+    """
+    if path is None or "." not in path or path in record:
+        return record
+    name, *within = path.split(".")
+    items = items_of(record.get(name))
+    if items is None:
+        return record
+    others = {key: value for key, value in record.items() if key != name}
+    return {**others, path: [_with_id(item, within, path) for item in items]}
+
+
+def _with_id(item: Any, within: Sequence[str], path: str) -> Any:
+    if not isinstance(item, Mapping):
+        return item
+    value: Any = item
+    for name in within:
+        if not isinstance(value, Mapping) or name not in value:
+            return item  # that it lacks the id is said where it is read
+        value = value[name]
+    return {**item, path: value}
+
+
+def path_to_ids(name: str, items: Iterable[Any]) -> str:
+    """Return the path to the ids in a list of objects; the name of the list where none is known.
+
+    >>> path_to_ids("contexts", [{"text": "…", "metadata": {"chunk_id": "a"}}])
+    'contexts.metadata.chunk_id'
+    >>> path_to_ids("contexts", ["a"])
+    'contexts'
+    """
+    first = next(iter(items), None)
+    if not isinstance(first, Mapping):
+        return name
+    inside = [([key], each) for key, each in first.items() if isinstance(each, Mapping)]
+    for path, fields in [([], first), *inside]:
+        plain = {plain_name(field): field for field in fields}
+        known = next((plain[one] for one in ("id", "_id", *ALIASES["doc"]) if one in plain), None)
+        if known is not None:
+            return ".".join([name, *map(str, path), known])
+    return name
+
+
 def is_of_a_query(found: Mapping[Any, Any]) -> bool:
     """Return whether what stands under a query is no dict of documents: an answer, lists, an error.
 
@@ -117,8 +168,9 @@ def holds_documents(
     >>> holds_documents({"query": "q", "retrieved": ["a"]}, RUN, {})
     True
     """
-    listed = [name for name in record if items_of(record[name]) is not None]
     asked = asked_columns(kind, columns).get("doc")
+    record = with_path(record, asked)
+    listed = [name for name in record if items_of(record[name]) is not None]
     plain = {plain_name(name): name for name in record}
     doc = next((plain[one] for one in ALIASES["doc"] if one in plain), None)
     text = record.get(doc if asked is None else asked)
@@ -262,7 +314,8 @@ def refuse_lists(
             where,
             "a column for doc, or a list of documents",
             f"only {', '.join(map(repr, record))}",
-            f"Name the field of the list: columns {kind.name}.doc={lists[0]}; "
+            f"Name the field of the list: columns {kind.name}.doc="
+            f"{path_to_ids(lists[0], items_of(record[lists[0]]) or ())}; "
             f"known are {', '.join(known)}.",
         )
 

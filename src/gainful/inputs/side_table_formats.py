@@ -14,7 +14,12 @@ from typing import Any, Literal, NoReturn
 
 from gainful.arguments import is_writable
 from gainful.errors import InputError
-from gainful.inputs.faulty_rows import Fault, delimited_rows, numbered_lines
+from gainful.inputs.faulty_rows import (
+    Fault,
+    delimited_rows,
+    numbered_lines,
+    trailing_delimiters,
+)
 from gainful.inputs.files import (
     BYTE_ORDER_MARK,
     LocalFile,
@@ -431,6 +436,7 @@ def _as_long(
                 f"{head.file.name}:{line}",
                 shortened(f"{len(names)} fields ({', '.join(names)})", 120),
                 f"{len(fields)}: {shown(delimiter.join(fields))}",
+                trailing_delimiters(fields, len(names), delimiter),
             )
         yield TableRow(line, header, [field or None for field in fields])
 

@@ -388,7 +388,8 @@ def refuse(source: Source, problem: Exception) -> NoReturn:
     expected, remedy = f"{source.kind.contents} that can be read", "Check what wrote it."
     if f" as {number} of query " in found:  # what the SELECT of a typed table says
         expected = f"numbers as {number}"
-        remedy = "Write a number for it, or leave the row out."
+        text = found.partition(f" as {number} of query ")[0].removeprefix("'").removesuffix("'")
+        remedy = source.kind.advice(text) or "Write a number for it, or leave the row out."
         if found.endswith(NOT_HELD):
             found, remedy = found.removesuffix(NOT_HELD), INEXACT
             expected = f"a {number} that a float64 holds exactly"
