@@ -164,6 +164,11 @@ _RECORDS = {
     "score too large": (_json(b'{"query":"q","doc":"c","score":1e999}'), REFUSED),
     "score with a plus": (_json(b'{"query":"q","doc":"c","score":+3}'), REFUSED),
     "score with a zero before": (_json(b'{"query":"q","doc":"c","score":03}'), REFUSED),
+    "nan in a field that is not read": (_json(b'{"query":"q","doc":"c","score":3,"x":nan}'), REFUSED),
+    "inf in a field that is not read": (_json(b'{"query":"q","doc":"c","x":[1, -INF],"score":3}'), REFUSED),
+    "infinity in a field that is not read": (_json(b'{"query":"q","doc":"c","x":infinity,"score":3}'), REFUSED),
+    "nan and inf in texts": (
+        _json(b'{"query":"q","doc":"c","score":3,"x":"Nan, inf and nan are: nan, information"}'), _and(c=3.0)),
     "score that is no float64": (_json(b'{"query":"q","doc":"c","score":9007199254740993}'), REFUSED),
     "score that is a large float64": (
         _json(b'{"query":"q","doc":"c","score":9007199254740992}', b'{"query":"q","doc":"d","score":1e17}'),

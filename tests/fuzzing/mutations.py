@@ -26,7 +26,7 @@ VALUES = (
 JSON_VALUE = re.compile(rb'(?<=: )("[^"]*"|-?[0-9.e+-]+)')
 CELL = re.compile(rb"[^\s,;|\"{}\[\]:]+")
 DECIMAL = re.compile(rb"(?<![\w.])-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?(?![\w.])")
-LINE_ENDS = (b"\n", b"\r\n", b"\r", b"\n\n", b"\n\r", b"\r\r\n", b" \n", b"\n ")
+LINE_ENDS = (b"\n", b"\r\n", b"\r", b"\r\r", b"\n\n", b"\n\r", b"\r\r\n", b" \n", b"\n ")
 ENDINGS = (
     "",
     ".txt",

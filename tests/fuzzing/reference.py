@@ -200,7 +200,9 @@ def find_header(first, name, kind, columns):
         return None
     for delimiter in delimiters_of(name):
         try:
-            names = next(iter(begun(split_csv(line, delimiter))), [])  # a lone \r ends a row, too
+            names = next(
+                iter(begun(split_csv(line, delimiter), delimiter)), []
+            )  # a lone \r ends a row, too
         except RefusedError:
             if could_be_header(line + '"', delimiter, kind, columns):
                 raise UnsettledError("a name that goes over several lines") from None
@@ -313,9 +315,9 @@ def split_csv(text, delimiter):
     return rows
 
 
-def begun(rows):
-    """Return the rows of CSV from the first that is not blank."""
-    first = next((place for place, row in enumerate(rows) if len(row) > 1 or row[0].strip()), 0)
+def begun(rows, delimiter):
+    """Return the rows of CSV from the first that is not blank; one of tabs alone is."""
+    first = next((place for place, row in enumerate(rows) if delimiter.join(row).strip()), 0)
     return rows[first:]
 
 
@@ -335,7 +337,7 @@ def read_table(content, delimiter, names, kind, columns):
     """Return the rows of a table with its names of columns in the first line."""
     lines = content.split(b"\n")
     header = next(place for place, line in enumerate(lines) if line.strip(BLANKS))
-    _, *rest = begun(split_csv(loose_text(b"\n".join(lines[header:])), delimiter))
+    _, *rest = begun(split_csv(loose_text(b"\n".join(lines[header:])), delimiter), delimiter)
     return turned(checked(rest, names, places_of(names, kind, columns)), names, kind, columns)
 
 
@@ -351,8 +353,6 @@ def checked(table, names, places):
         if has_surrogate(query + doc):
             raise RefusedError("not UTF-8")
         found.append((query, doc, number_of(number)))
-    if any(has_surrogate(field) for row in table for field in row):
-        raise UnsettledError("bytes that are no text, in a field that is not needed")
     return found
 
 

@@ -1,6 +1,7 @@
 """A few seconds of fuzzing from a fixed seed, and proof that it would find something."""
 
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import gainful as gf
-from fuzzing import differential, numbers, reference
+from fuzzing import differential, mutations, numbers, reference
 from fuzzing.differential import REFUSED, expected_of, input_of, look
 from fuzzing.seeds import ROWS, SEEDS, Seed, ranked
 from input_forms import as_dicts
@@ -90,6 +91,53 @@ def stumbles(*_):
 
 
 CONTENT = differential._content
+
+
+@pytest.mark.parametrize("name", ["_by_engine", "_by_clean_rows", "_by_clean_ids"])
+def test_each_reader_of_a_small_table_is_tried(monkeypatch, name):
+    """A small clean file has a reader of its own; each other reader that could read it is tried, too."""
+    read = getattr(differential, name)
+
+    def loses(opened):
+        found = read(opened)
+        if isinstance(found, dict):
+            found[next(iter(found))].popitem()
+        return found
+
+    monkeypatch.setattr(differential, name, loses)
+    found = [str(each) for each in look(range(60), "tests")]
+    assert found
+    assert all("by_all_readers" in each and name[4:].replace("_", " ") in each for each in found)
+
+
+ENDS_OF_HEADERS = ("\r", "\r\r", "\n\r", "\r\n", "\r\r\n")
+
+
+@pytest.mark.parametrize("end", ENDS_OF_HEADERS)
+@pytest.mark.parametrize("name", ["clean.csv", "clean.tsv", "clean-bars.txt", "comma.csv"])
+@pytest.mark.parametrize("kind", ROWS)
+def test_every_reader_on_every_end_of_a_header(kind, name, end):
+    (seed,) = (each for each in SEEDS if (each.kind, each.name) == (kind, name))
+    header, _, rest = seed.content.replace(b"\r\n", b"\n").partition(b"\n")
+    seed = seed._replace(content=header + end.encode() + rest)
+    readers = differential.Readers()
+    try:
+        checks = [
+            readers.by_all_readers,
+            readers.by_rows_and_lines,
+            readers.by_matching,
+            readers.by_check,
+        ]
+        assert list(readers._differences(0, seed, expected_of(seed), checks)) == []
+    finally:
+        readers.close()
+
+
+def test_line_ends_of_headers_are_tried():
+    """A header that ended in a carriage return alone once lost rows, in small files only."""
+    rng = random.Random("tests")  # noqa: S311
+    found = {mutations.one_line_end(b"h\na\nb\n", rng) for _ in range(300)}
+    assert {b"h" + end.encode() + b"a\nb\n" for end in ENDS_OF_HEADERS} <= found
 
 
 @pytest.mark.parametrize("bad", [loses_a_document, takes_everything, stumbles])

@@ -204,7 +204,7 @@ def test_nothing_beside_truth_is_no_grade():
     [
         (
             {"grade": ["good"]},
-            "numbers as grade, found 'good' as grade of query q, document a. Write a number",
+            "numbers as grade, found 'good' as grade of query q, document a. Map each word",
         ),
         (
             {"grade": [2**53 + 1]},

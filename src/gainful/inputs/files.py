@@ -287,7 +287,8 @@ def first_fields(text: str, delimiter: str) -> list[str]:
     """
     try:
         rows = csv_fields(io.StringIO(text, newline=""), delimiter)
-        return next((row for row in rows if any(field.strip() for field in row)), [])
+        # A line of delimiters is blank where they are, as tabs are; a row of empty cells is none.
+        return next((row for row in rows if delimiter.join(row).strip()), [])
     except csv.Error:
         return []
 

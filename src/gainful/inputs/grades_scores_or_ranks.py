@@ -161,8 +161,9 @@ class Kind:
                 f"Write the {self.number} as a number: {value.strip()} without quotes in JSON, "
                 f'float(row["{self.number}"]) in Python.'
             )
-        word = isinstance(value, str) and any(map(str.isalpha, value))
-        mapped = _map_words(value) if word and self.number == "grade" else ""
+        mapped = ""
+        if isinstance(value, str) and self.number == "grade" and any(map(str.isalpha, value)):
+            mapped = _map_words(value)
         if isinstance(value, str) and not value.isascii():
             return _odd_character(value) or mapped
         lacking = value is None or (isinstance(value, str) and value in ("", UNGRADED))

@@ -22,6 +22,8 @@ _BLANKS = b" \t\v\f\r"  # with the line feed, all that separates fields
 _TO_BLANK = bytes.maketrans(_BLANKS, b" " * len(_BLANKS))
 _TAB, _LINE_FEED, _RETURN, _SPACE, _QUOTE = 9, 10, 13, 32, ord('"')
 _COMMA, _BRACKET, _BRACE = ord(","), ord("]"), ord("}")
+_BEFORE_VALUES = (*b" \t:,[-+",)
+_SMALL_LETTERS = np.uint8(32)  # the bit that tells them from capitals
 _MOST_BLANKS = 16  # before the end of an object, where a comma is looked for
 
 Bytes = NDArray[np.uint8]
@@ -106,15 +108,33 @@ def see_cleaned(path: Path) -> Seen:
 def see_json_lines(path: Path) -> Seen:
     """Look at lines of JSON; blank ones are no rows.
 
-    The engine takes a comma before the bracket that ends an object or an array, and a form feed or
-    another control for a blank; no other reader does.
+    The engine takes a comma before the bracket that ends an object or an array, a form feed or
+    another control for a blank, and `nan` and `inf` in any case for numbers; no other reader does.
     """
     return _see(path, _is_strict_json, None)
+
+
+def _has_words_as_numbers(chunk: Bytes) -> bool:
+    """Return whether `nan` or `inf` may be a value; a text that has such a word counts, too."""
+    small = chunk | _SMALL_LETTERS
+    begins = np.flatnonzero((small[:-3] == ord("n")) | (small[:-3] == ord("i")))
+    for word in (b"nan", b"inf"):
+        found = begins
+        for at, letter in enumerate(word):
+            found = found[small[found + at] == letter]
+        before, after = chunk[np.maximum(found - 1, 0)], chunk[found + len(word)]
+        ends = ~((after | _SMALL_LETTERS >= ord("a")) & (after | _SMALL_LETTERS <= ord("z")))
+        ends |= (word == b"inf") & (after | _SMALL_LETTERS == ord("i"))  # of infinity
+        if (np.isin(before, _BEFORE_VALUES) & ends).any():
+            return True
+    return False
 
 
 def _is_strict_json(chunk: Bytes, ending: Bools) -> bool:
     controls = np.count_nonzero(chunk < _SPACE)
     if controls != np.count_nonzero(ending) + np.count_nonzero(chunk == _TAB):
+        return False
+    if _has_words_as_numbers(chunk):
         return False
     ends = np.flatnonzero((chunk == _BRACE) | (chunk == _BRACKET))
     before = ends[ends > 0] - 1  # the first byte is seen next door

@@ -194,7 +194,7 @@ def read_items(
         }
     if not ids:
         raise InputError("items", ITEMS.least, "none")
-    separators = {}
+    separators: dict[str, str] = {}
     for name, column in cells.items():
         used = separator
         if used is None:
@@ -220,10 +220,9 @@ def _usual_separator(cells: Sequence[str]) -> str | None:
     for separator in _USUAL_SEPARATORS:
         if any(len(_split(cell, separator)) > 1 for cell in cells):
             return separator
-    distinct = {cell for cell in cells if cell.strip()}
-    several = [parts for cell in distinct if len(parts := _split(cell, _COMMA)) > 1]
-    places = Counter(part for cell in distinct for part in {*_split(cell, _COMMA)})
-    parts = {part for listed in several for part in listed}
+    listed = [{*_split(cell, _COMMA)} for cell in {*cells}]
+    places = Counter(part for some in listed for part in some)
+    parts = {part for some in listed if len(some) > 1 for part in some}
     shared = [part for part in parts if places[part] > 1 and not part.isdigit()]
     return _COMMA if shared and 2 * len(shared) > len(parts) else None
 
