@@ -50,7 +50,7 @@ def test_one_option_is_enough(cli, files):
         assert "1.0000" in spoken.stdout
     alone = cli("evaluate", *pair, "--fold", "max")
     assert (alone.returncode, alone.stdout) == (2, "")
-    assert "E.g. '#' for chunks doc7#1 and doc7#2." in alone.stderr
+    assert "E.g. '#' for chunks doc7#1 and doc7#2" in alone.stderr
 
 
 def test_packed_or_from_standard_input(cli, pair, files):

@@ -646,7 +646,7 @@ def _difference(
     ends = paired.ends_of_difference(kept, measure, base, other)
     interval = _interval(comparison, apart, level, ends)
     checked = check_change(condition, run, exact_mean(apart), interval, apart.size)
-    doubt = comparison[run, condition.name].verdict.qualification
+    doubt = comparison[run, condition.name].verdict.qualification if paired.unjudged else ""
     return replace(checked, found=f"{checked.found}, but {doubt}") if doubt else checked
 
 

@@ -122,14 +122,7 @@ class _Rows:
     def add(self, query: str, grades: DocNumbers, scores: DocNumbers | None) -> None:
         """Match one query; `scores` is None where the run lacks it."""
         judged = judged_of(grades, query, self.policy)
-        returned: DocNumbers = {} if scores is None else scores
-        if "" in returned:
-            raise empty_id(f"run, query {query!r}, document ids")
-        plain = (self.policy.drop_self, self.policy.precision) == ("no", "double")
-        if self.chunks is not None or not plain:
-            returned = returned_of(returned, query, self.policy, self.chunks)
-        elif _has_other_ids(returned, judged):
-            returned = documents_of(returned, "run", query, self.policy)
+        returned = self._returned({} if scores is None else scores, query, judged)
         pool = sorted_numbers(judged, "grade", "judgments", query)
         if pool.size:
             self.lowest_grade = min(self.lowest_grade, float(pool[0]))
@@ -171,6 +164,17 @@ class _Rows:
         self.retrieved.append(ascending.size)
         self.unjudged.append(unjudged)
         self.missing.append(scores is None)
+
+    def _returned(self, scores: DocNumbers, query: str, judged: DocNumbers) -> DocNumbers:
+        """Return the retrieved documents of a query; ids that matter for no value stay as they are."""
+        if "" in scores:
+            raise empty_id(f"run, query {query!r}, document ids")
+        plain = (self.policy.drop_self, self.policy.precision) == ("no", "double")
+        if self.chunks is not None or not plain:
+            return returned_of(scores, query, self.policy, self.chunks)
+        if _has_other_ids(scores, judged):
+            return documents_of(scores, "run", query, self.policy)
+        return scores
 
     def matched(self, queries: list[str], extra: tuple[str, ...]) -> Matched:
         """Put the rows together in their canonical order."""
