@@ -405,11 +405,15 @@ def split_lines(lines):
 # JSON and JSON lines
 
 
-def parsed(text):
-    """Return JSON as a value, each key of an object once."""
+def parsed(text, read=None):
+    """Return JSON as a value, each key of an object once; of those that are not read, not all readers see that."""
 
     def unique(pairs):
-        if len({key for key, _ in pairs}) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = {key for key in keys if keys.count(key) > 1}
+        if twice and read is not None and not twice & read:
+            raise UnsettledError("a key twice that is not read")
+        if twice:
             raise RefusedError("a key twice")
         return dict(pairs)
 
@@ -444,18 +448,22 @@ def read_json(content, first, kind, columns):
         record = None
     if isinstance(record, dict) and not all(isinstance(value, dict) for value in record.values()):
         lines = [line for line in content.split(b"\n") if line.strip(BLANKS)]
-        return as_dicts(read_records([parsed(line) for line in lines], kind, columns))
+        names = list(record)
+        read = {names[place] for place in places_of(names, kind, columns)}
+        return as_dicts(read_records([parsed(line, read) for line in lines], kind, columns))
     value = parsed(content)
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         return as_dicts(read_records(value, kind, columns))
     if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
         raise RefusedError("neither records nor {query: {doc: number}}")
     found = {
-        query: {doc: json_number(number) for doc, number in documents.items()}
+        query: {doc: json_number(number, kind) for doc, number in documents.items()}
         for query, documents in value.items()
     }
     if any(has_surrogate(text) for query in found for text in (query, *found[query])):
         raise RefusedError("a lone surrogate")
+    if any(not text for query in found for text in (query, *found[query])):
+        raise RefusedError("an empty id")
     if not any(found.values()):
         raise RefusedError("no documents")
     return found
@@ -470,7 +478,7 @@ def read_records(records, kind, columns):
         if not isinstance(record, dict) or any(key not in record for key in keys):
             raise RefusedError("a key is missing")
         query, doc, number = (record[key] for key in keys)
-        found.append((json_id(query), json_id(doc), json_number(number)))
+        found.append((json_id(query), json_id(doc), json_number(number, kind)))
     return turned(found, names, kind, columns)
 
 
@@ -489,8 +497,10 @@ def json_id(value):
     return text
 
 
-def json_number(value):
-    """Return a number that a float64 holds, an integer exactly."""
+def json_number(value, kind):
+    """Return a number that a float64 holds, an integer exactly; as a grade, a truth value is 1 or 0."""
+    if isinstance(value, bool) and kind == "judgments":
+        return float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise RefusedError("no number")
     try:

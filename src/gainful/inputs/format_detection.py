@@ -145,11 +145,11 @@ def _delimited(
     try:
         line = first.decode().rstrip("\r")
     except UnicodeDecodeError:
-        if asked_columns(kind, given):
+        if not {*asked_columns(kind, given).values()} <= {*kind.fields}:
             found = shortened(repr(first)[1:])
             remedy = "Convert the file to UTF-8."
             raise InputError(where, "UTF-8 text", found, remedy) from None
-        return trec(kind, " ", {}, where)  # its reader says where and what
+        return trec(kind, " ", given, where)  # its reader says where and what
     if line.startswith("sep="):
         remedy = "Remove the line: it is for a spreadsheet alone."
         raise InputError(where, "names of columns", shown(line), remedy)
