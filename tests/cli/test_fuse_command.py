@@ -98,7 +98,7 @@ def test_settings_are_chosen_and_the_run_of_the_best_is_written(cli, tmp_path):
         (["-m", "AP"], "--measure goes with --tune."),
         (["--missing", "skip"], "--missing goes with --tune."),
         (["--chunks", "#"], "--chunks goes with --tune."),
-        (["--ties", "best"], "ties: expected doc or doc_ascending or average"),
+        (["--ties", "best"], "ties: expected auto or doc or doc_ascending or average"),
         (["--tune", JUDGMENTS, "--folds", "many"], "--folds takes loo or a number"),
         (["-o", KEYWORD], "is one of the inputs"),
         (["-o", "fused.xlsx"], "promises a spreadsheet"),

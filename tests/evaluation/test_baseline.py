@@ -28,7 +28,6 @@ MEASURES = [
 ODD = [
     "007",
     "7",
-    "",
     " ",
     "two words",
     "a\tb\nc",

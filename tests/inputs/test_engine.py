@@ -162,7 +162,7 @@ def test_a_signal_stops_a_query(handled, ask, tmp_path):
 
 
 def test_a_progress_that_fails_stops_a_query(tmp_path):
-    def fail(_):
+    def fail(*_):
         raise Stopped
 
     with Session(gf.Engine(folder=tmp_path), fail) as session, pytest.raises(Stopped):

@@ -37,7 +37,7 @@ def rows_of(kind, count):
     """Rows of two queries; the first row of each has the highest number."""
     pad = "" if count == SMALL else "-" * 30
     return [
-        (f"q{row * 2 // count}", f"d{row}{pad}", 1 + (count - row) % 5 if kind == "judgments" else count - row)
+        (f"q{row * 2 // count}", f"d{row}{pad}", (count - row) % 5 if kind == "judgments" else count - row)
         for row in range(count)
     ]  # fmt: skip
 

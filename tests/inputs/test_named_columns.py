@@ -130,7 +130,7 @@ def test_numbers_where_there_is_a_header(form, session, tmp_path):
         ({"query": "user"}, "the column 'user' for query.*judgments alone|run alone is written run.query"),
         ({"judgments.query": "quary"}, "Did you mean 'query'"),
         ({"grade": "rel"}, "the column 'rel' for grade"),
-        ({"run.query": "x"}, "an input with columns, one of which is 'x', found none"),
+        ({"run.query": "x"}, "a Unix time in field 4.*judgments.query=1"),
         ({"grade": "grade", "score": "score"}, "columns, score: expected an input with columns"),
         ({"score": "s", "run.rank": "r"}, "a score or a rank, by which a run is ordered, found both"),
     ],

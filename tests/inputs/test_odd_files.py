@@ -265,7 +265,7 @@ def test_integers_among_objects_are_not_rounded(kind, number, session):
 @pytest.mark.parametrize("number", [EXACT, -EXACT, EXACT + 2, 2**70, True, 0.1])
 def test_objects_that_a_float_holds(kind, number, session):
     frame = pd.DataFrame({"query": ["q"], "doc": ["a"], NUMBERS[kind]: np.array([number], object)})
-    if number is True:
+    if number is True and kind == "run":  # as a grade, it is 1
         refused(session, frame, kind, "found True in a column of objects")
     else:
         assert read(session, frame, kind) == [("q", "a", float(number))]

@@ -205,9 +205,9 @@ def test_what_nobody_foresaw_is_one_short_message():
 
 
 @pytest.mark.parametrize("name", [name for name, (tool, _) in CALLS.items() if tool == name])
-@pytest.mark.parametrize("judged", [1, 2])
-def test_every_tool_answers_about_one_judged_query_and_two(name, judged, tmp_path):
-    """One query has no interval, and no tool writes one."""
+@pytest.mark.parametrize("judged", [1, 2, 10])
+def test_every_tool_answers_about_few_judged_queries(name, judged, tmp_path):
+    """Fewer than ten queries have no interval, and no tool writes one."""
     from gainful.integrations.mcp import _Folders, _told, _Tools
 
     queries = [f"q{i}" for i in range(judged)]
@@ -226,4 +226,4 @@ def test_every_tool_answers_about_one_judged_query_and_two(name, judged, tmp_pat
     found = json.loads(_told(tool)(**arguments))
     assert found["verdict"]
     if name == "evaluate":
-        assert ("without an interval" in found["verdict"]) == (judged == 1)
+        assert ("without an interval" in found["verdict"]) == (judged < 10)

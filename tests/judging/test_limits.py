@@ -248,7 +248,7 @@ def operations(work):
 
 def test_a_curve_takes_as_much_for_each_cutoff():
     few, some, many = (
-        operations(lambda upto=upto: gf.curve(JUDGED, FOUND, upto=upto)) for upto in (100, 200, 400)
+        operations(lambda upto=upto: gf.curve(JUDGED, FOUND, upto=upto)) for upto in (200, 400, 800)
     )
     assert many - some == pytest.approx(2 * (some - few), rel=0.01)
 

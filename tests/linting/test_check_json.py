@@ -60,12 +60,12 @@ def test_numbers_that_are_not_finite_among_judgments(files):
 
 
 def test_what_is_no_number_is_counted_and_the_others_checked(files):
-    """In a dict, True is 1; in JSON true is no number, neither here nor to a measure."""
+    """As a grade, true is 1; as a score it is no number, neither here nor to a measure."""
     run = '{"q1": {"a": "1", "b": null, "c": true, "d": 9007199254740993, "e": [], "f": 1e999}}'
     found = {each.rule: each for each in gf.check(JUDGMENTS, {"mine": files("run.json", run)})}
     assert (found["unreadable-row"].count, found["not-finite"].count) == (5, 1)
     assert found["unreadable-row"].place == "query 'q1', document 'a'"
-    for word in ("true", "null", '"1"', "[]"):
+    for word in ("null", '"1"', "[]"):
         path = files("run.json", f'{{"q1": {{"a": 1, "b": {word}}}}}')
         (each,) = (one for one in gf.check(path) if one.rule == "unreadable-row")
         assert (each.count, each.doc) == (1, "b")

@@ -11,7 +11,7 @@ import gainful as gf
 from gainful.matching.chunks_to_documents import Chunks
 
 PARTS = {
-    "::": ["doc7::256::3", "doc7::1::1", "doc8::9", "doc9", "::x"],
+    "::": ["doc7::256::3", "doc7::1::1", "doc8::9", "doc9"],
     "#": ["doc7#2#3", "doc8#1", "doc9"],
     ".": ["doc7.md.1", "doc8.2", "doc9"],
     "\\E|": ["doc7\\E|1\\E|2", "doc8\\E|1", "doc9"],

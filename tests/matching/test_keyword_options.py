@@ -383,3 +383,22 @@ def test_the_threads_of_an_engine_hold_for_all_of_the_work(monkeypatch, tmp_path
     assert work() == (8, 8)
     assert work(engine=gf.Engine(threads=3)) == (3, 3)
     assert work(engine=gf.Engine(threads=1)) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["one", "both", "any", "method"])
+def test_progress_may_take_the_share_alone(name):
+    """A function of the share alone is as good as one that also takes the name of the run."""
+    calls = []
+    progress = {
+        "one": lambda share: calls.append((share,)),
+        "both": lambda share, name: calls.append((share, name)),
+        "any": lambda *told: calls.append(told),
+        "method": calls.append,
+    }[name]
+    run = {"q": {"a": 1.0}}
+    gf.evaluate({"q": {"a": 1}}, run, progress=progress)
+    gf.evaluate_runs({"q": {"a": 1}}, {"one": run, "two": run}, progress=progress)
+    gf.fuse({"one": run, "two": run}, progress=progress)
+    assert len(calls) >= 3
+    if name in ("both", "any"):
+        assert {"one", "two"} <= {told[1] for told in calls}

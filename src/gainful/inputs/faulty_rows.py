@@ -62,8 +62,8 @@ def rows(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
     reader = {"trec": _trec, "table": _table, "jsonl": _jsonl}[layout.format]
     found = reader(file, layout, kind)
     first = next(found, None)
-    if isinstance(first, Fault) and not first.remedy:
-        first = replace(first, remedy=_advice(first, layout))
+    if isinstance(first, Fault) and (layout.numbered or not first.remedy):
+        first = replace(first, remedy=f"{_advice(first, layout)} {first.remedy}".strip())
     if first is not None:
         yield first
         yield from found

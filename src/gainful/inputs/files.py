@@ -75,7 +75,7 @@ _QUERIED = (
 )
 # A path makes one slash of two.
 _ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+):/(?P<rest>/?.*)", re.IGNORECASE | re.DOTALL)
-_SECRETS = re.compile(r"(?<=//)[^/@:]*:[^/@]*@|\?.*", re.DOTALL)
+_SECRETS = re.compile(r"(?<=//)[^/@:]*:.*@|\?.*", re.DOTALL)  # up to the last @
 # What copies a file from an address to this machine.
 _COPIES = {
     **dict.fromkeys(("http", "https", "ftp"), "curl -LO '{}'"),

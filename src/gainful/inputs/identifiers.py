@@ -54,7 +54,7 @@ def id_text(value: object, *, where: str) -> str:
 
 def empty_id(where: str) -> InputError:
     """Return the error of an id without a character."""
-    return InputError(where, "an id", "an empty text", "Give it an id, or remove it.")
+    return InputError(where, "an id", "an empty one", "Give it an id, or remove it.")
 
 
 def id_advice(value: object) -> str:

@@ -80,9 +80,9 @@ class Records:
             for (role, column), key in zip(ids.items(), keys, strict=True):
                 if isinstance(record[key], list | tuple):
                     refuse_list_as_doc(record, self.kind, columns, where)
-                column.append(id_text(record[key], where=where))
-                if not column[-1]:
+                if record[key] == "":
                     raise InputError(where, f"an id as {role}", "an empty text")
+                column.append(id_text(record[key], where=where))
             given = record[value] if self.kind.implied is None else self.kind.implied
             # NaN and the infinities are found in the table, as in one of another format.
             real = isinstance(given, float | np.floating)

@@ -21,7 +21,9 @@ from gainful.inputs.format_detection import Layout
 MOST_ROWS = 20_000
 """Rows of a table that is read in Python; from some more on, the engine is as fast."""
 _EXACT = 2.0**53  # below it, a float64 holds every integer
-_MINUS_ZERO = re.compile(rb"(?<![0-9eE])-(?:[0.]+(?![0-9.])|[0-9.]+[eE])")  # -0, -.0, and what may be as small
+_MINUS_ZERO = re.compile(
+    rb"(?<![0-9eE])-(?:[0.]+(?![0-9.])|[0-9.]+[eE])"
+)  # -0, -.0, and what may be as small
 _MOST_BYTES = 40  # for each row, of a text that is read in Python
 
 # What the engine calls the types of columns, by what pandas and polars call them.

@@ -38,9 +38,9 @@ class ReadingOptions(InputOptions, total=False):
             "dawid-skene", or the name of the assessor whose grades count. `merge_judgments` defines them.
         engine: what may be used of the machine, an `Engine`; or, in `evaluate`, `evaluate_runs` and
             `compare`, `Spark`, which then reads the files.
-        progress: called with the share of the work that is done, from 0 to 1, and the name of what is
-            being done: the run that is measured, or a step such as "reading". Spark reports its stages
-            from a thread of its own.
+        progress: called with the share of the work that is done, from 0 to 1, and, if it takes a second
+            argument, the name of what is being done: the run that is measured, or a step such as
+            "reading". Spark reports its stages from a thread of its own.
         queries: for an input that is a list of lists, or of responses of a search, the ids of their
             queries, in order. Or the path of a file with an id on each line.
     """
@@ -93,6 +93,8 @@ def takes(
         def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
             _refuse_unknown(function.__name__, named, known)
             _refuse_more(function.__name__, len(given), placed)
+            if callable(progress := named.get("progress")):
+                named["progress"] = _taking_both(progress)
             engine = named.get("engine")
             with at_most(engine.threads if isinstance(engine, Engine) else None):
                 return function(*given, **named)
@@ -118,6 +120,23 @@ def naming_keywords(function: Callable[Parameters, Result]) -> Callable[Paramete
         return function(*given, **named)
 
     return call
+
+
+def _taking_both(progress: Callable[..., object]) -> Callable[..., object]:
+    """Return a function of a share and a name: one of the share alone is called without the name.
+
+    >>> shares = []
+    >>> _taking_both(shares.append)(0.5, "run")
+    >>> shares
+    [0.5]
+    """
+    try:
+        inspect.signature(progress).bind(0.0, "")
+    except TypeError:
+        return lambda share, _: progress(share)
+    except ValueError:  # of what is built in and says nothing of its arguments
+        pass
+    return progress
 
 
 def _by_place(signature: inspect.Signature) -> list[str] | None:

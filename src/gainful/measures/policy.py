@@ -242,8 +242,9 @@ class Policy:
                 "Arrays have no document ids to order ties by.",
             )
         usual = dict(_DECIDED)
-        if in_order or not known:
-            usual["ties"] = "order" if in_order else "average"
+        shown_order = arguments.truth(in_order, "in_order")
+        if shown_order or not known:
+            usual["ties"] = "order" if shown_order else "average"
         open_ = {name: answer for name, answer in usual.items() if getattr(self, name) == "auto"}
         return dataclasses.replace(self, **open_) if open_ else self
 

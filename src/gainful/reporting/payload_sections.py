@@ -163,7 +163,7 @@ def _verdict(each: Difference) -> dict[str, Any]:
         "run": each.run,
         "word": each.verdict.word,
         "sentence": each.verdict.sentence,
-        "qualification": each.verdict.qualification,
+        "qualification": each.verdict.qualification or None,
         "base_mean": each.base_mean,
         "run_mean": each.run_mean,
         "difference": each.difference,

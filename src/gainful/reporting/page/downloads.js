@@ -1,6 +1,6 @@
 // Tables as files: every digit, every id as it is.
 
-const FIELDS = ["measure", "base", "run", "word", "base_mean", "run_mean", "difference", "low", "high", "level", "p", "effect", "wins", "ties", "losses", "queries", "sentence"];
+const FIELDS = ["measure", "base", "run", "word", "base_mean", "run_mean", "difference", "low", "high", "level", "p", "effect", "wins", "ties", "losses", "queries", "sentence", "qualification"];
 
 /** The tables: a name, what is in it, and a function that makes {columns, rows}. */
 function tablesToSave() {
