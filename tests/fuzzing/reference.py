@@ -417,11 +417,23 @@ def parsed(text, read=None):
             raise RefusedError("a key twice")
         return dict(pairs)
 
+    if read is not None and not is_text(text):
+        loose = json_or_nothing(text.decode(errors="replace"))
+        if isinstance(loose, dict) and not any("\ufffd" in str(loose.get(key)) for key in read):
+            raise UnsettledError("bytes that are no text in what is not read")
     try:
         # Every file of some that were put together may begin with the mark.
         return json.loads(text_of(text).removeprefix("\ufeff"), object_pairs_hook=unique)
     except (ValueError, RecursionError):
         raise RefusedError("no JSON") from None
+
+
+def json_or_nothing(text):
+    """Return JSON as a value; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def looks_like_json(first, kind):
