@@ -54,6 +54,14 @@ def test_a_chunk_may_have_the_id_of_a_document():
     assert scores["DCG@3"] == 1 + 2 / 2
 
 
+def test_the_chunks_of_an_unjudged_document_are_unjudged():
+    run = {"q": {"x#1": 3.0, "x#2": 2.0, "a#1": 1.0}}
+    policy = {**IN_PLACE, "unjudged": "condense"}
+    assert gf.evaluate(JUDGMENTS, run, "RR", policy=policy, chunks="#")["RR"] == 1
+    scores = gf.evaluate(JUDGMENTS, run, "Judged@3", policy=IN_PLACE, chunks="#")
+    assert (scores["Judged@3"], scores.coverage.unjudged) == (1 / 3, 2)
+
+
 @pytest.mark.parametrize("unjudged", ["condense", -1])
 def test_further_chunks_are_not_unjudged(unjudged):
     policy = {**IN_PLACE, "unjudged": unjudged}

@@ -88,7 +88,7 @@ def test_verdicts_and_slices_are_those_of_a_comparison(data, page):
         assert verdict == {
             "measure": each.measure, "base": each.base, "run": each.run,
             "word": each.verdict.word, "sentence": each.verdict.sentence,
-            "qualification": each.verdict.qualification,
+            "qualification": each.verdict.qualification or None,
             "base_mean": each.base_mean, "run_mean": each.run_mean, "difference": each.difference,
             "low": each.interval.low, "high": each.interval.high, "level": 0.95, "p": each.p,
             "effect": each.effect, "wins": each.wins, "ties": each.ties, "losses": each.losses,

@@ -250,10 +250,11 @@ def warn_of_ratings(grades: Sequence[float], measures: Iterable[Measure], what: 
     first, others = doubtful[0], len(doubtful) - 1
     more = f" (and {counted(others, 'other measure')})" if others else ""
     verb = "count" if others else "counts"
+    worst = next(grade for grade in grades if grade >= 1)
     warn(
         f"{what}: the grades look like ratings, from {grades[0]:g} to {grades[-1]:g} without a 0, and "
-        f"{first}{more} {verb} a document with a rating of 1 as relevant. Name the lowest rating that "
-        f"is good: {first.having(rel=good)}. If every rated document is relevant, write "
+        f"{first}{more} {verb} a document with a rating of {worst:g} as relevant. Name the lowest rating "
+        f"that is good: {first.having(rel=good)}. If every rated document is relevant, write "
         f"{first.having(rel=0.5)}."
     )
 

@@ -48,15 +48,17 @@ Path = tuple[str, ...]
 INCOMPLETE: Mapping[str, tuple[Path, ...]] = {
     "elasticsearch": (
         ("timed_out",), ("_shards", "failed"), ("_clusters", "failed"), ("_clusters", "partial"),
+        ("is_partial",), ("is_running",), ("error",),
     ),
     "solr": (("responseHeader", "partialResults"),),
     "vespa": (
         ("root", "errors"),
         ("root", "coverage", "degraded", "timeout"),
         ("root", "coverage", "degraded", "adaptive-timeout"),
+        ("root", "coverage", "degraded", "non-ideal-state"),
     ),
     "typesense": (("search_cutoff",),),
-    "meilisearch": (("remoteErrors",),),
+    "meilisearch": (("remoteErrors",), ("degraded",)),
     "algolia": (("timeoutHits",),),
     "qdrant": (("status", "error"),),
     "weaviate": (("errors",),),
@@ -141,7 +143,7 @@ def problem_in(given: Mapping[Any, Any], kind: Kind = RUN) -> tuple[str, str] | 
     if kind.name != RUN.name:
         return None
     lacking = _lacks_hits(given)
-    if lacking or hits_in(given) is not None:
+    if lacking or hits_in(given) is not None or _is_kept(given):
         mark = incomplete_in(given, _MARKS)
         if mark is not None:
             return "a complete response", mark

@@ -141,14 +141,20 @@ def without_self(documents: Mapping[Any, float], query: str) -> Mapping[Any, flo
 
 
 class FurtherChunk(str):
-    """The id of a chunk whose document is listed by a better chunk; it keeps its rank, with grade 0."""
+    """The id of a chunk whose `document` is listed by a better chunk; the chunk keeps its rank."""
 
-    __slots__ = ()
+    document: str
 
 
-def further_chunks(documents: Mapping[Any, float]) -> dict[str, float]:
-    """Return the further chunks among the documents of a query, with their grade."""
-    return {doc: 0.0 for doc in documents if isinstance(doc, FurtherChunk)}
+def further_chunks(
+    documents: Mapping[Any, float], judged: Mapping[Any, float]
+) -> dict[str, float]:
+    """Return the further chunks of the judged documents of a query with their grade, 0.
+
+    Those of an unjudged document are as unjudged as the document.
+    """
+    further = (doc for doc in documents if isinstance(doc, FurtherChunk))
+    return {chunk: 0.0 for chunk in further if chunk.document in judged}
 
 
 def refuse_in_place(policy: Policy, remedy: str) -> None:
@@ -186,10 +192,14 @@ def _fold_in_place(scores: DocScores, chunks: Chunks) -> DocScores:
     for chunk, doc in documents.items():
         if doc not in best or scores[chunk] > scores[best[doc]]:
             best[doc] = chunk
-    return {
-        doc if best[doc] == chunk else FurtherChunk(f"{chunk} (further chunk)"): scores[chunk]
-        for chunk, doc in documents.items()
-    }
+    folded = {}
+    for chunk, doc in documents.items():
+        listed = doc
+        if best[doc] != chunk:
+            listed = FurtherChunk(f"{chunk} (further chunk)")
+            listed.document = doc
+        folded[listed] = scores[chunk]
+    return folded
 
 
 def unknown_chunk(chunk: str) -> InputError:

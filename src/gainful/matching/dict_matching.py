@@ -127,7 +127,7 @@ class _Rows:
         if pool.size:
             self.lowest_grade = min(self.lowest_grade, float(pool[0]))
         if self.policy.fold == "in_place":
-            judged = {**judged, **further_chunks(returned)}
+            judged = {**judged, **further_chunks(returned, judged)}
         ascending = None
         if self.policy.unjudged == "zero":  # now, since documents are then found in the cache
             ascending = sorted_numbers(returned, "score", "run", query)

@@ -155,7 +155,7 @@ CHOICES: tuple[Choice, ...] = (
             "max": "the highest score of its chunks",
             "first": "the score of the chunk that the run names first",
             "in_place": "each document takes the rank of its best chunk, and its other chunks keep their "
-            "ranks with grade 0: the cutoff counts chunks, as in the documents in the top 5 chunks",
+            "ranks and add nothing: the cutoff counts chunks, as in the documents in the top 5 chunks",
         },
     ),
     Choice(
