@@ -48,7 +48,7 @@ Path = tuple[str, ...]
 INCOMPLETE: Mapping[str, tuple[Path, ...]] = {
     "elasticsearch": (
         ("timed_out",), ("_shards", "failed"), ("_clusters", "failed"), ("_clusters", "partial"),
-        ("is_partial",), ("is_running",), ("error",),
+        ("is_partial",), ("is_running",),
     ),
     "solr": (("responseHeader", "partialResults"),),
     "vespa": (

@@ -146,9 +146,7 @@ class FurtherChunk(str):
     document: str
 
 
-def further_chunks(
-    documents: Mapping[Any, float], judged: Mapping[Any, float]
-) -> dict[str, float]:
+def further_chunks(documents: Mapping[Any, float], judged: Mapping[Any, float]) -> dict[str, float]:
     """Return the further chunks of the judged documents of a query with their grade, 0.
 
     Those of an unjudged document are as unjudged as the document.
