@@ -237,7 +237,6 @@ _PACKED = re.compile(r"(.*?)(\.gz|\.zst|)", re.DOTALL)
 # Tests with a matrix of cases that takes long: `make test` tries one in so many of them, among which
 # is every value of every parameter, and `make deep` tries all.
 THINNED = {
-    "tests/spark/test_spark_at_work.py::test_the_run_is_sent_once": 16,
     "tests/spark/test_spark_input.py::test_the_rows_of_a_query_are_in_one_place_after_grouping": 16,
     "tests/spark/test_stream.py::test_the_same_as_from_dicts": 16,
     "tests/tensors/test_jax_operations.py::test_relaxed_orders_from_rank_to_rank": 16,
@@ -398,7 +397,6 @@ ALIKE = {
     "tests/spark/test_spark_input.py::test_so_many_documents_reach_the_edge": 16,
     "tests/spark/test_spark_input.py::test_rows_without_a_value": 16,
     "tests/spark/test_spark_text.py::test_a_file_gives_the_same_number_or_the_same_message": 12,
-    "tests/spark/test_spark_text.py::test_named_columns_and_ranks": 12,
     "tests/browser/test_page_detail.py::test_every_family_has_its_table": 12,
     "tests/browser/test_page_detail.py::test_grades_are_told_apart_by_their_colours": 8,
     "tests/browser/test_page_detail.py::test_what_is_left_out_is_told_and_how_to_see_it": 8,
@@ -409,12 +407,10 @@ ALIKE = {
     "tests/browser/test_page_odd.py::test_the_table_of_coverage_fits": 8,
     "tests/browser/test_page_odd.py::test_the_tally_stands_in_columns": 8,
     "tests/browser/test_playground_page.py::test_a_broken_link_is_told": 12,
-    "tests/tensors/test_listwise_at_once.py::test_compiled_in_one_graph_and_once": 24,
     "tests/tensors/test_metrics.py::test_under_the_transformations_of_the_libraries": 8,
     "tests/tensors/test_losses.py::test_flat_lists_are_the_padded_ones": 24,
     "tests/tensors/test_losses.py::test_half_precision_is_accumulated_in_single": 24,
     "tests/tensors/test_losses_odd.py::test_a_large_shift_costs_no_digits": 12,
-    "tests/tensors/test_losses_transformed.py::test_transformations_of_jax": 16,
     "tests/tensors/test_metrics.py::test_every_level_of_relevance": 12,
     "tests/tensors/test_metrics.py::test_single_precision_keeps_its_digits_in_long_lists": 12,
     "tests/assessors/test_effect_of_disagreement.py::test_the_items_to_settle_are_those_that_matter": 8,
@@ -428,7 +424,6 @@ ALIKE = {
     "tests/cli/test_project_file.py::test_judgments_by_option_are_those_of_the_first_file": 12,
     "tests/cli/test_standard_input.py::test_every_file_may_be_standard_input": 8,
     "tests/cli/test_standard_input.py::test_every_function_takes_what_can_be_read_once": 8,
-    "tests/dialects/test_which.py::test_percentages": 8,
     "tests/dialects/test_which.py::test_what_is_above_a_hundred_is_no_percentage": 12,
     "tests/evaluation/test_measures_against_literal.py::test_long_lists": 48,
     "tests/evaluation/test_unjudged.py::"
@@ -478,7 +473,6 @@ ALIKE = {
     "tests/measures/test_check_measure.py::test_measures_of_the_catalogue": 6,
     "tests/measures/test_measure_cookbook.py::test_the_same_as_its_formula": 6,
     "tests/tensors/test_imported_frameworks.py::test_a_framework_is_found": 4,
-    "tests/spark/test_spark_input.py::test_documents_that_do_not_meet_are_told_as_of_dicts": 6,
     "tests/spark/test_same_on_spark.py::test_judgments_from_this_machine": 6,
 }
 
