@@ -152,7 +152,7 @@ def test_runs_steps_and_the_report_are_logged():
 
 def test_a_comparison_is_logged():
     runs = {"old": {query: {"a": 1} for query in GRADES}, "new": run()}
-    found = gf.compare(GRADES, runs, ["nDCG@10", "RR"], baseline="old")
+    found = gf.compare(GRADES, runs, ["nDCG@10", "RR"], baseline="old", interval="t")
     metrics, files, _ = logged(found)
     difference = found["new", "nDCG@10"]
     names = ("difference", "low", "high", "p")
