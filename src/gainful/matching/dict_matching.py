@@ -146,7 +146,9 @@ class _Rows:
         first = ascending.size + 1 - ascending.searchsorted(wanted, "right")
         rank = first
         if self.policy.ties in _ORDERS and (first < last).any():
-            docs = documents_of(returned, "run", query, self.policy)
+            docs = returned
+            if self.chunks is None:  # else they are texts already
+                docs = documents_of(returned, "run", query, self.policy)
             rank = _untied(first, list(shared), docs, _ORDERS[self.policy.ties])
         seen = ascending.size
         if self.depth is not None and self.depth < seen:
