@@ -76,8 +76,10 @@ lint: $(VENV)/stamp-check  ## lint, format, types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy tests/typed_calls.py
 
-check: lint  ## lint, format, types, import law, public API; the documentation is run by `make test`
+check: lint  ## lint, format, types, prose, import law, public API; the documentation is run by `make test`
+	$(BIN)/python docs/prose.py
 	$(PYTEST) -n 2 -q tests/project/test_import_law.py tests/project/test_public_api.py
 
 docs: $(VENV)/stamp-check  ## write the generated parts of the documentation anew

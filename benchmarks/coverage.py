@@ -12,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from gainful.rendering.table_formats import Table, as_markdown
-from gainful.statistics.intervals import few_changed, intervals_of_means
-from gainful.statistics.prediction_powered import Stratum, half_width, powered_means
-from gainful.statistics.resampling import Draws
+from gainful.arithmetic.statistics.intervals import few_changed, intervals_of_means
+from gainful.arithmetic.statistics.prediction_powered import Stratum, half_width, powered_means
+from gainful.arithmetic.statistics.resampling import Draws
+from gainful.output.rendering.table_formats import Table, as_markdown
 
 LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2

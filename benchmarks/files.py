@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import data
-from gainful.rendering.table_formats import Table
+from gainful.output.rendering.table_formats import Table
 from timing import Process, Result, best_of
 
 MEASURES = ("-m", "nDCG@10", "-m", "nDCG")

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import gainful as gf
 from desk_load import judge_at_once
 from desk_server import Command, study
-from gainful.rendering.table_formats import Table, as_markdown, as_text
+from gainful.output.rendering.table_formats import Table, as_markdown, as_text
 from postgres_server import new_schema, running_postgres
 
 _PEOPLE = 20
@@ -34,7 +34,7 @@ def measure(address: str, grades: int, pause: float, order: str, turn: int) -> l
         load = judge_at_once(links, pause=pause, most=grades // _PEOPLE)
         desk.end()
     assert not load.refused, load.refused[:3]
-    with gf.Study(address) as judged:
+    with gf.judging.Study(address) as judged:
         record = {(each.assessor, each.id, each.item, each.after.grade) for each in judged.record()}
     assert record == {(name, event, item, grade) for name, _, event, item, grade in load.confirmed}
     assert all(len(names) == 1 for names in load.given.values())

@@ -26,7 +26,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 import gainful as gf
-from gainful.rendering.table_formats import Cell, Table, as_text
+from gainful.output.rendering.table_formats import Cell, Table, as_text
 
 _QUERIES, _TURN, _DOCS, _WORDS, _LENGTH, _DEPTH = 1000, 100, 20_000, 3000, 40, 100
 _THREADS = (1, 8)

@@ -19,8 +19,9 @@ import files
 import fusion
 import gainful as gf
 import significance
+import small_inputs
 import start
-from gainful.rendering.table_formats import Table, as_markdown, as_text
+from gainful.output.rendering.table_formats import Table, as_markdown, as_text
 from timing import Result, take_turns
 
 
@@ -198,7 +199,9 @@ def main() -> None:
         return
     if options.only in (None, "W9"):
         print(write(start.start_up(3 * options.turns)), end="\n\n")
-    if options.only == "W9":
+    if options.only in (None, "W12"):
+        print(write(small_inputs.small_inputs(options.turns)), end="\n\n")
+    if options.only in ("W9", "W12"):
         return
     results = []
     for name, work in works.items():

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 import gainful as gf
-from gainful.statistics.intervals import bca_interval
-from gainful.statistics.paired_tests import sign_flips
-from gainful.statistics.resampling import Draws
+from gainful.arithmetic.statistics.intervals import bca_interval
+from gainful.arithmetic.statistics.paired_tests import sign_flips
+from gainful.arithmetic.statistics.resampling import Draws
 from timing import Result, take_turns
 
 RESAMPLES, QUERIES = 10_000, 5_000

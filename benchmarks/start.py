@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import data
-from gainful.rendering.table_formats import Table
+from gainful.output.rendering.table_formats import Table
 from timing import Process, run_process
 
 _BARE = "import numpy, duckdb"

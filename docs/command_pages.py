@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import click
 
+from gainful.cli.command import GroupedCommand, groups_of
 from gainful.cli.commands import commands
-from gainful.cli.grouped_help import GroupedCommand, groups_of
 
 LONGEST = 30  # characters of names and choices that stand in a column of their own
 
@@ -81,7 +81,7 @@ def command_page(name: str) -> Callable[[], str]:
 
 
 def command_list() -> str:
-    """Every command in a line, in the order of a user's work."""
+    """Return a table of all commands, in the order of the help."""
     lines = ["| command | what it does |", "|---|---|"]
     lines += [
         f"| [`gainful {name}`]({name}.md) | {plain(line)} |"

@@ -5,6 +5,7 @@ import inspect
 import re
 from collections.abc import Callable
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,8 +21,8 @@ PLACES = gf._PLACES  # noqa: SLF001, the table is the package's own
 MODULES = {
     "gainful.compat": "gainful.compat",
     "gainful.integrations": "gainful.integrations",
-    "gainful.losses": "gainful.tensors.losses",
-    "gainful.metrics": "gainful.tensors.metrics",
+    "gainful.losses": "gainful.training.losses",
+    "gainful.metrics": "gainful.training.metrics",
 }
 WHOLE = "::: {}\n    options: {{members: false, show_root_heading: false}}"  # what a module says of itself
 DEEPER = "\n    options: {heading_level: 3}"
@@ -30,7 +31,8 @@ DEEPER = "\n    options: {heading_level: 3}"
 def families() -> str:
     """Every measure, and its example worked out."""
     return "\n\n".join(
-        f"{gf.writing.render(family, 'markdown')}\n\n{worked(family)}" for family in gf.catalogue()
+        f"{gf.writing.render(family, 'markdown')}\n\n{worked(family)}"
+        for family in gf.measures.families(needs="grades")
     )
 
 
@@ -76,6 +78,12 @@ def rules() -> str:
     return "\n".join(lines)
 
 
+def error_codes() -> str:
+    """Every code of errors and warnings."""
+    rows = [f"| `{code}` | {meaning} |" for code, meaning in gf.errors.CODES.items()]
+    return "\n".join(["| code | meaning |", "|---|---|", *rows])
+
+
 def columns() -> str:
     """Return the names of columns that are read, by what they hold."""
     return (
@@ -96,7 +104,7 @@ def dialects() -> str:
     lines += [
         f"| `{each.name}` | {each.tool} | `{each.main()}` | {each.choices()} "
         f"| {'any' if each.grades is None else each.grades.expected} | {each.notes()} |"
-        for each in gf.dialects()
+        for each in gf.measures.dialects()
     ]
     return "\n".join(lines)
 
@@ -139,6 +147,16 @@ def reference_of_hosts() -> str:
     return "\n\n".join(parts)
 
 
+def doc_of_constant(module: str, name: str) -> str:
+    """Return the text below the assignment of a constant."""
+    body = ast.parse(Path(find_spec(module).origin).read_text(encoding="utf-8")).body  # type: ignore[union-attr, arg-type]
+    for statement, below in pairwise(body):
+        target = getattr(statement, "target", None) or getattr(statement, "targets", [None])[0]
+        if isinstance(target, ast.Name) and target.id == name and isinstance(below, ast.Expr):
+            return inspect.cleandoc(ast.literal_eval(below.value))
+    return ""
+
+
 def names_of(place: str) -> str:
     """Return the names of a public place as rows of a table."""
     page = "gainful.md" if place == "gainful" else f"{place.removeprefix('gainful.')}.md"
@@ -146,12 +164,14 @@ def names_of(place: str) -> str:
     lines = ["| name | what it is |", "|---|---|"]
     found = {name: getattr(module, name) for name in PLACES[place]}
     for name, each in sorted(found.items(), key=lambda one: isinstance(one[1], ModuleType)):
-        first = (inspect.getdoc(each) or "").partition("\n")[0].replace("|", "\\|")
+        documented = inspect.isroutine(each) or isinstance(each, type | ModuleType)
+        about = inspect.getdoc(each) if documented else doc_of_constant(*PLACES[place][name])
+        first = (about or "").partition("\n")[0].replace("|", "\\|")
         link = f"{page}#{place}.{name}"
         shown = name
         if isinstance(each, ModuleType):
             first, link = f"Module: {first}", f"{name}.md"
-        elif callable(each) and not isinstance(each, type):
+        elif documented and not isinstance(each, type):
             shown = f"{name}()"
         lines.append(f"| [`{shown}`]({link}) | {first} |")
     return "\n".join(lines)
@@ -203,6 +223,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "subtopics": subtopics,
     "recommendations": recommendations,
     "rules": rules,
+    "error_codes": error_codes,
     "columns": columns,
     "dialects": dialects,
     "names": names,
@@ -235,9 +256,16 @@ def stubs() -> dict[Path, str]:
     found = {}
     for place, public in PLACES.items():
         if any(module != place for module, _ in public.values()):
-            source = find_spec(place).origin  # type: ignore[union-attr]
-            found[Path(source).with_suffix(".pyi")] = stub(place)  # type: ignore[arg-type]
+            found[stub_file(place)] = stub(place)
     return found
+
+
+def stub_file(place: str) -> Path:
+    """Return the stub of a place: beside its module, or where a module of a topic would be."""
+    topic = place.removeprefix("gainful.")
+    if topic in gf._TOPICS:  # noqa: SLF001
+        return Path(gf.__file__).parent / f"{topic}.pyi"  # type: ignore[arg-type]
+    return Path(find_spec(place).origin).with_suffix(".pyi")  # type: ignore[union-attr, arg-type]
 
 
 def stub(place: str) -> str:

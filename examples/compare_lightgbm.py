@@ -42,7 +42,7 @@ def trees(features: np.ndarray, labels: np.ndarray, new: np.ndarray) -> np.ndarr
 
 def linear(method: str, features: np.ndarray, labels: np.ndarray, new: np.ndarray) -> np.ndarray:
     """Train a linear ranker with a loss; return the scores of new lists."""
-    loss = gf.loss("nDCG(gain=exp2)@10", method=method)
+    loss = gf.losses.loss("nDCG(gain=exp2)@10", method=method)
     weights = torch.zeros(len(WEIGHTS), dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.Adam([weights], lr=0.1)
     for _ in range(STEPS):

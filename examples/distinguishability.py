@@ -51,7 +51,7 @@ PAIRS = (
         lambda t: 0.35 + 0.3 * (1 - t),
     ),
     Pair(
-        "alike at the top",
+        "equal at the top",
         lambda u, v: 0.6 * u + 0.4 * v**3,
         lambda t: 0.1 + 0.6 * (1 - t),
         lambda t: 0.3 + 0.4 * (1 - t) ** 3,

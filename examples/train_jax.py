@@ -30,7 +30,7 @@ def train(method: str, steps: int) -> float:
     """Return the nDCG of new lists after training."""
     known, new, draws = jax.random.split(jax.random.key(1), 3)
     features, labels = lists(64, known)
-    loss = gf.loss("nDCG(gain=exp2)", method=method)
+    loss = gf.losses.loss("nDCG(gain=exp2)", method=method)
     rate = RATES.get(method, 0.1)
 
     def measured(weights: jax.Array, key: jax.Array) -> jax.Array:

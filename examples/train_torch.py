@@ -31,7 +31,7 @@ def train(method: str, steps: int) -> float:
     weights = torch.zeros(6, requires_grad=True)
     optimizer = torch.optim.Adam([weights], lr=RATES.get(method, 0.1))
     options = {"generator": generator} if method in ("gumbel", "xe", "pl_rank") else {}
-    loss = gf.loss("nDCG(gain=exp2)", method=method, **options)
+    loss = gf.losses.loss("nDCG(gain=exp2)", method=method, **options)
     for _ in range(steps):
         optimizer.zero_grad()
         loss(features @ weights, labels).backward()

@@ -10,10 +10,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
-from gainful.inputs.run_and_judgment_columns import read_columns
-from gainful.matching.open_input import open_input
+from gainful.matching.reader import open_input
 from gainful.measures.policy import Policy
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
+from gainful.rows.run_and_judgment_columns import read_columns
 
 KINDS = {"run": RUN, "judgments": JUDGMENTS}
 DELIMITERS = {"csv": ",", "tsv": "\t", "semicolon": ";", "pipe": "|"}

@@ -4,9 +4,9 @@ Three kinds of tables are known by their heads:
 
 - `| TOOL | gainful |`: names of measures. The page, or the test, has `left` and `right`, which return the
   value that the tool and gainful give a name; they must be the same.
-- `| you write | here you write |`: calls. Each is evaluated; where both sides are numbers, they must be
+- `| before | with gainful |`: calls. Each is evaluated; where both sides are numbers, they must be
   the same.
-- `| … | the old way alone |`: choices of a policy. The dialect of the tool must have them.
+- `| … | to get the old behaviour |`: choices of a policy. The dialect of the tool must have them.
 """
 
 import ast
@@ -55,10 +55,10 @@ def check(page, cli, **given):
         if head[1:] == ["gainful"]:
             held["names"] += len(rows)
             same_values(rows, test.globs)
-        elif head == ["you write", "here you write"]:
+        elif head == ["before", "with gainful"]:
             held["calls"] += len(rows)
             same_calls(rows, test.globs, cli)
-        elif head[-1] == "the old way alone":
+        elif head[-1] == "to get the old behaviour":
             held["choices"] += sum(same_choice(row[-1], page) for row in rows)
     return held
 
@@ -114,5 +114,7 @@ def same_choice(cell, page):
         return False
     ((name, value),) = ast.literal_eval(found[1]).items()
     assert getattr(gf.Policy(**{name: value}), name) == value
-    assert any(getattr(gf.dialect(one).policy, name) == value for one in DIALECTS[page]), cell
+    assert any(getattr(gf.measures.dialect(one).policy, name) == value for one in DIALECTS[page]), (
+        cell
+    )
     return True

@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 import pytest
 from _pytest.runner import runtestprotocol
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from slow_tests import (
     ALIKE,
     APART,
     ONLY_DEEP,
     REPRESENTED,
+    RESOURCES,
     SLOW,
     THINNED,
     drawn,
@@ -35,7 +36,11 @@ _NOTED = 0.5  # seconds of a fixture that may be among the slowest
 
 logging.getLogger().addHandler(logging.NullHandler())  # else warnings go to standard error
 
-settings.register_profile("gainful", deadline=None, print_blob=True)
+# Half of Hypothesis's usual examples, the same ones every time, so that a commit that passes once keeps
+# passing; `make deep` draws new ones, and all of them. How slow an example is depends on the machine.
+_ANY_MACHINE = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("gainful", derandomize=True, max_examples=50, **_ANY_MACHINE)
+settings.register_profile("deep", print_blob=True, **_ANY_MACHINE)
 settings.load_profile("gainful")
 
 ROOT = Path(__file__).parents[1]
@@ -90,6 +95,8 @@ def pytest_configure(config):
 
     Of three, the first collects what is apart, and nothing else.
     """
+    if config.option.deep:
+        settings.load_profile("deep")
     process = getattr(config, "workerinput", None)
     config.asked = config.args
     config.by_path = bool(process) and config.args == config.getini("testpaths")
@@ -117,8 +124,7 @@ def pytest_ignore_collect(collection_path, config):
 @pytest.fixture
 def _no_own_names():
     """Leave no names of measures, discounts and gains behind, nor find any of another test."""
-    from gainful.measures.notation import forget
-    from gainful.measures.registering_own_names import KINDS
+    from gainful.measures.notation import KINDS, forget
 
     before = [dict(names.in_use) for names in KINDS]
     for names in KINDS:
@@ -269,20 +275,26 @@ def pytest_xdist_make_scheduler(config, log):
                 return nodeid
             return shared_resource(nodeid) or nodeid.partition("::")[0]
 
-        def _fits(self, node, unit):
-            """Return whether a process has collected a unit, and no other waits for it."""
-            parts = [
+        def _units_for(self, node):
+            """Return the units that a process can run; at the end, the others help the one that has a part."""
+            partial = [
                 each
                 for each in self.nodes
                 if len(self.registered_collections.get(each, self.collection))
                 < len(self.collection)
             ]
-            return not parts or (node in parts) == next(iter(unit)).startswith(APART)
+            apart = [
+                name for name, unit in self.workqueue.items() if next(iter(unit)).startswith(APART)
+            ]
+            if node in partial:
+                return apart
+            if not partial:
+                return list(self.workqueue)
+            rest = [name for name in self.workqueue if name not in apart]
+            return rest + [name for name in apart if name not in RESOURCES]
 
         def _assign_work_unit(self, node):
-            scope = next(
-                (name for name, unit in self.workqueue.items() if self._fits(node, unit)), None
-            )
+            scope = next(iter(self._units_for(node)), None)
             if scope is None:
                 node.shutdown()
                 return
@@ -312,7 +324,7 @@ class Done(NamedTuple):
 @pytest.fixture
 def cli(monkeypatch, capsys):
     """Call the command line in this process, which saves the start of another."""
-    from gainful.cli import startup_speed
+    from gainful.cli import process
     from gainful.cli.main import main
 
     def call(*arguments, stdin=""):
@@ -323,7 +335,7 @@ def cli(monkeypatch, capsys):
             sys.modules[main.__module__], "_hear_signals", lambda: None
         )  # they are the tests'
         for name in ("import_quickly", "keep_imports"):  # this process goes on
-            monkeypatch.setattr(startup_speed, name, lambda: None)
+            monkeypatch.setattr(process, name, lambda: None)
         monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # which main replaces
         capsys.readouterr()
         with pytest.raises(SystemExit) as done:
@@ -448,6 +460,6 @@ def connect_port(spark):
 @pytest.fixture
 def on_engine(monkeypatch):
     """Have the engine read tables of any size, also those that Python would read faster."""
-    from gainful.inputs import small_tables
+    from gainful.rows import table_source
 
-    monkeypatch.setattr(small_tables, "MOST_ROWS", 0)
+    monkeypatch.setattr(table_source, "MOST_ROWS", 0)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import gainful as gf
-from gainful.desk.desk_server import DeskServer
+from gainful.judging.desk.desk_server import DeskServer
 
 HOSTILE = [
     "1" + "0" * 399, "-1" + "0" * 399, "1" + "0" * 5000, "1e400", "NaN", "Infinity", "-Infinity", "0.5", "-1", "70000",
@@ -62,7 +62,9 @@ def contents(queries=5, docs=12):
 
 def study(address=":memory:", *, queries=5, docs=12, **settings):
     runs, texts, told = contents(queries, docs)
-    return gf.Study.create(address, runs, queries=texts, docs=told, **{"order": "rank", **settings})
+    return gf.judging.Study.create(
+        address, runs, queries=texts, docs=told, **{"order": "rank", **settings}
+    )
 
 
 class Desk:

@@ -36,7 +36,7 @@ HISTORY = {"q1": {"a": 2, "e": 1}, "q2": {"a": 1, "b": 3}, "q4": {"c": 1}}
 SAMPLES = {"q1": {"a": (2, 1.0), "b": (0, 0.5)}, "q2": {"d": (1, 1.0)}}
 
 
-RETURNED = gf.define("Returned")(lambda lists: lists.retrieved)
+RETURNED = gf.measures.define("Returned")(lambda lists: lists.retrieved)
 LONGEST_MESSAGE = 4000
 
 
@@ -207,40 +207,38 @@ def studies() -> dict[str, Call]:
         "title": "a study", "guideline": "how to judge", "lease": 60,
     }  # fmt: skip
     if not Path("study.db").exists():
-        gf.Study.create("study.db", **made).close()
-    study = gf.Study("study.db")
+        gf.judging.Study.create("study.db", **made).close()
+    study = gf.judging.Study("study.db")
     study.invite("ann"), study.invite("lea", "lead"), study.invite("zoe")
-    item = study.next("ann", 2)[1].item
-    act = {"assessor": "ann", "item": item, "key": "k"}
+    ann, lea = study.assessor("ann"), study.lead("lea")
+    item = ann.next(2)[1].item
+    act = {"item": item, "key": "k"}
     more = {"milliseconds": 3, "position": 1, "note": "a note", "guideline": 1}
     return {
-        "Study": Call(gf.Study, {"address": "study.db", "lease": 60}),
-        "Study.create": Call(gf.Study.create, {"address": ":memory:", **made}),
-        "Study.next": Call(study.next, {"assessor": "ann", "count": 2}),
+        "Study": Call(gf.judging.Study, {"address": "study.db", "lease": 60}),
+        "Study.create": Call(gf.judging.Study.create, {"address": ":memory:", **made}),
+        "Assessor.next": Call(ann.next, {"count": 2, "lease": 60}),
         "Study.invite": Call(study.invite, {"name": "bob", "role": "lead"}),
-        "Study.who": Call(study.who, {"token": "x" * 43}),
-        "Study.grade": Call(study.grade, {**act, "grade": 1, "key": "g", "tags": ["t"], **more}),
-        "Study.cannot": Call(study.cannot, {**act, "why": "query", "key": "c", "tags": ["t"], **more}),
-        "Study.later": Call(study.later, {**act, "key": "l", **more}),
-        "Study.note": Call(study.note, {**act, "note": "a note", "key": "n", "guideline": 1}),
-        "Study.undo": Call(study.undo, {"assessor": "ann", "key": "u", "event": None, "of": None, "item": None, "guideline": 1}),
+        "Study.assessor": Call(study.assessor, {"name": "ann"}),
+        "Study.lead": Call(study.lead, {"name": "lea"}),
+        "Assessor.grade": Call(ann.grade, {**act, "grade": 1, "key": "g", "tags": ["t"], **more}),
+        "Assessor.cannot": Call(ann.cannot, {**act, "why": "query", "key": "c", "tags": ["t"], **more}),
+        "Assessor.later": Call(ann.later, {**act, "key": "l", **more}),
+        "Assessor.note": Call(ann.note, {**act, "note": "a note", "key": "n", "guideline": 1}),
+        "Assessor.undo": Call(ann.undo, {"key": "u", "event": None, "of": None, "item": None, "guideline": 1}),
         "Study.set": Call(
             study.set,
-            {"title": "t", "order": "rank", "measure": "P@2", "overlap": 2, "overlap_share": 0.5, "compare": ("one", "two"), "show_ranks": True, "tags": ("t", "u")},
+            {"title": "t", "order": "rank", "measure": "P@2", "overlap": 2, "overlap_share": 0.5, "compare": ("one", "two"), "show_ranks": True, "tags": ("t", "u"), "guideline": "strictly", "words": {1: "w"}, "keys": {1: "w"}},
         ),
-        "Study.set_grade": Call(study.set_grade, {"value": 1, "word": "w", "key": "w"}),
-        "Study.set_grades": Call(study.set_grades, {"words": {1: "w"}, "keys": {1: "w"}}),
-        "Study.stale": Call(study.stale, {"assessor": "ann", "query": "q1", "before_guideline": 1}),
-        "Study.set_guideline": Call(study.set_guideline, {"text": "strictly"}),
+        "Lead.stale": Call(lea.stale, {"assessor": "ann", "query": "q1", "before_guideline": 1}),
         "Study.judgments": Call(study.judgments, {"rule": "median"}),
         "Study.export": Call(study.export, {"path": "grades.csv", "format": "csv", "by": "assessor", "rule": "mean"}),
         "Study.import_grades": Call(study.import_grades, {"judgments": JUDGMENTS, "assessor": "m", "role": "model", "replace": True}),
-        "Study.reorder": Call(study.reorder, {"least": 0}),
         "Study.standing": Call(study.standing, {"measures": ["P@2"], "baseline": "two", "rule": "max"}),
         "Study.disputed": Call(study.disputed, {"rule": "mean", "names": "hidden"}),
-        "Study.adjudicate": Call(study.adjudicate, {"lead": "lea", "item": item, "grade": 2, "key": "a", "note": "n", "guideline": 1}),
-        "Study.unsettle": Call(study.unsettle, {"lead": "lea", "item": item, "key": "un", "guideline": 1}),
-        "Study.reset": Call(study.reset, {"lead": "lea", "key": "r", "assessor": "ann", "query": "q1", "before_guideline": 1}),
+        "Lead.adjudicate": Call(lea.adjudicate, {"item": item, "grade": 2, "key": "a", "note": "n", "guideline": 1}),
+        "Lead.unsettle": Call(lea.unsettle, {"item": item, "key": "un", "guideline": 1}),
+        "Lead.reset": Call(lea.reset, {"key": "r", "assessor": "ann", "query": "q1", "before_guideline": 1}),
         "Study.practice": Call(
             study.practice,
             {"answers": {"q1": {"a": 1}}, "queries": {"q1": "x"}, "docs": {"a": "t"}, "feedback": {"q1": {"a": "so"}}},
@@ -254,7 +252,7 @@ def functions() -> Iterator[tuple[str, Call]]:
     one, two = (RUNS[name] for name in ("one", "two"))
     scores = gf.evaluate(JUDGMENTS, one, ["nDCG@10", "AP"])
     Path("baseline.json").unlink(missing_ok=True)
-    gf.save_baseline(scores, "baseline.json")
+    gf.comparison.save_baseline(scores, "baseline.json")
     Path("map.tsv").write_text("chunk\tdoc\na1\ta\n")
     yield from {
         "assert_not_worse": Call(
@@ -273,35 +271,35 @@ def functions() -> Iterator[tuple[str, Call]]:
         "bounds_of_runs": Call(
             gf.judging.bounds_of_runs, {"judgments": JUDGMENTS, "runs": RUNS, "grades": [0, 1, 2]}
         ),
-        "catalogue": Call(gf.catalogue, {}),
-        "check_measure": Call(gf.check_measure, {"measure": "AP", "lists": 3, "seed": 1}),
+        "families": Call(gf.measures.families, {}),
+        "check_measure": Call(gf.measures.check_measure, {"measure": "AP", "lists": 3, "seed": 1}),
         "define": Call(
-            gf.define,
+            gf.measures.define,
             {"name": "Hit", "cutoff": True, "range": (0, 1), "per_query": True, "ties": False, "needs_run": True},
         ),
-        "use": Call(lambda definitions: gf.use(definitions), {"definitions": RETURNED}),
+        "use": Call(lambda definitions: gf.measures.use(definitions), {"definitions": RETURNED}),
         "cg": Call(gf.cg, {"grades": [3, 2, 0]}),
         "check": Call(gf.check, {"judgments": JUDGMENTS, "runs": RUNS, "scale": (0, 3), "chunks": "#"}),
         "agreement": Call(
-            gf.agreement,
+            gf.judging.agreement,
             {"grades": [JUDGMENTS, JUDGMENTS], "names": ["x", "y"], "resamples": 9, "runs": RUNS, "measures": ["nDCG@2"], "rule": "median", "baseline": "two", "pairs": "all", "correction": "none"},
         ),
         "calibrate": Call(
-            gf.calibrate,
+            gf.judging.calibrate,
             {"human": PEOPLE, "model": JUDGMENTS, "runs": RUNS, "measures": ["nDCG@2"], "drawn": "random", "width": 0.5},
         ),
         "sample_queries": Call(
-            gf.sample_queries,
+            gf.judging.sample_queries,
             {"source": [*"abcdefgh"], "size": 4, "strata": {each: each in "abcd" for each in "abcdefgh"}, "seed": 1},
         ),
         "sample_documents": Call(gf.judging.sample_documents, {"runs": RUNS, "size": 6, "depth": 2, "model": JUDGMENTS}),
         "merge_judgments": Call(
-            gf.merge_judgments,
+            gf.judging.merge_judgments,
             {"grades": [JUDGMENTS, JUDGMENTS], "rule": "median", "names": ["x", "y"], "weights": {"x": 2}, "ties": "first", "first": "y"},
         ),
         "choices": Call(gf.measures.choices, {}),
         "collect_grades": Call(
-            gf.collect_grades,
+            gf.judging.collect_grades,
             {
                 "pairs": {"q1": ["a"]}, "model": a_model, "queries": {"q1": "a question"},
                 "docs": {"a": ("a title", "a text")}, "grades": {0: "off", 1: "on"},
@@ -334,8 +332,8 @@ def functions() -> Iterator[tuple[str, Call]]:
         ),
         "curve": Call(gf.curve, {"judgments": JUDGMENTS, "run": one, "upto": 3}),
         "dcg": Call(gf.dcg, {"grades": [[3, 2, 0], [1, 0, 0]]}),
-        "dialect": Call(gf.dialect, {"name": "trec_eval"}),
-        "dialects": Call(gf.dialects, {}),
+        "dialect": Call(gf.measures.dialect, {"name": "trec_eval"}),
+        "dialects": Call(gf.measures.dialects, {}),
         "endings": Call(gf.writing.endings, {}),
         "evaluate": Call(
             gf.evaluate, {"judgments": JUDGMENTS, "run": one, "measures": ["nDCG@2", "AP"]}
@@ -377,7 +375,7 @@ def functions() -> Iterator[tuple[str, Call]]:
         "inferred_ap": Call(gf.judging.inferred_ap, {"samples": SAMPLES, "run": one}),
         "inferred_ndcg": Call(gf.judging.inferred_ndcg, {"samples": SAMPLES, "run": one}),
         "kendall_tau": Call(gf.statistics.kendall_tau, {"first": ["a", "b", "c"], "second": {"a": 1, "b": 2, "c": 3}}),
-        "loss": Call(gf.loss, {"measure": "nDCG@2", "temperature": 0.5, "reduction": "sum"}),
+        "losses.loss": Call(gf.losses.loss, {"measure": "nDCG@2", "temperature": 0.5, "reduction": "sum"}),
         "measure": Call(gf.measure, {"text": "nDCG@10"}),
         "ndcg": Call(gf.ndcg, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0], "k": 2}),
         "idcg": Call(gf.idcg, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0], "k": 2}),
@@ -404,7 +402,7 @@ def functions() -> Iterator[tuple[str, Call]]:
         "power": Call(gf.power, {"sd": 0.2, "difference": 0.1, "power": 0.8}),
         "random_order": Call(gf.judging.random_order, {"judgments": JUDGMENTS, "run": one}),
         "rbo": Call(gf.statistics.rbo, {"first": ["a", "b"], "second": {"a": 2.0, "b": 1.0}}),
-        "read_baseline": Call(gf.read_baseline, {"path": "baseline.json"}),
+        "read_baseline": Call(gf.comparison.read_baseline, {"path": "baseline.json"}),
         "read_chunk_map": Call(gf.inputs.read_chunk_map, {"path": "map.tsv"}),
         "read_subtopics": Call(gf.subtopics.read_subtopics, {"judgments": SUBTOPICS}),
         "render": Call(gf.writing.render, {"result": scores, "format": "csv", "interval": "t"}),
@@ -412,10 +410,10 @@ def functions() -> Iterator[tuple[str, Call]]:
             gf.report,
             {
                 "judgments": JUDGMENTS, "runs": RUNS, "measures": ["nDCG@2"],
-                "queries": {"q1": "a question"}, "docs": {"a": "a text"}, "agreement": gf.agreement([JUDGMENTS, JUDGMENTS], resamples=9), **TESTED,
+                "queries": {"q1": "a question"}, "docs": {"a": "a text"}, "agreement": gf.judging.agreement([JUDGMENTS, JUDGMENTS], resamples=9), **TESTED,
             },
         ),
-        "save_baseline": Call(gf.save_baseline, {"scores": scores, "path": "saved.json"}),
+        "save_baseline": Call(gf.comparison.save_baseline, {"scores": scores, "path": "saved.json"}),
         "subtopic_catalogue": Call(gf.subtopics.subtopic_catalogue, {}),
         "subtopic_family": Call(gf.subtopics.subtopic_family, {"name": "alpha_nDCG"}),
         "tau_ap": Call(gf.statistics.tau_ap, {"reference": ["a", "b"], "ranking": {"a": 1, "b": 2}}),
@@ -431,7 +429,7 @@ def functions() -> Iterator[tuple[str, Call]]:
                 "timeout": 9.0, "one_by_one": False,
             },
         ),
-        "which": Call(gf.which, {"judgments": JUDGMENTS, "run": one, "got": "0.9"}),
+        "which": Call(gf.explanation.which, {"judgments": JUDGMENTS, "run": one, "got": "0.9"}),
         "why": Call(
             gf.why, {"judgments": JUDGMENTS, "run": one, "dialects": ["trec_eval", "sklearn"]}
         ),
@@ -465,8 +463,10 @@ RESULTS = {
     "Tuned", "Verdict", "Which", "Why",
 }  # fmt: skip
 
-# What tells type checkers which keywords there are.
-RECORDS = {"MeasuringOptions", "ReadingOptions"}
+# Types and records for type checkers, and the table of codes: nothing to call.
+RECORDS = {
+    "CODES", "ComparisonOptions", "Judgments", "MeasuringOptions", "ReadingOptions", "Run", "TableLike",
+}  # fmt: skip
 
 # Errors and warnings carry whatever they are given.
 RAISED = {
@@ -499,7 +499,7 @@ def arrays() -> Iterator[tuple[str, Call]]:
     yield "losses.Loss", Call(gf.losses.Loss, {"measure": "nDCG@2", "reduction": "sum"})
     module = gf.losses.Loss("nDCG@2")
     yield "losses.Loss()", Call(module.forward, {**tensors, "reduction": "mean"})
-    yield "losses.Surrogate()", Call(gf.loss("nDCG@2").__call__, {**tensors, "weight": None})
+    yield "losses.Surrogate()", Call(gf.losses.loss("nDCG@2").__call__, {**tensors, "weight": None})
     numbers = {name: array.numpy() for name, array in tensors.items()}
     for name in gf.metrics.__all__:
         yield f"metrics.{name}", Call(getattr(gf.metrics, name), numbers)
@@ -659,19 +659,19 @@ def results() -> dict[str, Any]:
         by="kind",
     )  # fmt: skip
     bounds = gf.bounds(JUDGMENTS, RUN, ["nDCG@2"], grades=(0, 2))
-    gf.save_baseline(scores, "baseline-of-results.json")
+    gf.comparison.save_baseline(scores, "baseline-of-results.json")
     difference = compared["two", "nDCG@2"]
     found = gf.check(JUDGMENTS, RUNS)
     return {
-        "Agreement": gf.agreement([JUDGMENTS, JUDGMENTS], resamples=9, runs=RUNS),
+        "Agreement": gf.judging.agreement([JUDGMENTS, JUDGMENTS], resamples=9, runs=RUNS),
         "Attribution": gf.explanation.attribute(JUDGMENTS, RUN, OTHER, query="q1"),
-        "Baseline": gf.read_baseline("baseline-of-results.json"),
+        "Baseline": gf.comparison.read_baseline("baseline-of-results.json"),
         "Bound": bounds["nDCG@2"],
         "Bounds": bounds,
-        "Calibration": gf.calibrate(PEOPLE, JUDGMENTS, RUNS, drawn="random"),
+        "Calibration": gf.judging.calibrate(PEOPLE, JUDGMENTS, RUNS, drawn="random"),
         "Chance": gf.judging.random_order(JUDGMENTS, RUN),
         "Choice": gf.measures.choices()[0],
-        "CollectedGrades": gf.collect_grades(
+        "CollectedGrades": gf.judging.collect_grades(
             {"q1": ["a", "b"]},
             lambda prompt: "1" if "apple" in prompt else "hm",
             queries={"q1": "fruit"},
@@ -682,7 +682,7 @@ def results() -> dict[str, Any]:
         "Conformance": gf.vectors.conformance(a_function, topics="ids"),
         "Coverage": scores.coverage,
         "Curve": gf.curve(JUDGMENTS, RUN, upto=3),
-        "Dialect": gf.dialect("trec_eval"),
+        "Dialect": gf.measures.dialect("trec_eval"),
         "Difference": difference,
         "Engine": gf.Engine(threads=1),
         "Explanation": gf.explain(JUDGMENTS, RUN, query="q1"),
@@ -696,8 +696,8 @@ def results() -> dict[str, Any]:
         "InferredAP": gf.judging.inferred_ap(SAMPLES, RUN),
         "LearningCurve": gf.results.LearningCurve.of([(1, scores), (2, scores)]),
         "Measure": gf.measure("nDCG@10"),
-        "MeasureCheck": gf.check_measure("AP", lists=5),
-        "MergedJudgments": gf.merge_judgments([JUDGMENTS, JUDGMENTS], "dawid-skene"),
+        "MeasureCheck": gf.measures.check_measure("AP", lists=5),
+        "MergedJudgments": gf.judging.merge_judgments([JUDGMENTS, JUDGMENTS], "dawid-skene"),
         "Movers": gf.comparison.movers(compared, JUDGMENTS, RUNS),
         "Policy": gf.Policy(ties="average"),
         "Pool": gf.pool(RUNS, depth=2),
@@ -716,7 +716,7 @@ def results() -> dict[str, Any]:
         "Report": gf.report(JUDGMENTS, RUNS, "nDCG@2", resamples=50),
         "RunBounds": gf.judging.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2)),
         "RunScores": gf.evaluate_runs(JUDGMENTS, RUNS, ["nDCG@10", "AP"]),
-        "SampleDesign": gf.sample_queries(JUDGMENTS, 2),
+        "SampleDesign": gf.judging.sample_queries(JUDGMENTS, 2),
         "Scores": scores,
         "Slice": compared.slices[0],
         "Spark": gf.Spark(memory="1GB"),
@@ -725,7 +725,7 @@ def results() -> dict[str, Any]:
         "TieRange": scores.ties["nDCG@10"],
         "Tuned": gf.fusion.tune(JUDGMENTS, RUNS),
         "Verdict": difference.verdict,
-        "Which": gf.which(JUDGMENTS, RUN, got="0.9"),
+        "Which": gf.explanation.which(JUDGMENTS, RUN, got="0.9"),
         "Why": gf.why(JUDGMENTS, RUN, dialects=["trec_eval", "sklearn"]),
     }
 
@@ -748,9 +748,8 @@ PROTOCOL = {"index", "count", "__contains__", "__iter__"}
 OF_DICTS = {*dir(dict)}
 # Of subtopics and recommendations, some things are refused whatever is given.
 ELSEWHERE = {
-    "CollectedGrades.get", "Fused.get", "Measure.having", "MergedJudgments.get", "RecordedRun.get", "Spark.read", "Spark.session", "SubtopicMeasure.having", "SubtopicScores.remeasured",
-    "SubtopicScores.warn_of_ties", "RecommendationMeasure.having", "RecommendationScores.remeasured",
-    "RecommendationScores.warn_of_ties",
+    "CollectedGrades.get", "Fused.get", "Measure.having", "MergedJudgments.get", "RecordedRun.get", "Spark.read", "Spark.session", "SubtopicMeasure.having",
+    "RecommendationMeasure.having",
 }  # fmt: skip
 
 

@@ -124,6 +124,7 @@ _RECORDS = {
     "carriage returns": (_json().replace(b"\n", b"\r\n"), _GOOD),
     "byte order mark": (b"\xef\xbb\xbf" + _json(), _GOOD),
     "blank lines": (b"\n" + _json(b"", b" \t", b'{"query":"q","doc":"c","score":3}'), _and(c=3.0)),
+    "another key in the place of one": (_json(b'{"query":"q","docinf":"c","score":3}'), REFUSED),
     "other keys, in another order": (
         _json(b'{"n":{"score":[9]},"score":3,"x":null,"doc":"c","query":"q"}'), _and(c=3.0)),
     "blanks around": (_json(b'  {"query" : "q" ,"doc":"c","score":3 }  '), _and(c=3.0)),

@@ -1,11 +1,11 @@
 """What a file holds, as `evaluate` reads it."""
 
-from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
-from gainful.inputs.run_and_judgment_columns import read_columns
 from gainful.matching.input_kinds.table_input import TableInput
-from gainful.matching.open_input import open_input
+from gainful.matching.reader import open_input
 from gainful.measures.policy import Policy
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
+from gainful.rows.run_and_judgment_columns import read_columns
 
 KINDS = {"run": RUN, "judgments": JUDGMENTS}
 

@@ -82,7 +82,7 @@ def every_measure(seed, *, cut):
     """Measures of every family of the catalogue; with `cut`, those that have a deepest rank."""
     rng = random.Random(seed)  # noqa: S311
     found = []
-    for family in gf.catalogue():
+    for family in gf.measures.families(needs="grades"):
         for default in (True, False):
             parameters = {} if default else random_parameters(rng, family)
             cutoff = random_cutoff(rng, family)

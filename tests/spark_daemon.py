@@ -11,8 +11,8 @@ import pyarrow as pa  # noqa: F401
 import pyspark.worker  # noqa: F401
 from pyspark.daemon import manager
 
-import gainful.evaluation.spark.summary_of_queries
-import gainful.inputs.spark_text  # noqa: F401
+import gainful.evaluation.spark.partition_measuring
+import gainful.rows.spark_text  # noqa: F401
 
 if __name__ == "__main__":
     gc.freeze()

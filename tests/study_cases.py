@@ -24,14 +24,14 @@ def key():
 
 def create(address=":memory:", **options):
     given = {"queries": QUERIES, "docs": DOCS, "depth": 3, "order": "rank", **options}
-    return gf.Study.create(address, given.pop("runs", RUNS), **given)
+    return gf.judging.Study.create(address, given.pop("runs", RUNS), **given)
 
 
 def judge_all(study, name, grade_of, count=1):
     """Have somebody grade all that they are given; return the items in the order in which they came."""
     seen = []
-    while tasks := study.next(name, count):
+    while tasks := study.assessor(name).next(count):
         for task in tasks:
-            study.grade(name, task.item, grade_of(task), key=key())
+            study.assessor(name).grade(task.item, grade_of(task), key=key())
             seen.append(task)
     return seen

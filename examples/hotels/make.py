@@ -143,8 +143,8 @@ def main(folder: Path) -> None:
         for query in queries
     }
     people = make_grades(rng, hotels, queries, pool)
-    design = gf.sample_queries(queries, JUDGED, seed=SEED)
-    model = gf.collect_grades(pool, grade, queries=queries, docs=docs, name="word-reader")
+    design = gf.judging.sample_queries(queries, JUDGED, seed=SEED)
+    model = gf.judging.collect_grades(pool, grade, queries=queries, docs=docs, name="word-reader")
 
     given = [
         f"{query},{doc},{name},{each}"
@@ -162,7 +162,7 @@ def main(folder: Path) -> None:
     for name, run in runs.items():
         gf.write_run(run, folder / f"{name}.run", tag=name)
     gf.write_judgments(model, folder / "model.qrels")
-    gf.write_judgments(gf.merge_judgments(people, "median"), folder / "truth.qrels")
+    gf.write_judgments(gf.judging.merge_judgments(people, "median"), folder / "truth.qrels")
     design.write(folder / "design.json")
 
 

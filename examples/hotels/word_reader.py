@@ -1,6 +1,6 @@
 """A function that plays a model that grades hotels. It reads words, and often misses what a "no" does to them.
 
-`grade` takes a prompt as `gf.collect_grades` writes it and answers as a model would. The same prompt always has the same
+`grade` takes a prompt as `gf.judging.collect_grades` writes it and answers as a model would. The same prompt always has the same
 answer, and no network is needed.
 """
 

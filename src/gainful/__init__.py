@@ -8,164 +8,213 @@
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 from gainful.version import VERSION
 
-# Every public name, once: by the place where people find it, then by the module that defines it.
-# Each is imported when it is first asked for: a program uses few, and the command line starts at
-# once. `make docs` writes the same table to the stubs, which type checkers and editors read, and
+# Every public name, once: by its public module, then by the module that defines it.
+# Names are imported on first use, because programs use few of them and the command line must start
+# fast. `make docs` writes the same table to the stubs, for type checkers and editors, and
 # to docs/reference/api/index.md.
 _NAMES = {
     "gainful": {
         "": "compat, comparison, errors, explanation, fusion, inputs, integrations, judging, measures, "
         "recommending, results, statistics, subtopics, vectors, writing",
-        "assessors.agreement": "agreement",
-        "assessors.collecting": "collect_grades",
-        "assessors.calibrate": "calibrate",
-        "assessors.sample": "sample_queries",
-        "assessors.merging": "merge_judgments",
-        "comparison.assert_not_worse": "assert_not_worse",
-        "comparison.compare": "compare",
-        "comparison.leaderboard": "leaderboard",
-        "desk.study": "Study",
-        "evaluation.check_measure": "check_measure",
+        "analysis.comparison.assert_not_worse": "assert_not_worse",
+        "analysis.comparison.compare": "compare",
+        "analysis.comparison.leaderboard": "leaderboard",
+        "analysis.explanation.explain": "explain",
+        "analysis.explanation.why_tools_differ": "why",
+        "analysis.fusion.fuse": "fuse",
+        "analysis.linting.check": "check",
+        "analysis.power": "power",
         "evaluation.evaluate": "evaluate, evaluate_arrays, evaluate_runs",
         "evaluation.measures_on_grade_lists": "ap, cg, dcg, idcg, ndcg, precision, recall, rr",
-        "evaluation.saved_baseline": "read_baseline, save_baseline",
-        "explanation.explain": "explain",
-        "explanation.which_tool": "which",
-        "explanation.why_tools_differ": "why",
-        "fusion.fuse": "fuse",
-        "inputs.duckdb_engine": "Engine",
-        "inputs.spark_engine": "Spark",
+        "integrations.recording.record": "record",
         "judging.bounds": "bounds",
-        "judging.values_by_cutoff": "curve",
         "judging.pool": "pool",
-        "linting.check": "check",
-        "measures.dialect_catalogue": "dialect, dialects",
-        "measures.family_catalogue": "catalogue",
+        "judging.values_by_cutoff": "curve",
         "measures.measure": "Measure",
         "measures.notation": "parse as measure",
-        "measures.own_measures": "define",
-        "measures.registering_own_names": "use",
         "measures.policy": "Policy",
-        "recording.record": "record",
+        "output.writing.runs_and_judgments": "write_judgments, write_run",
         "reporting.report": "report",
-        "statistics.power": "power",
-        "tensors": "losses, metrics",
-        "tensors.losses.measure_loss": "loss",
-        "writing.runs_and_judgments": "write_judgments, write_run",
+        "rows.duckdb_engine": "Engine",
+        "rows.spark_engine": "Spark",
+        "training": "losses, metrics",
     },
     "gainful.comparison": {
-        "comparison.compare": "compare_scores",
-        "comparison.leaderboard": "leaderboard_of_scores",
-        "comparison.settings": "comparison_choices",
+        "analysis.comparison.compare": "compare_scores",
+        "analysis.comparison.leaderboard": "leaderboard_of_scores",
+        "analysis.comparison.settings": "ComparisonOptions, comparison_choices",
+        "evaluation.saved_baseline": "read_baseline, save_baseline",
         "reporting.movers": "movers",
     },
     "gainful.errors": {
-        "errors": "DisjointError, GainfulError, GainfulWarning, InputError, LeaseLostError, MeasureError, "
+        "errors": "CODES, DisjointError, GainfulError, GainfulWarning, InputError, LeaseLostError, MeasureError, "
         "MissingDependencyError, PolicyError, StudyError",
     },
     "gainful.explanation": {
-        "explanation.attribution": "attribute",
-        "explanation.explain": "explain_grades",
+        "analysis.explanation.attribution": "attribute",
+        "analysis.explanation.explain": "explain_grades",
+        "analysis.explanation.which_tool": "which",
     },
     "gainful.fusion": {
-        "fusion.fuse": "write_fused",
-        "fusion.method_table": "methods, normalisations",
-        "fusion.tuning": "tune",
+        "analysis.fusion.fuse": "write_fused",
+        "analysis.fusion.method_table": "methods, normalisations",
+        "analysis.fusion.tuning": "tune",
     },
     "gainful.inputs": {
-        "inputs.run_and_judgment_columns": "column_names",
-        "inputs.side_table_reader": "read_chunk_map",
-        "inputs.runs_by_name": "find_runs",
+        "rows.input_types": "Judgments, Run, TableLike",
+        "rows.run_and_judgment_columns": "column_names",
+        "rows.side_table_reader": "read_chunk_map",
+        "rows.runs_by_name": "find_runs",
         "matching.keyword_options": "MeasuringOptions, ReadingOptions",
     },
     "gainful.judging": {
-        "assessors.sample": "sample_documents",
+        "judging.assessors.agreement": "agreement",
+        "judging.assessors.calibrate": "calibrate",
+        "judging.assessors.collecting": "collect_grades",
+        "judging.assessors.merging": "merge_judgments",
+        "judging.assessors.sample": "sample_documents, sample_queries",
         "judging.bias_of_pools": "pool_bias",
         "judging.bounds": "bounds_of_runs",
+        "judging.desk.study": "Study",
         "judging.random_orders": "random_order",
         "judging.inferred_measures": "inferred_ap, inferred_ndcg",
         "judging.pool": "next_to_judge",
     },
     "gainful.measures": {
-        "measures.dialect": "Dialect",
+        "evaluation.check_measure": "check_measure",
+        "measures.dialect_catalogue": "dialect, dialects",
+        "measures.measure": "catalogue as families",
         "measures.measure_family": "Family",
-        "measures.notation": "family",
+        "measures.notation": "family, use",
+        "measures.own_measures": "define",
         "measures.policy": "Choice, choices",
+        "measures.tool_dialect": "Dialect",
     },
     "gainful.recommending": {
-        "recommending.evaluate": "evaluate_recommendation_runs, evaluate_recommendations",
-        "recommending.measure_catalogue": "recommendation_catalogue, recommendation_family",
-        "recommending.notation": "RecommendationMeasure",
+        "evaluation.recommending.evaluate": "evaluate_recommendation_runs, evaluate_recommendations",
+        "measures.measures_by_need": "RecommendationMeasure, recommendation_catalogue, recommendation_family",
     },
     "gainful.results": {
-        "assessors.agreement": "Agreement",
-        "assessors.collected_grades": "CollectedGrades",
-        "assessors.calibration_result": "Calibration",
-        "assessors.sample_design": "SampleDesign",
-        "assessors.merging": "MergedJudgments",
-        "comparison.comparison_gate_and_charts": "Comparison",
-        "comparison.differences": "Difference",
-        "comparison.gate": "Gate",
-        "comparison.leaderboard": "Leaderboard",
-        "comparison.slices": "Slice",
-        "comparison.verdict": "Verdict",
+        "judging.assessors.agreement": "Agreement",
+        "judging.assessors.collected_grades": "CollectedGrades",
+        "judging.assessors.calibration_result": "Calibration",
+        "judging.assessors.sample_design": "SampleDesign",
+        "judging.assessors.merging": "MergedJudgments",
+        "analysis.comparison.comparison_gate_and_charts": "Comparison",
+        "analysis.comparison.differences": "Difference",
+        "analysis.comparison.gate": "Gate",
+        "analysis.comparison.leaderboard": "Leaderboard",
+        "analysis.comparison.slices": "Slice",
+        "analysis.comparison.verdict": "Verdict",
         "evaluation.check_measure": "MeasureCheck",
         "evaluation.coverage": "Coverage",
         "evaluation.learning_curve": "LearningCurve",
         "evaluation.scores_by_run": "RunScores",
         "evaluation.saved_baseline": "Baseline",
         "evaluation.scores": "Scores, TieRange",
-        "explanation.attribution": "Attribution",
-        "explanation.which_tool": "Which",
-        "explanation.why_tools_differ": "Why",
-        "explanation.worked_tables": "Explanation",
-        "fusion.fused_run": "Fused",
-        "fusion.tuning": "Tuned",
+        "analysis.explanation.attribution": "Attribution",
+        "analysis.explanation.which_tool": "Which",
+        "analysis.explanation.why_tools_differ": "Why",
+        "analysis.explanation.worked_tables": "Explanation",
+        "analysis.fusion.fused_run": "Fused",
+        "analysis.fusion.tuning": "Tuned",
         "judging.bias_of_pools": "PoolBias",
         "judging.bounds": "Bound, Bounds, RunBounds",
         "judging.random_orders": "Chance",
         "judging.values_by_cutoff": "Curve",
         "judging.inferred_measures": "Inferred, InferredAP",
         "judging.pool": "Pool",
-        "linting.findings": "Finding, Findings",
-        "recommending.recommendation_scores": "RecommendationScores",
+        "analysis.linting.findings": "Finding, Findings",
+        "evaluation.recommending.evaluate": "RecommendationScores",
         "reporting.movers": "Movers",
-        "recording.recorded_run": "RecordedRun",
+        "integrations.recording.recorded_run": "RecordedRun",
         "reporting.report": "Report",
-        "statistics.power": "Power",
-        "subtopics.subtopic_scores": "SubtopicScores",
-        "vectors.conformance_result": "Conformance",
+        "analysis.power": "Power",
+        "evaluation.subtopics.evaluate": "SubtopicScores",
+        "compat.vectors.conformance_result": "Conformance",
     },
     "gainful.statistics": {
-        "statistics.ranking_agreement": "kendall_tau, rbo, tau_ap",
+        "analysis.ranking_agreement": "kendall_tau, rbo, tau_ap",
     },
     "gainful.subtopics": {
-        "subtopics.evaluate": "evaluate_subtopics",
-        "subtopics.measure_catalogue": "subtopic_catalogue, subtopic_family",
-        "subtopics.notation": "SubtopicMeasure",
-        "subtopics.subtopic_judgments": "read_subtopics",
+        "evaluation.subtopics.evaluate": "evaluate_subtopics",
+        "measures.measures_by_need": "SubtopicMeasure, subtopic_catalogue, subtopic_family",
+        "evaluation.subtopics.subtopic_judgments": "read_subtopics",
     },
     "gainful.vectors": {
-        "vectors.case_files": "Case, cases",
-        "vectors.conformance_check": "conformance, conformance_of_command",
+        "compat.vectors.case_files": "Case, cases",
+        "compat.vectors.conformance_check": "conformance, conformance_of_command",
     },
     "gainful.writing": {
-        "rendering.table_formats": "formats",
+        "output.rendering.table_formats": "formats",
         "reporting.render_any_result": "render",
-        "writing.atomic_files": "write_text",
-        "writing.experiment_trackers": "flat_name",
-        "writing.file_formats": "endings",
+        "output.writing.atomic_files": "write_text",
+        "output.writing.experiment_trackers": "flat_name",
+        "output.writing.file_formats": "endings",
     },
 }
-_OF_MODULES = ("gainful", "gainful.tensors")  # the names in the table that these have are modules
+# Names that moved to a topic module: they work until the next release, with a warning.
+_MOVED = {
+    "gainful.Study": "gainful.judging.Study",
+    "gainful.agreement": "gainful.judging.agreement",
+    "gainful.calibrate": "gainful.judging.calibrate",
+    "gainful.catalogue": "gainful.measures.families",
+    "gainful.check_measure": "gainful.measures.check_measure",
+    "gainful.collect_grades": "gainful.judging.collect_grades",
+    "gainful.define": "gainful.measures.define",
+    "gainful.dialect": "gainful.measures.dialect",
+    "gainful.dialects": "gainful.measures.dialects",
+    "gainful.loss": "gainful.losses.loss",
+    "gainful.merge_judgments": "gainful.judging.merge_judgments",
+    "gainful.read_baseline": "gainful.comparison.read_baseline",
+    "gainful.sample_queries": "gainful.judging.sample_queries",
+    "gainful.save_baseline": "gainful.comparison.save_baseline",
+    "gainful.use": "gainful.measures.use",
+    "gainful.which": "gainful.explanation.which",
+}
+# The docstrings of topics, which are public modules without a folder.
+_TOPICS = {
+    "comparison": """Query-by-query comparisons: differences, verdicts, slices and gates.
+
+The public names compare existing scores, such as a saved baseline, and list the options
+of a comparison; to compare runs, use `gainful.compare`.""",
+    "explanation": """Explanations of scores: the arithmetic of a measure, step by step.
+
+The public names explain lists of grades, find the conventions that produce a number, and attribute the
+difference between two runs to documents; to explain a query of a run, use `gainful.explain`.""",
+    "fusion": """Fusion of several runs into one: methods, and tuning of their settings on judgments.
+
+The main function is `gainful.fuse`.""",
+    "inputs": """Input: files, ids, and their validation. Only this package reads files.
+
+The public names find runs, read maps of chunks, and list the options of all functions that read
+input and the recognised column names.""",
+    "recommending": """Measures of recommendations beyond relevance: catalogue, items and past interactions.""",
+    "statistics": """Statistics on the agreement of rankings and scores.
+
+The public names are measures of agreement.
+
+>>> import gainful as gf
+>>> gf.statistics.kendall_tau(["a", "b", "c"], ["a", "b", "c"])
+1.0""",
+    "subtopics": """Measures for queries with subtopics: several intents, or several equally good results.""",
+    "vectors": """Conformance vectors: small test cases with exact values, and a check of nDCG implementations.
+
+The files are in the repository's folder `vectors`, which also documents them.""",
+    "writing": """Writing of runs, judgments and tables of scores; a file is replaced only once the new one is complete.
+
+The public names write results as text; to write runs and judgments, use `gainful.write_run` and
+`gainful.write_judgments`.""",
+}
+_OF_MODULES = ("gainful", "gainful.training")  # their names in the table are modules
 
 
 def _read(modules: dict[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the module of every name of a place, and the name that it has there."""
+    """Return the defining module of every public name, and the name in that module."""
     found = {}
     for module, names in modules.items():
         for each in names.split(", "):
@@ -177,33 +226,53 @@ def _read(modules: dict[str, str]) -> dict[str, tuple[str, str]]:
 _PLACES = {place: _read(modules) for place, modules in _NAMES.items()}
 
 
-def _offer(place: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__all__`, `__getattr__` and `__dir__` of a public place."""
+def _offer(place: str) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
+    """Return `__all__`, `__getattr__` and `__dir__` of a public module."""
     names = _PLACES[place]
 
-    def find(name: str) -> Any:
+    def find(name: str) -> object:
+        if moved_to := _MOVED.get(f"{place}.{name}"):
+            return _moved(f"{place}.{name}", moved_to)
         if name not in names:
             raise _unknown(name, place)
         module, inside = names[name]
         if module in _OF_MODULES:
             return import_module(f"{module}.{inside}")
-        found = getattr(import_module(module), inside)
-        setattr(sys.modules[place], name, found)
-        return found
+        value = getattr(import_module(module), inside)
+        setattr(sys.modules[place], name, value)
+        return value
 
     return list(names), find, lambda: list(names)
 
 
+def _moved(old: str, new: str) -> object:
+    """Return the object of a former name, and warn with its new name."""
+    from gainful.errors import warn
+
+    warn(f"{old} is now {new}. The old name works until the next release.")
+    place, _, name = new.removeprefix(f"{__name__}.").partition(".")
+    return getattr(getattr(sys.modules[__name__], place), name)
+
+
 def _unknown(name: str, place: str) -> AttributeError:
-    """Return the error for a name that a place does not have, and say where it is if it is public."""
+    """Return the error for an unknown name, with the right module if the name is public elsewhere."""
     message = f"module {place!r} has no attribute {name!r}"
     for other, names in _PLACES.items():
         if name in names:
-            # With its name alone, Python adds no guess of its own.
+            # With `name` but without `obj`, Python adds no suggestion of its own.
             return AttributeError(f"{message}; it is {other}.{name}", name=name)
     return AttributeError(message)
 
 
+def _make_topic(name: str, text: str) -> None:
+    """Create the module of a topic, whose public names come from several folders."""
+    place = f"{__name__}.{name}"
+    topic = sys.modules[place] = ModuleType(place, text)
+    vars(topic).update(zip(("__all__", "__getattr__", "__dir__"), _offer(place), strict=True))
+
+
+for _topic in _TOPICS.items():
+    _make_topic(*_topic)
 __version__ = VERSION
 __all__, __getattr__, _ = _offer(__name__)
 

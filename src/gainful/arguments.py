@@ -178,7 +178,7 @@ def function(value: Any, name: str) -> Any:
     return value
 
 
-def refuse_unnamed(value: Any, name: str, expected: str) -> None:
+def refuse_unnamed(value: object, name: str, expected: str) -> None:
     """Refuse anything but a dict that has at least one key, each of them a text.
 
     Names of files are fine as keys even if they are no UTF-8: Python keeps such bytes as lone

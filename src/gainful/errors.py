@@ -1,9 +1,9 @@
-"""The one exception tree.
+"""All exceptions and warnings of gainful.
 
-Every error says where it happened, what was expected, what was found and, where
-there is something to do, what to do. One that comes of a choice of a policy says which, such
-as `missing=error`. All are kept as attributes, so that a program can use them and a message is
-composed in one place. No message holds the password of an address, whatever its scheme.
+Every error states where it happened, what was expected and found and, if possible, what to do.
+Its `code` identifies the problem for programs. An error caused by a policy names the choice, such
+as `missing=error`. All parts are attributes, so programs can use them, and the message is
+composed in one place. No message contains the password of an address, whatever its scheme.
 
 >>> raise InputError("qrels.txt:7", "4 fields", "3", "Add the missing field.")
 Traceback (most recent call last):
@@ -13,15 +13,16 @@ gainful.errors.InputError: qrels.txt:7: expected 4 fields, found 3. Add the miss
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
-from typing import Self
+from typing import ClassVar, Self
 
 from gainful.message_texts import printable, shortened, without_password
 
 __all__ = [
+    "CODES",
     "DisjointError",
     "GainfulError",
     "GainfulWarning",
@@ -32,16 +33,58 @@ __all__ = [
     "PolicyError",
     "StudyError",
 ]
-_ABOUT = ContextVar("about", default="")  # what warnings are about
-_QUIET = ContextVar("quiet", default=False)  # whether nothing is warned of
-_TAKEN: ContextVar[list[str] | None] = ContextVar("taken", default=None)  # instead of warning
+CODES: Mapping[str, str] = {
+    "dependency.missing": "An optional package is needed and isn't installed.",
+    "file.not-found": "The file doesn't exist.",
+    "input.disjoint": "The run has none of the judged queries, or none of the judged documents.",
+    "input.doubtful": "The input is valid, but probably not what you meant.",
+    "input.invalid": "Judgments, a run, an array, an option or a file isn't valid.",
+    "input.ratings": "The grades look like ratings, and even the lowest ones count as relevant.",
+    "input.swapped": "Judgments were passed as a run, or a run as judgments.",
+    "judgments.marked-unjudged": "Grades of −1 count as grades, but may mean that a document wasn't judged.",
+    "judgments.several-assessors": "Several assessors graded the documents, and no rule for merging their grades was given.",
+    "measure.invalid": "A measure or a parameter doesn't exist, or doesn't fit here.",
+    "policy.invalid": "The policy has no such choice, or the choice has no such value.",
+    "policy.refused": "The policy rejects this input: one of its choices, such as missing=error, makes it an error.",
+    "rows.duplicate": "A document is listed twice for the same query.",
+    "rows.fields": "A line has too many or too few fields.",
+    "rows.no-column": "A table lacks a required column.",
+    "rows.no-header": "A table with a single field lacks a required column; its header may be missing.",
+    "rows.no-such-column": "A table has no column with the given name.",
+    "rows.not-finite": "A score or a grade isn't a number, or is NaN or infinite.",
+    "rows.unreadable": "A line can't be read.",
+    "run.ranks-as-scores": "The scores look like ranks, where the lowest is the best.",
+    "run.tied": "The order of documents with equal scores changes a mean.",
+    "study.failed": "The database of a study can't be opened, read or written.",
+    "study.lease-lost": "A document was graded by others after its lease had expired.",
+    "study.missing": "No study exists at that address.",
+}
+"""The `code` of every error and warning, and its meaning. Texts change; codes don't."""
+
+_ABOUT = ContextVar("about", default="")  # the subject that warnings begin with
+_QUIET = ContextVar("quiet", default=False)  # whether warnings are suppressed
+_TAKEN: ContextVar[list[str] | None] = ContextVar("taken", default=None)  # collects them instead
 _PACKAGE = __name__.partition(".")[0]
-_LONGEST_PART = 1000  # characters of a place, or of what was found
-_LONGEST_REMEDY = 1500  # as many choices as are listed, and a sentence or two
+_TEXTS = ("where", "expected", "found", "remedy", "choice", "whose")
+_LONGEST_PART = 1000  # characters of `where` or `found`
+_LONGEST_REMEDY = 1500  # enough for a list of choices and a sentence or two
 
 
 class GainfulError(Exception):
-    """Any error that gainful raises on purpose; catch this to catch them all."""
+    """Any error that gainful raises on purpose; catch this to catch them all.
+
+    Attributes:
+        code: a key of `CODES`; programs branch on it, and the text is for people.
+        subject: the offending value, such as a number that isn't finite, if code needs it.
+        where: the place of the error.
+        expected: the expected value, in words.
+        found: the actual value, in words.
+        remedy: how to fix it.
+        choice: the policy choice that caused it, such as "missing=error".
+        whose: the origin of that choice, such as a dialect.
+    """
+
+    usual_code: ClassVar[str] = "input.invalid"
 
     def __init__(
         self,
@@ -51,9 +94,12 @@ class GainfulError(Exception):
         remedy: str = "",
         choice: str = "",
         whose: str = "",
+        *,
+        code: str = "",
+        subject: object = None,
     ) -> None:
         where, expected, found, remedy = map(_without_password, (where, expected, found, remedy))
-        # They are also the exception's args, so that it survives pickling.
+        # They are also the exception's args, which pickling requires.
         super().__init__(where, expected, found, remedy, *((choice, whose) if choice else ()))
         self.where = where
         self.expected = expected
@@ -61,6 +107,8 @@ class GainfulError(Exception):
         self.remedy = remedy
         self.choice = choice
         self.whose = whose
+        self.code = code or ("policy.refused" if choice else self.usual_code)
+        self.subject = subject
 
     def __str__(self) -> str:
         expected, found = self.expected, self.found
@@ -69,7 +117,7 @@ class GainfulError(Exception):
             expected = f"{expected} ({aside})"
         elif self.whose:
             found = f"{found}, {self.whose}"
-        # An escape is longer than what it stands for, so parts are shortened after that.
+        # Escapes lengthen the text, so escape first and shorten afterwards.
         where, found = (
             shortened(printable(str(part)), _LONGEST_PART) for part in (self.where, found)
         )
@@ -78,53 +126,82 @@ class GainfulError(Exception):
         return f"{message} {remedy}" if remedy else message
 
     def at(self, where: str) -> Self:
-        """Return the same error at another place, where only the caller knows it."""
-        return type(self)(where, self.expected, self.found, self.remedy, self.choice, self.whose)
+        """Return the same error at another place, which only the caller knows."""
+        return self.changed(where=where)
 
     def with_remedy(self, remedy: str) -> Self:
-        """Return the same error with what to do about it."""
-        return type(self)(self.where, self.expected, self.found, remedy, self.choice, self.whose)
+        """Return the same error with another remedy."""
+        return self.changed(remedy=remedy)
 
     def of(self, whose: str) -> Self:
-        """Return the same error, whose choice of a policy is somebody's."""
-        return type(self)(self.where, self.expected, self.found, self.remedy, self.choice, whose)
+        """Return the same error with the origin of its policy choice."""
+        return self.changed(whose=whose)
+
+    def changed(self, **parts: str) -> Self:
+        """Return the same error with other texts and the same code.
+
+        >>> InputError("run", "rows", "none", code="rows.fields").changed(where="a.run").code
+        'rows.fields'
+        """
+        texts = {name: getattr(self, name) for name in _TEXTS} | parts
+        return type(self)(**texts, code=self.code, subject=self.subject)
 
 
 class MeasureError(GainfulError, ValueError):
-    """A measure, a parameter or a spelling that does not exist or does not fit."""
+    """A measure or a parameter that doesn't exist, or doesn't fit."""
+
+    usual_code = "measure.invalid"
 
 
 class PolicyError(GainfulError, ValueError):
-    """A choice that a policy does not have."""
+    """A choice or a value that a policy doesn't have."""
+
+    usual_code = "policy.invalid"
 
 
 class InputError(GainfulError, ValueError):
-    """Judgments, runs, arrays or files that cannot be taken as they are."""
+    """Judgments, runs, arrays or files that aren't valid."""
 
 
 class DisjointError(InputError):
-    """A run that has none of the judged queries."""
+    """A run without any of the judged queries or documents."""
+
+    usual_code = "input.disjoint"
 
 
 class MissingDependencyError(GainfulError, ImportError):
-    """An optional package that is needed for what was asked and is not installed."""
+    """An optional package that is required and not installed."""
+
+    usual_code = "dependency.missing"
 
 
 class StudyError(GainfulError, RuntimeError):
-    """A study of the judging desk whose database cannot be opened, read or written."""
+    """A study of the judging desk whose database can't be opened, read or written."""
+
+    usual_code = "study.failed"
 
 
 class LeaseLostError(StudyError):
-    """A grade for a document that others judge meanwhile: its lease has expired, and it has all assessors that it needs."""
+    """A grade that came too late: its lease had expired, and other assessors had taken over the document."""
+
+    usual_code = "study.lease-lost"
 
 
 class GainfulWarning(UserWarning):
-    """Something that is legal and probably not meant."""
+    """Input that is valid, but probably not what the user meant.
+
+    Attributes:
+        code: a key of `gainful.errors.CODES`.
+    """
+
+    def __init__(self, message: str = "", code: str = "input.doubtful") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @contextmanager
 def about(what: str) -> Iterator[None]:
-    """Begin all warnings with what they are about, where only the caller knows it.
+    """Begin all warnings with their subject, which only the caller knows.
 
     >>> with about("run 'new'"), warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
@@ -141,7 +218,7 @@ def about(what: str) -> Iterator[None]:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Warn of nothing, where all of it is known; in this thread alone, unlike the filters of Python.
+    """Suppress warnings, in this thread only, unlike Python's own filters.
 
     >>> with without_warnings(), warnings.catch_warnings(record=True) as seen:
     ...     warn("ties: many.")
@@ -157,7 +234,7 @@ def without_warnings() -> Iterator[None]:
 
 @contextmanager
 def taken_warnings() -> Iterator[list[str]]:
-    """Return what would be warned of, for a caller that says it in another way; in this thread alone.
+    """Collect warnings, in this thread only, for a caller that reports them in another way.
 
     >>> with taken_warnings() as taken:
     ...     warn("ties: many.")
@@ -173,18 +250,20 @@ def taken_warnings() -> Iterator[list[str]]:
 
 
 def _without_password(part: str) -> str:
-    """Return a part of a message without passwords; a place may be a path, which is written later."""
+    """Remove passwords from a part of a message; a path is returned as it is, and converted to text later."""
     return without_password(part) if isinstance(part, str) else part
 
 
-def warn(message: str) -> None:
-    """Warn of something legal, at the line outside of gainful that led to it.
+def warn(message: str, code: str = "input.doubtful") -> None:
+    """Issue a `GainfulWarning` that points to the caller's line outside gainful.
 
     >>> with warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
     ...     warn("ties: many.")
-    >>> seen[0].category.__name__, str(seen[0].message)
-    ('GainfulWarning', 'ties: many.')
+    >>> seen[0].message
+    GainfulWarning('ties: many.')
+    >>> seen[0].message.code
+    'input.doubtful'
     """
     message = without_password(_ABOUT.get() + message)
     taken = _TAKEN.get()
@@ -194,14 +273,15 @@ def warn(message: str) -> None:
     if _QUIET.get():
         return
     frame = sys._getframe(1)  # noqa: SLF001, there is no other way to the callers
-    warnings.warn(printable(message), GainfulWarning, stacklevel=2 + _frames_inside(frame))
+    warning = GainfulWarning(printable(message), code)
+    warnings.warn(warning, stacklevel=2 + _frames_inside(frame))
 
 
 def _frames_inside(frame: FrameType) -> int:
-    """Return how many frames lie between one of gainful and the caller's line.
+    """Return the number of frames between a frame of gainful and the caller's line.
 
-    Between frames of gainful, some are of the standard library: a property that is kept, the entry
-    of a context. Where all others are, as in a thread of its own, the first of them is the line.
+    Some frames in between belong to the standard library, such as a cached property or a context
+    manager. If all outer frames do, as in a separate thread, the first of them is the line.
     """
     level, library, each = 0, None, frame
     while True:

@@ -213,7 +213,9 @@ def assessors():
         )
     ]
     runs = {name: EXAMPLES / f"{name}.run" for name in ("keyword", "semantic", "hybrid")}
-    found = gf.agreement(people, names=names, runs=runs, measures=MEASURES[:2], resamples=100)
-    merged = gf.merge_judgments(people, names=names)
+    found = gf.judging.agreement(
+        people, names=names, runs=runs, measures=MEASURES[:2], resamples=100
+    )
+    merged = gf.judging.merge_judgments(people, names=names)
     made = report(merged, runs, MEASURES, agreement=found, created="2026-11-17")
     return Case(found, runs, made.payload())

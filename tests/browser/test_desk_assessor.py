@@ -102,7 +102,7 @@ def test_fifty_documents_by_keyboard_while_the_server_is_killed(folder, page, un
             kill(running, page, until)
         if step == 26:
             until(page, "document.querySelector('#saved').dataset.state", "waiting")
-            assert "kept in this browser" in page.inner_text("#saved")
+            assert "saved in this browser" in page.inner_text("#saved")
             assert page.evaluate(WAITING) >= 4
         if step == 27:
             command.start(1)
@@ -158,7 +158,7 @@ def test_fifty_documents_by_keyboard_while_the_server_is_killed(folder, page, un
     assert {doc: int(grade) for doc, grade in exported.items()} == expected
     code, said = running.end(signal.SIGINT)
     assert code == 0, said
-    with gf.Study(folder / "study.db") as study:
+    with gf.judging.Study(folder / "study.db") as study:
         found = {doc: each["ann"] for docs in study.grades().values() for doc, each in docs.items()}
         assert found == expected
         kinds = Counter(event.kind for event in study.record())

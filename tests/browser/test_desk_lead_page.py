@@ -87,8 +87,8 @@ def test_a_second_lead_overwrites_nothing(opened_at, until):
     with desk(study(queries=1, docs=2, title="Bread", guideline="First.")) as own:
         lead = opened_at(own.link("lea", "lead"), refusals=True)
         own.study.set(title="Of another lead", overlap=2)
-        own.study.set_grades(words={0: "off"}, keys={0: "z"})
-        own.study.set_guideline("Of another lead.")
+        own.study.set(words={0: "off"}, keys={0: "z"})
+        own.study.set(guideline="Of another lead.")
         lead.fill("#set-tags", "vague")
         lead.fill("[data-grade='1'] .word", "a little")
         lead.click("#settings button")
@@ -118,8 +118,8 @@ def test_a_second_lead_overwrites_nothing(opened_at, until):
 def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
     with desk(study(queries=2, docs=4)) as own:
         own.study.invite("bob")
-        for task in own.study.next("bob", 3):
-            own.study.grade("bob", task.item, 2, key=str(task.item))
+        for task in own.study.assessor("bob").next(3):
+            own.study.assessor("bob").grade(task.item, 2, key=str(task.item))
         lead = opened_at(own.link("lea", "lead"), refusals=True)
         # Grades of a model.
         lead.set_input_files(
@@ -140,7 +140,7 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
             upload("right.csv", f"query,doc,grade,feedback\nq1,q1-d2,3,{EVIL}\n".replace('"', "'")),
         )
         lead.click("#practice button")
-        said(lead, until, "practice-said", "The practice set has 1 document")
+        said(lead, until, "practice-said", "The practice set now has 1 document")
         lead.click("#practice-set summary")
         assert "onerror" in lead.inner_text("#practice-set")
         assert own.study.practice_set[0].answer == 3
@@ -154,10 +154,10 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
             assert "3 grades of bob for every query" in lead.inner_text("#confirm-text")
             if answer == "yes":
                 lead.click("#confirm-yes")
-                said(lead, until, "reset-said", "Taken back: 3 grades")
+                said(lead, until, "reset-said", "Revoked: 3 grades")
             else:  # the safe answer has the focus
                 lead.keyboard.press(answer)
-                said(lead, until, "reset-said", "Nothing was taken back")
+                said(lead, until, "reset-said", "Nothing was revoked")
             given = own.study.grades().get("q0", {})
             assert sum("bob" in people for people in given.values()) == after
         until(lead, "document.querySelector('#count').textContent.startsWith('0 of 8 documents')")
@@ -170,15 +170,15 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
         lead.select_option("#set-order", "random")
         lead.click("#settings button")
         said(lead, until, "settings-said", "Saved.")
-        task = next(each for each in own.study.next("bob", 5) if not each.practice)
-        own.study.grade("bob", task.item, 1, key="again")
+        task = next(each for each in own.study.assessor("bob").next(5) if not each.practice)
+        own.study.assessor("bob").grade(task.item, 1, key="again")
         with lead.expect_download() as download:
             lead.click("#design")
         download.value.save_as(tmp_path / "design.json")
         assert task.doc in (tmp_path / "design.json").read_text()
         until(lead, "document.querySelector('#design-told').textContent", "")
-        later = next(each for each in own.study.next("bob", 5) if not each.practice)
-        own.study.later("bob", later.item, key="later")
+        later = next(each for each in own.study.assessor("bob").next(5) if not each.practice)
+        own.study.assessor("bob").later(later.item, key="later")
         look(lead)
         said(lead, until, "design-told", "1 document of the sample passed over")
 
@@ -196,7 +196,7 @@ def test_reasons_pace_and_a_lost_connection(opened_at, until):
         assert page.inner_text("#pace") == ""
         page.clock.fast_forward(30_000)
         page.keyboard.press("2")
-        assert page.inner_text("#pace") == "2.0 a minute"
+        assert page.inner_text("#pace") == "2.0 per minute"
         until(page, "document.querySelector('#saved').dataset.state", "saved")
         page.context.set_offline(True)
         lead = own.client("lea", "lead")
@@ -205,7 +205,7 @@ def test_reasons_pace_and_a_lost_connection(opened_at, until):
             page.keyboard.press(key)
             page.clock.run_for(1000)
         until(page, "document.querySelector('#saved').dataset.state", "waiting")
-        assert page.inner_text("#saved") == "No connection: 3 kept in this browser"
+        assert page.inner_text("#saved") == "No connection: 3 saved in this browser"
         assert own.study.progress().grades == 2
         page.keyboard.press("0")  # the last one that the page has
         until(page, "document.querySelector('#end-title').textContent", "No connection")
@@ -217,7 +217,7 @@ def test_reasons_pace_and_a_lost_connection(opened_at, until):
         until(
             page,
             "document.querySelector('#end-title').textContent",
-            "There is nothing to judge now",
+            "Nothing to judge right now",
         )
         # Nor is all judged where the desk refuses to say what comes next.
         page.route(
@@ -230,7 +230,7 @@ def test_reasons_pace_and_a_lost_connection(opened_at, until):
         until(
             page,
             "document.querySelector('#end-title').textContent",
-            "There is nothing to judge now",
+            "Nothing to judge right now",
         )
         first, *others = own.study.record()
         assert first.after.tags == ("too general",)
@@ -247,17 +247,17 @@ def test_reasons_pace_and_a_lost_connection(opened_at, until):
         )
         page.keyboard.press("u")
         until(page, "document.querySelector('#alert').textContent", "Ask the lead.")
-        assert page.inner_text("#saved") == "Not saved: 1 kept in this browser"
+        assert page.inner_text("#saved") == "Not saved: 1 saved in this browser"
         page.keyboard.press("1")
-        assert page.inner_text("#saved") == "Not saved: 2 kept in this browser"
+        assert page.inner_text("#saved") == "Not saved: 2 saved in this browser"
 
 
 def test_what_was_settled_is_undone(opened_at, until):
     with desk(study(queries=1, docs=2, overlap=2)) as own:
         for name, grade in (("ann", 0), ("bob", 3)):
             own.study.invite(name)
-            for task in own.study.next(name, 2):
-                own.study.grade(name, task.item, grade, key=str(task.item))
+            for task in own.study.assessor(name).next(2):
+                own.study.assessor(name).grade(task.item, grade, key=str(task.item))
         lead = opened_at(own.link("lea", "lead"))
         assert lead.is_hidden("#settled-list")
         lead.click("#disputed li:first-child .others button >> nth=2")
@@ -279,7 +279,7 @@ def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):
         until(lead, "document.querySelector('#alert').textContent.includes('at least one grade')")
         # The part that one looks at is marked, also the last ones, which never come to the top.
         here = "document.querySelector('.sections [data-here]')?.textContent.trim()"
-        for name in ("Export", "Take back", "Results", "Settings"):
+        for name in ("Export", "Revoke grades", "Results", "Settings"):
             lead.click(f".sections a:has-text('{name}')")
             until(lead, here, name)
         lead.evaluate("scrollTo(0, document.body.scrollHeight)")
@@ -294,7 +294,7 @@ def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):
         assert lead.is_hidden("#alert")
         assert lead.is_visible("#export")
         own.study.invite("ann")
-        own.study.grade("ann", own.study.next("ann")[0].item, 2, key="1")
+        own.study.assessor("ann").grade(own.study.assessor("ann").next()[0].item, 2, key="1")
         for name, select in (
             ("merged-judgments.qrels", "merged"),
             ("assessor-judgments.csv", "assessor"),
@@ -314,7 +314,7 @@ def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):
             assert lead.is_disabled("#export option >> nth=0") == disabled
             assert lead.inner_text("#export-told").startswith("Grades by assessor") == disabled
         with lead.expect_download() as download:
-            lead.get_by_role("button", name="The whole record").click()
+            lead.get_by_role("button", name="Full record").click()
         download.value.save_as(tmp_path / "record.jsonl")
         assert '"kind": "grade"' in (tmp_path / "record.jsonl").read_text()
 

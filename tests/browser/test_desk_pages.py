@@ -21,7 +21,7 @@ def hostile_study():
         for name, way in ((EVIL, 1), ("</script><script>alert(2)</script>", -1))
     }
     texts = {query: f"{HOSTILE[-1 - place]} {query}" for place, query in enumerate(HOSTILE[:4])}
-    return gf.Study.create(
+    return gf.judging.Study.create(
         ":memory:", runs, queries=texts, docs=docs, title=EVIL, guideline=f"{EVIL}\n{HOSTILE[2]}",
         scale={0: EVIL, 1: "</button>"}, overlap=2, order="rank",
     )  # fmt: skip
@@ -46,8 +46,8 @@ def test_texts_are_shown_as_text(opened_at, until):
         assert EVIL in page.inner_text(".grade >> nth=0")
         bob = own.study.invite(f"bob {EVIL}")
         assert bob
-        for task in own.study.next(f"bob {EVIL}", 20):
-            own.study.grade(f"bob {EVIL}", task.item, 0, key=str(task.item), note=EVIL)
+        for task in own.study.assessor(f"bob {EVIL}").next(20):
+            own.study.assessor(f"bob {EVIL}").grade(task.item, 0, key=str(task.item), note=EVIL)
         lead = opened_at(own.link(f"lead {EVIL}", "lead"))
         lead.check("#show-names")
         assert lead.locator("main img, main script").count() == 0
@@ -82,8 +82,10 @@ def test_axe_finds_no_grave_fault(opened_at, axe):
         flawless(page)
         for name in ("bob", "eve"):
             own.study.invite(name)
-            for task in own.study.next(name, 20):
-                own.study.grade(name, task.item, len(name + task.doc) % 4, key=str(task.item))
+            for task in own.study.assessor(name).next(20):
+                own.study.assessor(name).grade(
+                    task.item, len(name + task.doc) % 4, key=str(task.item)
+                )
         lead = opened_at(own.link("lea", "lead"), bypass_csp=True)
         flawless(lead)
         lead.select_option("#reset-assessor", "bob")
@@ -115,7 +117,7 @@ def test_touch_keys_and_undo_of_any_step(opened_at, until):
         }
         assert found == {seen[0]: 2, seen[1]: 0, seen[2]: 1}
         # A key of one's own stays what it is where the lead gives it to another grade.
-        own.study.set_grades(keys={0: "x"})
+        own.study.set(keys={0: "x"})
         page.reload()
         page.wait_for_selector("body[data-ready]")
         assert page.locator(".grade kbd").all_text_contents() == ["0", "1", "x", "3"]
@@ -166,9 +168,9 @@ def test_practice_gives_feedback(opened_at, until):
             until(page, f"document.querySelector('#feedback').innerText.includes('Title of {doc}')")
             told[doc] = page.inner_text("#feedback")
         assert told["q0-d0"].startswith(
-            "Practice: you gave 1, related, to Title of q0-d0, as the lead does."
+            "Practice: you graded Title of q0-d0 1, related, the same as the lead."
         )
-        assert told["q0-d1"].endswith("the lead gives 3, perfect. It says <b>how</b>.")
+        assert told["q0-d1"].endswith("the lead’s grade is 3, perfect. It says <b>how</b>.")
         assert page.is_hidden("#practice")
         assert page.inner_text("#count") == "0 of 2"
         assert own.study.grades() == {}
@@ -182,7 +184,7 @@ def test_practice_gives_feedback(opened_at, until):
 
 def test_other_directions_scales_and_the_end(opened_at, until):
     docs = {"a": ("خبز بالخميرة", "يُخبز الخبز في الفرن."), "b": ("Bread", "It is baked.")}
-    made = gf.Study.create(
+    made = gf.judging.Study.create(
         ":memory:",
         {"r": {"q": {"a": 2, "b": 1}}},
         queries={"q": "خبز"},
@@ -205,12 +207,8 @@ def test_other_directions_scales_and_the_end(opened_at, until):
         until(page, "document.querySelector('#end').hidden", False)
         until(page, "document.querySelector('#saved').dataset.state", "saved")
         assert own.study.grades() == {"q": {"a": {"ann": -1.0}, "b": {"ann": 1.0}}}
-        until(
-            page, "document.querySelector('#end-title').innerText", "There is nothing to judge now"
-        )
-        assert page.inner_text("#end-text").startswith(
-            "Everything that is yours to judge is judged."
-        )
+        until(page, "document.querySelector('#end-title').innerText", "Nothing to judge right now")
+        assert page.inner_text("#end-text").startswith("You have judged all your documents.")
         page.keyboard.press("u")
         assert page.inner_text("#doc-id") == "b"
 
@@ -219,7 +217,9 @@ def test_a_long_text_full_of_the_words_of_its_query(opened_at, until):
     """It has more pieces than one call of a function takes."""
     docs = {"d0": ("First", "bread"), "d1": ("Long", "bread x " * 70_000 + "end")}
     runs = {"r": {"q": {"d0": 2, "d1": 1}}}
-    made = gf.Study.create(":memory:", runs, queries={"q": "bread"}, docs=docs, order="rank")
+    made = gf.judging.Study.create(
+        ":memory:", runs, queries={"q": "bread"}, docs=docs, order="rank"
+    )
     with desk(made) as own:
         page = opened_at(own.link("ann"))
         page.keyboard.press("n")
@@ -237,7 +237,7 @@ def test_a_long_text_full_of_the_words_of_its_query(opened_at, until):
 
 def test_names_of_other_directions_stay_in_their_places(opened_at, until):
     runs = {"قديم": {"س1": {"a": 2, "b": 1}}, "جديد": {"س1": {"b": 2, "a": 1}}}
-    made = gf.Study.create(
+    made = gf.judging.Study.create(
         ":memory:",
         runs,
         queries={"س1": "خبز"},
@@ -248,8 +248,8 @@ def test_names_of_other_directions_stay_in_their_places(opened_at, until):
     with desk(made) as own:
         for name, grades in (("ليلى", (3, 0)), ("بدر", (2, 2))):
             made.invite(name)
-            for task, grade in zip(made.next(name, 2), grades, strict=True):
-                made.grade(name, task.item, grade, key=str(task.item))
+            for task, grade in zip(made.assessor(name).next(2), grades, strict=True):
+                made.assessor(name).grade(task.item, grade, key=str(task.item))
         lead = opened_at(own.link("lea", "lead"))
         # Beside numbers, a name that is not isolated would turn them round.
         assert lead.locator("#standing li p bdi").all_inner_texts()[:2] == ["جديد", "قديم"]
@@ -291,12 +291,12 @@ def test_one_file_without_a_server(opened_at, until, tmp_path, cli):
     with page.expect_download() as saved:
         page.click("#download")
     saved.value.save_as(tmp_path / "grades.json")
-    with gf.Study(path) as made:
-        made.set_guideline("Second.")
+    with gf.judging.Study(path) as made:
+        made.set(guideline="Second.")
     for _ in range(2):  # twice is once
         done = cli("judge", "--db", str(path), "--merge", str(tmp_path / "grades.json"))
         assert done.returncode == 0, done.stderr
-    with gf.Study(path) as made:
+    with gf.judging.Study(path) as made:
         grades = [each["ann"] for each in made.grades()["q0"].values()]
         assert sorted(grades) == [1, 2, 3]
         assert [event.kind for event in made.record()] == [

@@ -73,18 +73,18 @@ def judge(study, clock, people, least):
     given = 0
     while given < least:
         for name, grade_of in people.items():
-            for task in study.next(name, 1):
+            for task in study.assessor(name).next(1):
                 clock.now += 5 + (task.item * 7) % 9
                 grade = (
                     next(each.answer for each in study.practice_set if each.item == task.item)
                     if task.practice
                     else grade_of(task)
                 )
-                study.grade(name, task.item, grade, key=f"{name} {clock.now} {task.item}")
+                study.assessor(name).grade(task.item, grade, key=f"{name} {clock.now} {task.item}")
                 given += not task.practice
         if given % 100 == 0:
-            study.reorder(least=0)
-    study.reorder(least=0)
+            study._reorder(least=0)
+    study._reorder(least=0)
 
 
 def test_the_tutorial_in_a_browser(opened_at, until, story, tmp_path, pytestconfig, monkeypatch):
@@ -93,13 +93,13 @@ def test_the_tutorial_in_a_browser(opened_at, until, story, tmp_path, pytestconf
     pictures = Pictures(PICTURES if anew else tmp_path)
     numbers = itertools.count(1)
     monkeypatch.setattr(
-        "gainful.desk.study.secrets.token_urlsafe",
+        "gainful.judging.desk.study.secrets.token_urlsafe",
         lambda size: urlsafe_b64encode(
             hashlib.sha256(str(next(numbers)).encode()).digest()[:size]
         ).decode()[:43],
     )
     runs = {name: COOKING / f"{name}.run" for name in ("keyword", "hybrid")}
-    made = gf.Study.create(
+    made = gf.judging.Study.create(
         ":memory:",
         runs,
         queries=COOKING / "queries.tsv",
@@ -169,7 +169,7 @@ def test_the_tutorial_in_a_browser(opened_at, until, story, tmp_path, pytestconf
             lead, f"document.querySelector('#disputed-count').textContent === '{len(before) - 1}'"
         )
         for dispute in made.disputed():
-            made.adjudicate("lea", dispute.item, dispute.grades["ann"], key=str(dispute.item))
+            made.lead("lea").adjudicate(dispute.item, dispute.grades["ann"], key=str(dispute.item))
         with lead.expect_download() as download:
             lead.click("#export button")
         download.value.save_as(tmp_path / "merged-judgments.qrels")

@@ -11,9 +11,9 @@ def test_the_section_has_what_the_agreement_says(opened, reports):
     assert sections[-4:] == ["assessors", "coverage", "policy", "downloads"]
     assert headings(page) == [
         "How grades meet", "Agreement by query", "Runs by assessor", "Pairs of assessors, Cohen's κ",
-        "Who leans high or low, beside the others on the same items", "How often grades meet on an item, as a share of all pairs",
-        "The widest disagreement", "Systems by assessor", "How far the orders of systems agree", "Verdicts by assessor",
-        "The items to settle first",
+        "Who grades high or low, compared with the others on the same items", "How often two grades occur on one item, as a share of all pairs",
+        "Widest disagreement", "Runs by assessor", "Agreement of the orders of runs", "Verdicts by assessor",
+        "Items to settle first",
     ]  # fmt: skip
     assert found.summary in page.locator("#assessors .lead").first.inner_text()
     first = page.locator("#assessors table").first.locator("tbody tr").all_inner_texts()

@@ -9,8 +9,12 @@ import gainful as gf
 
 QRELS = "q1 0 a 1\nq1 0 b 0\n"
 RUN = "q1 Q0 a 1 0.9 t\nq1 Q0 b 2 0.8 t\n"
-JUDGMENTS_AS_RUN = "This looks like judgments, given as a run: give each file as what it is."
-RUN_AS_JUDGMENTS = "This looks like a run, given as judgments: give each file as what it is."
+JUDGMENTS_AS_RUN = (
+    "This looks like judgments, but they were passed as a run. Check the order of the arguments."
+)
+RUN_AS_JUDGMENTS = (
+    "This looks like a run, but it was passed as judgments. Check the order of the arguments."
+)
 
 
 def said(done, code=2):
@@ -70,7 +74,7 @@ def test_files_of_the_other_kind(cli, files, tmp_path):
     ):
         assert RUN_AS_JUDGMENTS in said(cli(*arguments)), arguments
     told = said(cli("evaluate", run, qrels, "--subtopics"))
-    assert "This looks like a run: give each file as what it is." in told
+    assert "This looks like a run. Check the order of the arguments." in told
 
 
 def test_scores_without_a_column_of_queries(cli, files):

@@ -42,7 +42,11 @@ def judged(files, cli):
 
 def test_a_sample_is_drawn_and_its_design_kept(judged):
     design = json.loads(Path("design.json").read_text())
-    assert design["strata"][0]["drawn"] == judged == [*gf.sample_queries("model.qrels", 25).queries]
+    assert (
+        design["strata"][0]["drawn"]
+        == judged
+        == [*gf.judging.sample_queries("model.qrels", 25).queries]
+    )
 
 
 def test_a_sample_says_what_it_is(files, cli):
@@ -50,7 +54,7 @@ def test_a_sample_says_what_it_is(files, cli):
     assert "5 queries of 60, drawn at random, seed 0" in done.stdout
     assert (
         done.stderr
-        == "The design is not kept: with --design FILE, `gainful calibrate` can read it.\n"
+        == "The design was not saved: pass --design FILE so that `gainful calibrate` can read it.\n"
     )
     done = cli("sample", "model.qrels", "--size", 5, "-f", "csv", "--design", "d.json")
     assert done.stdout.startswith("query,probability\n")
@@ -93,14 +97,14 @@ def test_a_sample_says_what_it_is(files, cli):
     ("call", "message"),
     [
         (("model.qrels", "base.run", "--size", 5), "Queries are drawn from one SOURCE"),
-        (("model.qrels", "--size", 5, "--depth", 3), "--depth goes with --documents"),
-        (("model.qrels", "--size", 5, "--by", "a", "--by", "b"), "--by is one column"),
+        (("model.qrels", "--size", 5, "--depth", 3), "--depth requires --documents"),
+        (("model.qrels", "--size", 5, "--by", "a", "--by", "b"), "--by accepts one column"),
         (
             ("base.run", "--size", 5, "--documents", "--strata", "model.qrels"),
             "--strata is for queries",
         ),
-        (("-", "--size", 5), "Standard input is not read here"),
-        (("model.qrels", "--size", 500), "at most the 60 queries"),
+        (("-", "--size", 5), "cannot read standard input"),
+        (("model.qrels", "--size", 500), "at most 60 queries"),
         (("model.qrels",), "Missing option '--size'"),
         (("model.qrels", "--size", 5, "--design", "model.qrels"), "model.qrels"),
     ],
@@ -125,7 +129,7 @@ def test_calibrate_is_the_function(judged, cli):
     )
     assert done.returncode == 0, done.stderr
     runs = {"base": "base.run", "good": "good.run"}
-    found = gf.calibrate("people.qrels", "model.qrels", runs, design="design.json")
+    found = gf.judging.calibrate("people.qrels", "model.qrels", runs, design="design.json")
     assert json.loads(done.stdout) == found.to_dict()
     call = ["calibrate", "people.qrels", "model.qrels", "base.run", "good.run", "--drawn-at-random"]
     done = cli(
@@ -141,9 +145,11 @@ def test_calibrate_is_the_function(judged, cli):
         "-m",
         "nDCG@5",
     )
-    assert "gpt judges what it made itself (good)" in done.stdout
-    assert "said to be drawn at random" in done.stdout
-    assert "so many more queries must people judge for a width of 0.05" in done.stdout
+    assert "gpt judges its own output (good)" in done.stdout
+    assert "drawn at random, as stated by the caller" in " ".join(done.stdout.split())
+    assert "how many more queries people must judge for a width of 0.05" in " ".join(
+        done.stdout.split()
+    )
     done = cli(*call, "-f", "csv")
     assert done.stdout.startswith(
         "measure,run,base,people,model,bias,PPI,estimate,low,high,λ,worth,p,verdict"
@@ -193,8 +199,11 @@ def test_sampled_documents_give_dcg(files, cli):
     [
         ((), "drawn at random"),
         (("--design", "model.qrels"), "expected the design of a sample, found no JSON"),
-        (("--design", "design.json", "--drawn-at-random"), "none beside a design"),
-        (("--drawn-at-random", "--generator", "x", "--generator", "y"), "--generator is one NAME"),
+        (("--design", "design.json", "--drawn-at-random"), "None with a design"),
+        (
+            ("--drawn-at-random", "--generator", "x", "--generator", "y"),
+            "Pass --generator once with a NAME",
+        ),
         (("--drawn-at-random", "--baseline", "other"), "baseline: expected one of the runs"),
     ],
 )
@@ -218,7 +227,7 @@ def test_a_gate_is_decided_by_people_and_model(judged, cli):
     done = cli("compare", "base.run", "bad.run", *BOTH, "--fail-if", "Δ nDCG@10 < -0.01")
     assert done.returncode == 1
     assert "Gate failed" in done.stderr
-    found = gf.calibrate(
+    found = gf.judging.calibrate(
         "people.qrels", "model.qrels", ["base.run", "bad.run"], design="design.json"
     )
     each = found.difference("bad").estimate
@@ -266,17 +275,17 @@ def test_a_gate_writes_its_files(judged, cli):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (("--human", "people.qrels"), "--human and --model go together"),
-        (("--design", "design.json", "truth.qrels"), "--design goes with --human and --model"),
+        (("--human", "people.qrels"), "--human requires --model"),
+        (("--design", "design.json", "truth.qrels"), "--design requires --human"),
         (
             (*BOTH, "--fail-if", "missing > 0"),
             "expected a change, such as 'Δ nDCG@10 < -0.01', or a floor",
         ),
         ((*BOTH, "--fail-if", "Δ AP < 0"), "'AP', which is not measured"),
-        ((*BOTH, "--test", "sign"), "--test does not go with --human and --model"),
-        ((*BOTH, "--html", "x.html"), "--html does not go with --human and --model"),
-        ((*BOTH, "--judgments", "truth.qrels"), "--judgments does not go with"),
-        ((*BOTH, "--per-query"), "--per-query does not go with"),
+        ((*BOTH, "--test", "sign"), "--test cannot be combined with --human and --model"),
+        ((*BOTH, "--html", "x.html"), "--html cannot be combined with --human and --model"),
+        ((*BOTH, "--judgments", "truth.qrels"), "--judgments cannot be combined with"),
+        ((*BOTH, "--per-query"), "--per-query cannot be combined with"),
         ((*BOTH, "--junit", "gate.xml"), "--junit reports conditions"),
         (("--human", "people.qrels", "--model", "model.qrels"), "drawn at random"),
     ],
@@ -310,7 +319,7 @@ def test_messages_beside_people_and_a_model_offer_what_can_be_done(judged, cli):
     for human, design in (("-", "design.json"), ("people.qrels", "-")):
         done = cli("calibrate", human, "model.qrels", "base.run", "--design", design)
         assert done.returncode == 2
-        assert "not read from standard input here: name files" in done.stderr
+        assert "cannot be read from standard input here: pass files" in done.stderr
     done = cli("calibrate", "model.qrels", "people.qrels", "base.run", "--design", "design.json")
     assert done.returncode == 2
     assert "If they are swapped" in done.stderr

@@ -77,7 +77,7 @@ def test_standard_input_is_read_once(cli, pair):
     ):
         done = cli(*arguments)
         assert (done.returncode, done.stdout) == (2, "")
-        assert "Standard input can be read once: give - for one file only." in done.stderr
+        assert "Standard input can be read only once: pass - for one file only." in done.stderr
 
 
 def test_a_bad_map_is_one_paragraph(cli, pair, files):

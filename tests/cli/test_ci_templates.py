@@ -226,7 +226,7 @@ def repository(tmp_path):
         (folder / name).write_text(text)
     (folder / "other.json").write_text(json.dumps({f"q{i}": {"b": 1} for i in range(12)}))
     (folder / "pwn.py").write_text(
-        "open('pwned', 'w')\nimport gainful as gf\nm = gf.define('m', gain={1: 1})"
+        "open('pwned', 'w')\nimport gainful as gf\nm = gf.measures.define('m', gain={1: 1})"
     )
     return folder
 

@@ -141,7 +141,7 @@ def test_scores_that_are_there_already(cli, found, scores, tmp_path):
     files = [tmp_path / "keyword.csv", tmp_path / "hybrid.jsonl", tmp_path / "semantic.json"]
     for file, each in zip(files[:2], scores.values(), strict=False):
         each.write(file)
-    gf.save_baseline(scores["semantic"], files[2])
+    gf.comparison.save_baseline(scores["semantic"], files[2])
     code, out, _ = cli("compare", "--scores", *files, "-f", "json")
     assert code == 0
     assert without_shares(json.loads(out)) == without_shares(found.to_dict())
@@ -277,12 +277,12 @@ def test_standard_input(cli, scores, found, tmp_path):
 
 MISTAKES = [
     ((), "Missing argument"),
-    ((JUDGMENTS,), "expected JUDGMENTS BASE RUN"),
-    ((JUDGMENTS, KEYWORD), "expected JUDGMENTS BASE RUN"),
-    (("--scores", KEYWORD), "expected BASE RUN"),
+    ((JUDGMENTS,), "Expected JUDGMENTS BASE RUN"),
+    ((JUDGMENTS, KEYWORD), "Expected JUDGMENTS BASE RUN"),
+    (("--scores", KEYWORD), "Expected BASE RUN"),
     ((JUDGMENTS, KEYWORD, KEYWORD), "runs: expected each run once, found"),
-    (("-", "-", KEYWORD), "Standard input can be read once"),
-    ((JUDGMENTS, KEYWORD, "-", "--slices", "-"), "Standard input can be read once"),
+    (("-", "-", KEYWORD), "Standard input can be read only once"),
+    ((JUDGMENTS, KEYWORD, "-", "--slices", "-"), "Standard input can be read only once"),
     ((*TWO, "--test", "anova"), "anova"),
     ((*TWO, "--correction", "sidak"), "sidak"),
     ((*TWO, "--level", "95"), "--level"),
@@ -303,15 +303,15 @@ MISTAKES = [
     ((*TWO, "--fail-if", "Δ nDCG@5 < 0"), "Did you mean 'nDCG@10'"),
     ((*TWO, "--fail-unless", "mising < 1"), "Did you mean 'missing'"),
     ((*TWO, "--fail-if", "changed"), "a saved baseline"),
-    ((*TWO, "--junit", "gate.xml"), "give --fail-if or --fail-unless"),
+    ((*TWO, "--junit", "gate.xml"), "pass --fail-if or --fail-unless"),
     ((*TWO, "--html", "x", "--summary", "x"), "a file of its own"),
     ((*TWO, "-o", "y", "--html", "./y"), "a file of its own"),
     ((*TWO, "--ties", "random"), "ties"),
     ((*TWO, "--columns", "query"), "ROLE=NAME"),
-    (("--scores", KEYWORD, HYBRID, "--missing", "skip"), "--missing is about judgments and runs"),
-    (("--scores", KEYWORD, HYBRID, "--drop-self", "no"), "--drop-self is about judgments"),
-    (("--scores", KEYWORD, HYBRID, "--columns", "query=q"), "--columns is about judgments"),
-    (("--scores", KEYWORD, HYBRID, "--chunks", "#"), "--chunks is about judgments"),
+    (("--scores", KEYWORD, HYBRID, "--missing", "skip"), "--missing applies to judgments and runs"),
+    (("--scores", KEYWORD, HYBRID, "--drop-self", "no"), "--drop-self applies to judgments"),
+    (("--scores", KEYWORD, HYBRID, "--columns", "query=q"), "--columns applies to judgments"),
+    (("--scores", KEYWORD, HYBRID, "--chunks", "#"), "--chunks applies to judgments"),
     (("--scores", "{csv}", "{two}", "--by", "judged"), "judgments, to slice by"),
     (("--scores", "{csv}", "{two}", "--fail-if", "unjudged > 0"), "to know unjudged"),
     (("--scores", "{csv}", "{two}", "-m", "P@1"), "a column of P@1"),
@@ -397,7 +397,7 @@ def test_bad_files_are_named(kind, place, cli, tmp_path, files):
 def test_judgments_and_runs_exchanged(cli):
     code, _, err = cli("compare", KEYWORD, JUDGMENTS, HYBRID)
     assert code == 2
-    assert "This looks like a run, given as judgments" in err
+    assert "This looks like a run, but it was passed as judgments" in err
     code, _, err = cli("compare", KEYWORD, HYBRID, JUDGMENTS)
     assert code == 2
     code, _, err = cli("compare", JUDGMENTS, KEYWORD, JUDGMENTS)
@@ -410,7 +410,7 @@ def test_judgments_and_runs_exchanged(cli):
 
 def test_saved_baselines_alone(cli, tmp_path, scores):
     for name in ("keyword", "hybrid"):
-        gf.save_baseline(scores[name], tmp_path / f"{name}.json")
+        gf.comparison.save_baseline(scores[name], tmp_path / f"{name}.json")
     both = (tmp_path / "keyword.json", tmp_path / "hybrid.json")
     code, _, err = cli("compare", JUDGMENTS, *both, "-m", "RR")
     assert code == 2
@@ -454,9 +454,9 @@ def test_both_ends_stand_in_one_table(cli):
     [
         (["--worst", "0"], "--worst"),
         (["--best", "few"], "--best"),
-        (["--worst", "3", "--per-query"], "--per-query and --worst or --best are two tables"),
-        (["--per-query", "--tests"], "--tests and --per-query are two tables"),
-        (["--systems", "--best", "2"], "are two tables"),
+        (["--worst", "3", "--per-query"], "--per-query cannot be combined with --worst"),
+        (["--per-query", "--tests"], "--tests cannot be combined with --per-query"),
+        (["--systems", "--best", "2"], "--systems cannot be combined with --best"),
     ],
 )
 def test_tables_of_queries_are_asked_for_one_by_one(cli, words, told):
@@ -483,7 +483,7 @@ def test_movers_are_in_the_summary(cli, tmp_path):
 
 def test_movers_go_with_a_summary_and_with_runs(cli, tmp_path):
     target = tmp_path / "summary.md"
-    assert "--summary FILE" in cli("compare", *TWO, "--movers", 2).stderr
+    assert "--movers requires --summary." in cli("compare", *TWO, "--movers", 2).stderr
     piped = cli("compare", "-", *TWO[1:], "--movers", 2, "--summary", target)
     assert piped.returncode == 2
-    assert "read once" in piped.stderr
+    assert "reads the files twice" in piped.stderr

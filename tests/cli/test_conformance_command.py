@@ -62,7 +62,7 @@ def test_wrong_answers_look_like_something(conformance):
     plain = json.loads(done.stdout)
     assert (done.returncode, plain["counts"]["failed"]) == (1, 1)
     (failed,) = [each for each in plain["cases"] if each["outcome"] == "failed"]
-    assert failed["conventions"][0] == "empty=one (1, and it is reported)"
+    assert failed["conventions"][0] == "empty=one (as 1, and it is reported)"
     done = conformance(KNOWN, "-f", "csv", answers=answers, topic="incomplete")
     assert done.stdout.splitlines()[1].startswith("empty-skip,incomplete,0.8597186998521972,")
     assert "27 passed, 1 failed, 0 skipped" in done.stderr
@@ -84,18 +84,18 @@ def test_skips_alone_are_no_conformance(conformance):
 @pytest.mark.parametrize(
     ("program", "said"),
     [
-        ("print('hello')", "the command, line 1: expected a line such as .*found 'hello'. Standard output is for answers"),
+        ("print('hello')", "the command, line 1: expected a line such as .*found 'hello'. Print only answers to standard output"),
         ("print('[1]')", r"line 1: expected a line such as .*found '\[1\]'"),
         ("print('[' * 9000)", "line 1: expected a line such as"),
         ("print('{\"value\": 1}')", "line 1: expected a line such as"),
-        ("print('{\"id\": \"repeated-first\"}')", "value, error or skip, one of them, found none of them"),
+        ("print('{\"id\": \"repeated-first\"}')", "exactly one of value, error or skip, found none of them"),
         ("print('{\"id\": \"repeated-first\", \"value\": 1, \"skip\": \"\"}')", "found value and skip"),
         ("print('{\"id\": \"repeated-first\", \"value\": \"1\"}')", "expected a number, or none .*found '1'"),
-        ("print('{\"id\": \"cg\", \"value\": 1}')", "one answer to each case that was asked, found one to 'cg'"),
+        ("print('{\"id\": \"cg\", \"value\": 1}')", "one answer to each case of the input, found one to 'cg'"),
         ("[print('{\"id\": \"repeated-first\", \"value\": 1}') for _ in '12']", "line 2: .*a second one to 'repeated-first'"),
-        ("", "an answer to each of 18 cases, found 0, the first without one is 'repeated-first': the command ended"),
-        ("1 / 0", "found 0, .*the command ended with exit status 1: ZeroDivisionError: division by zero"),
-        ("import os; os.abort()", "the command was ended by SIGABRT"),
+        ("", "an answer to each of 18 cases, found 0; the first case without one is 'repeated-first': the command ended"),
+        ("1 / 0", "found 0; .*the command ended with exit status 1: ZeroDivisionError: division by zero"),
+        ("import os; os.abort()", "the command was terminated by SIGABRT"),
         ("import os; os.write(1, bytes(range(256)))", "line 1: expected a line such as"),
     ],
 )  # fmt: skip
@@ -144,11 +144,11 @@ def test_one_by_one_counts_what_breaks_off(conformance):
     [
         ([], "Expected COMMAND"),
         (["--print", "cat"], "--print runs nothing"),
-        (["no-such-program-anywhere"], "expected a program that can be started, found none of this name"),
-        ([str(EXAMPLES / "conform.js")], "found a file that may not be executed. Name what runs it"),
+        (["no-such-program-anywhere"], "expected a program that can be started, found no program of this name"),
+        ([str(EXAMPLES / "conform.js")], "found a file that is not executable. Name its interpreter"),
         (["--topic", "tie", "cat"], "expected one of definition"),
         (["--dialect", "trek", "cat"], "expected the name of a tool"),
-        (["--dialect", "ranx", "--topic", "ties", "cat"], "whose cases are in the topic dialects"),
+        (["--dialect", "ranx", "--topic", "ties", "cat"], "which are in the topic dialects"),
         (["--tolerance", "1", "cat"], "--tolerance"),
         (["--timeout", "0", "cat"], "--timeout"),
         (["-f", "yaml", "cat"], "yaml"),

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gainful.writing.file_formats import DOCUMENTS
+from gainful.output.writing.file_formats import DOCUMENTS
 from read_back import read_back
 
 RUN = "q1 Q0 a 1 0.9 t\nq1 Q0 u 2 0.8 t\nq2 Q0 x 1 2 t\n"
@@ -68,7 +68,7 @@ def test_the_input_is_never_overwritten(cli, run, tmp_path):
         (["x", "--as", "run", "--format", "parket"], "Did you mean 'parquet'?"),
         (["x.qrels", "--as", "judgments"], "This looks like a run"),
         (["x.run", "--as", "run", "--tag", "two words"], "tag: expected a word"),
-        (["x.csv", "--as", "judgments", "--tag", "t"], "--tag goes with --as run"),
+        (["x.csv", "--as", "judgments", "--tag", "t"], "--tag requires --as run"),
         (["no such folder/x.csv", "--as", "run"], "expected a file that can be written"),
     ],
 )

@@ -54,12 +54,12 @@ def test_a_warning_of_ties(cli, files):
     ("options", "told"),
     [
         (["--bounds"], "--bounds needs --grades"),
-        (["--grades", "0,1"], "go with --bounds"),
-        (["--unseen", "1"], "go with --bounds"),
+        (["--grades", "0,1"], "requires --bounds"),
+        (["--unseen", "1"], "requires --bounds"),
         (["--bounds", "--grades", "0,x"], "two ends"),
-        (["--bounds", "--grades", "0,1", "--unseen", "-1"], "--unseen is a number"),
+        (["--bounds", "--grades", "0,1", "--unseen", "-1"], "--unseen expects a number"),
         (["--bounds", "--grades", "0,1", "-m", "bpref"], "one of nDCG"),
-        (["--bounds", "--grades", "0,1", "--subtopics"], "does not go with --subtopics"),
+        (["--bounds", "--grades", "0,1", "--subtopics"], "cannot be combined with --subtopics"),
     ],
 )
 def test_failures(options, told, cli, files):

@@ -41,7 +41,7 @@ def test_slices_stand_in_one_table_with_all_queries(cli, paths):
     assert "too few queries for an interval (3; at least 10)" in done.stderr
     by_t = cli("evaluate", *paths[:2], "-m", "RR", "--slices", slices, "--by", "locale", "-f", "csv", "--interval", "t")  # fmt: skip
     assert float(rows_of(by_t.stdout)[1]["95% low"]) == scores.slices[0].interval(method="t").low
-    assert "3 queries are few" in by_t.stderr
+    assert "Only 3 queries" in by_t.stderr
     assert "RR, one, locale de: all queries have the same value" in by_t.stderr
     assert "policy: ties=doc" in done.stderr
 
@@ -71,9 +71,12 @@ def test_judged_needs_no_table_and_standard_input_may_be_one(cli, paths):
     ("words", "told"),
     [
         (["--by", "locale"], "a table of queries with the column 'locale', found none"),
-        (["--by", "judged", "--per-query"], "Leave out --per-query, or --by"),
-        (["--by", "judged", "--bounds", "--grades", "0,1"], "Leave out --bounds, or --by"),
-        (["--by", "judged", "--subtopics"], "goes neither with --slices nor with --by"),
+        (["--by", "judged", "--per-query"], "--by cannot be combined with --per-query"),
+        (
+            ["--by", "judged", "--bounds", "--grades", "0,1"],
+            "--bounds cannot be combined with --by",
+        ),
+        (["--by", "judged", "--subtopics"], "--subtopics cannot be combined with --by"),
         (["--slices", "no.csv"], "no.csv"),
         (["--slices", "{slices}", "-o", "{slices}"], "is one of the inputs"),
     ],

@@ -80,11 +80,11 @@ def test_a_query_that_one_run_lacks(against):
         (["-q", "s"], "expected a query of the base or of the run, found 's' in neither"),
         (["-q", "r", "--missing", "skip"], "no value there under the policy missing=skip"),
         (["-q", "q", "-m", "F"], "expected a measure that is a sum over the documents"),
-        (["-q", "q", "-m", "IDCG"], "such as nDCG, AP, RBP or ERR, found 'IDCG', which is none"),
+        (["-q", "q", "-m", "IDCG"], "such as nDCG, AP, RBP or ERR, found 'IDCG', which isn't"),
         (["-q", "q", "-m", "nDGC"], "Did you mean 'nDCG'"),
         (["-q", "q", "--unjudged", "error"], "1 unjudged: 'x'"),
         ([], "--query ID"),
-        (["-q", "q", "--judged", "1,2"], "Give a list of grades"),
+        (["-q", "q", "--judged", "1,2"], "Pass a list of grades"),
     ],
 )
 def test_it_refuses(against, arguments, said):
@@ -98,7 +98,7 @@ def test_a_base_is_no_list_of_grades_and_is_never_overwritten(cli, three):
     judgments, run, base = three
     done = cli("explain", "3,2", "--against", base)
     assert done.returncode == 2
-    assert "--against goes with JUDGMENTS and RUN" in done.stderr
+    assert "--against requires JUDGMENTS and RUN" in done.stderr
     done = cli("explain", judgments, run, "-q", "q", "--against", base, "-o", base)
     assert done.returncode == 2
     assert base.read_text() == BASE

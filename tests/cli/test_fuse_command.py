@@ -51,7 +51,7 @@ def test_one_of_the_runs_may_be_standard_input(cli):
     assert done.stdout.splitlines() == lines_of(gf.fuse(RUNS), "mine")
     done = cli("fuse", "-", "-")
     assert done.returncode == 2
-    assert "Standard input can be read once" in done.stderr
+    assert "Standard input can be read only once" in done.stderr
 
 
 @pytest.mark.parametrize("ending", ["run", "csv", "tsv", "jsonl", "parquet", "run.gz", "tsv.zst"])
@@ -88,18 +88,18 @@ def test_settings_are_chosen_and_the_run_of_the_best_is_written(cli, tmp_path):
     [
         (["--method", "rff"], "Did you mean 'rrf'?"),
         (["--k", "-1"], "k: expected a number of at least 0"),
-        (["--k", "x"], "--k takes numbers"),
-        (["--k", "1,2"], "Several values for --k are tried with --tune."),
+        (["--k", "x"], "--k expects numbers"),
+        (["--k", "1,2"], "Several values for --k require --tune."),
         (["--weights", "1"], "2 numbers of at least 0"),
-        (["--weights", "grid"], "Several values for --weights are tried with --tune."),
+        (["--weights", "grid"], "Several values for --weights require --tune."),
         (["--weights", "1,nan"], "2 numbers of at least 0"),
         (["--normalise", "minmax"], "uses ranks alone"),
-        (["--folds", "5"], "--folds goes with --tune."),
-        (["-m", "AP"], "--measure goes with --tune."),
-        (["--missing", "skip"], "--missing goes with --tune."),
-        (["--chunks", "#"], "--chunks goes with --tune."),
+        (["--folds", "5"], "--folds requires --tune."),
+        (["-m", "AP"], "--measure requires --tune."),
+        (["--missing", "skip"], "--missing requires --tune."),
+        (["--chunks", "#"], "--chunks requires --tune."),
         (["--ties", "best"], "ties: expected auto or doc or doc_ascending or average"),
-        (["--tune", JUDGMENTS, "--folds", "many"], "--folds takes loo or a number"),
+        (["--tune", JUDGMENTS, "--folds", "many"], "--folds expects loo or a number"),
         (["-o", KEYWORD], "is one of the inputs"),
         (["-o", "fused.xlsx"], "promises a spreadsheet"),
         (["--tag", "two words"], "a word without white space"),

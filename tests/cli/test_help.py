@@ -10,10 +10,10 @@ import pytest
 
 import gainful as gf
 from every_case import assert_every_case
+from gainful.analysis.comparison.gate import CHANGED, FACTS
+from gainful.cli.command import GroupedCommand
 from gainful.cli.commands import commands
-from gainful.cli.grouped_help import GroupedCommand
-from gainful.cli.help_topics import TOPICS
-from gainful.comparison.gate import CHANGED, FACTS
+from gainful.cli.help import TOPICS
 
 COOKING = Path(__file__).parents[2] / "examples" / "cooking"
 
@@ -45,8 +45,8 @@ def test_it_is_a_sentence_or_a_phrase():
 
 def test_a_question_and_its_answers_stand_together(cli):
     told = " ".join(cli("help", "compare").stdout.split())
-    assert "The runs that are compared with each other. baseline: every run with the base" in told
-    assert "The test whose p-value decides. t: paired t" in told
+    assert "The pairs of runs to compare. baseline: every run with the base" in told
+    assert "The test that decides significance. t: paired t" in told
 
 
 def plain(text):
@@ -127,8 +127,8 @@ def test_the_topics_tell_what_the_tables_have(cli):
     for choice in gf.measures.choices():
         assert f"--{choice.name.replace('_', '-')}: {choice.question}" in told["policy"]
         assert all(meaning in told["policy"] for meaning in choice.answers.values())
-    assert all(f"{each.name} {each.title}" in told["measures"] for each in gf.catalogue())
-    assert all(f"{each.name} {each.tool}" in told["dialects"] for each in gf.dialects())
+    assert all(f"{each.name} {each.title}" in told["measures"] for each in gf.measures.families())
+    assert all(f"{each.name} {each.tool}" in told["dialects"] for each in gf.measures.dialects())
     for role, names in gf.inputs.column_names().items():
         assert f"{role} {', '.join(names)}" in told["columns"]
     assert all(name in told["output"] for name in gf.writing.formats())

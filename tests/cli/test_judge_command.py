@@ -19,7 +19,7 @@ import pytest
 import gainful as gf
 from desk_server import Client, Command, hostile_acts, study
 from gainful.cli.judge import _scale
-from gainful.desk import desk_server
+from gainful.judging.desk import desk_server
 
 
 @pytest.fixture
@@ -38,27 +38,27 @@ TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (["--offline"], "--offline and --output go together."),
-        (["-o", "x.html"], "--offline and --output go together."),
-        (["--offline", "-o", "x.html"], "needs the name of its assessor"),
+        (["--offline"], "--offline requires --output."),
+        (["-o", "x.html"], "--output requires --offline."),
+        (["--offline", "-o", "x.html"], "requires the name of its assessor"),
         (
             ["--offline", "-o", "x.html", "--invite", "a", "--merge", "f"],
-            "--offline or --merge, not both",
+            "--offline cannot be combined with --merge",
         ),
-        (["--budget", "3"], "--budget goes with --offline."),
+        (["--budget", "3"], "--budget requires --offline."),
         (["--offline", "-o", "x.html", "--invite", "a", "--budget", "0"], "1<=x<=5000"),
         (["--offline", "-o", "x.html", "--invite", "a", "--budget", "5001"], "1<=x<=5000"),
         (["a.run"], "Missing option '--queries'"),
         (["a.run", "--queries", "queries.tsv"], "Missing option '--docs'"),
-        (["--depth", "3"], "--depth: goes with RUNs"),
-        (["--scale", "0..1", "--queries", "queries.tsv"], "goes with RUNs"),
-        (["--overlap-share", "0", "--tag", "x"], "--overlap-share, --tag: goes with RUNs"),
-        (["--hide-ranks"], "goes with RUNs"),
+        (["--depth", "3"], "--depth: only allowed with RUNs"),
+        (["--scale", "0..1", "--queries", "queries.tsv"], "only allowed with RUNs"),
+        (["--overlap-share", "0", "--tag", "x"], "--overlap-share, --tag: only allowed with RUNs"),
+        (["--hide-ranks"], "only allowed with RUNs"),
         (["a.run", *TEXTS, "--overlap-share", "1.5"], "0<=x<=1"),
         (["a.run", *TEXTS, "--order", "verdict"], "two runs, for the order by their verdict"),
         (["a.run", "b.run", *TEXTS, "--compare", "a", "c"], "the names of two runs of the study"),
         (["a.run", "b.run", *TEXTS, "--tag", " "], "tags: expected words"),
-        (["a.run", *TEXTS, "--scale", "0=no,0=yes"], "--scale takes LOW..HIGH or GRADE=WORD"),
+        (["a.run", *TEXTS, "--scale", "0=no,0=yes"], "--scale names 0 twice: no and yes."),
         (["a.run", *TEXTS, "--scale", "yes"], "scale: expected"),
         (["--host", "192.0.2.1"], "a secret, because other machines reach this address"),
         (["--secret", "short"], "at least 12 characters"),
@@ -67,11 +67,11 @@ TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
         (["--host", "nohost.invalid", "--secret", "x" * 12], "host: expected an address or a name"),
         (["--host", "192.0.2.1", "--secret", "x" * 12], "host: expected an address or a name"),
         (["--db", "none.db"], "none.db"),
-        (["--db", "none.db"], "Make one: gainful judge RUN… --queries FILE --docs FILE"),
+        (["--db", "none.db"], "Create one: gainful judge RUN… --queries FILE --docs FILE"),
         (["a.run", *TEXTS, "--guideline", "none.txt"], "none.txt"),
         (["none.run", *TEXTS], "none.run"),
         (["--port", "99999"], "99999"),
-        (["--invite", " lead "], "--invite lead: who leads has a link already"),
+        (["--invite", " lead "], "--invite lead: the lead already has a link"),
     ],
 )
 def test_wrong_calls(folder, cli, call, told):
@@ -98,7 +98,7 @@ def test_a_port_that_is_taken(folder, cli):
         again = cli("judge", *["--guideline", "queries.tsv", "--port", str(port)])
     assert done.returncode == again.returncode == 2
     assert "a free port at 127.0.0.1" in done.stderr
-    with gf.Study("study.db") as made:  # what was not served was not changed
+    with gf.judging.Study("study.db") as made:  # what was not served was not changed
         assert (made.settings, made.guideline.version) == (before, 0)
 
 
@@ -215,7 +215,7 @@ def test_it_goes_on_where_it_was_left(folder):
     assert (me["done"], me["left"]) == (1, 2)
     code, said = again.end(signal.SIGTERM)
     assert said.startswith("study.db: 1 of 3 documents judged\n")
-    with gf.Study("study.db") as found:
+    with gf.judging.Study("study.db") as found:
         assert [event.kind for event in found.record()] == ["grade"]
         assert found.guideline.version == 1
 
@@ -228,7 +228,7 @@ def test_what_is_set_up_on_the_command_line(folder, cli):
     ]  # fmt: skip
     for more in (given, []):  # what is not given stays
         assert cli(*call, *more).stderr == "x.html: 3 documents for ann\n"
-        with gf.Study("study.db") as made:
+        with gf.judging.Study("study.db") as made:
             told = made.settings
             assert (told["order"], told["compare"], told["tags"]) == (
                 "verdict",
@@ -238,7 +238,7 @@ def test_what_is_set_up_on_the_command_line(folder, cli):
             assert (told["overlap"], told["overlap_share"], told["show_ranks"]) == (2, 0.3, True)
             assert made.progress().shared == 1
     assert cli(*call, "--hide-ranks").returncode == 0
-    with gf.Study("study.db") as made:
+    with gf.judging.Study("study.db") as made:
         assert made.settings["show_ranks"] is False
 
 
@@ -248,7 +248,7 @@ def test_files_that_are_no_grades(folder, cli):
         proof = made._page_for("ann")
         right = {
             "format": "gainful desk 1",
-            "study": made.id,
+            "study": made._id(),
             "assessor": "ann",
             "proof": proof,
             "acts": [],
@@ -273,14 +273,14 @@ def test_files_that_are_no_grades(folder, cli):
     (folder / "grades.json").write_text(json.dumps({**right, "acts": bad}))
     done = cli("judge", "--merge", "grades.json")
     assert done.returncode == 0
-    assert "grades.json: 1 act of ann taken" in done.stderr
+    assert "grades.json: 1 action by ann imported" in done.stderr
     assert done.stderr.count("not taken") == 2
 
 
 def test_hostile_acts_are_refused_with_their_lines_and_the_others_read(folder, cli):
     with study("study.db", queries=1, docs=3) as made:
         made.invite("ann")
-        proof, name = made._page_for("ann"), made.id
+        proof, name = made._page_for("ann"), made._id()
     acts = hostile_acts(1)
     right = json.dumps({"key": "last", "item": 2, "kind": "grade", "grade": 3})
     for between in (",\n", ", "):
@@ -297,7 +297,7 @@ def test_hostile_acts_are_refused_with_their_lines_and_the_others_read(folder, c
             assert [each.startswith(f"grades.json:{place}: ") for each in of] == [True] * len(of)
             if acts[number - 1].startswith(('{"key": "grade', '{"key": "item')):
                 assert len(of) == 1
-        with gf.Study("study.db") as made:
+        with gf.judging.Study("study.db") as made:
             assert made.grades()["q0"]["q0-d1"] == {"ann": 3.0}
 
 
@@ -306,7 +306,7 @@ def test_a_file_shows_whose_grades_it_has(folder, cli):
         tokens = {name: made.invite(name) for name in ("ann", "bob")}
         proofs = {name: made._page_for(name) for name in ("ann", "bob")}
         act = {"key": "1", "item": 1, "kind": "grade", "grade": 3}
-        saved = {"format": "gainful desk 1", "study": made.id, "assessor": "ann", "acts": [act]}
+        saved = {"format": "gainful desk 1", "study": made._id(), "assessor": "ann", "acts": [act]}
     forged = [
         {},
         *({"proof": proof} for proof in (None, 3, "", "x" * 43, "\ud800", [proofs["ann"]], proofs["bob"], *tokens.values())),
@@ -319,12 +319,12 @@ def test_a_file_shows_whose_grades_it_has(folder, cli):
         assert "--as ann" in done.stderr
         refused = cli("judge", "--merge", "grades.json", "--as", "bob")
         assert "expected grades of bob, found those of ann" in refused.stderr
-    with gf.Study("study.db") as made:
+    with gf.judging.Study("study.db") as made:
         assert [*made.record()] == []
-    assert "goes with --merge" in cli("judge", "--as", "ann").stderr
+    assert "requires --merge" in cli("judge", "--as", "ann").stderr
     assert cli("judge", "--merge", "grades.json", "--as", "ann").returncode == 0  # the lead vouches
     (folder / "mine.json").write_text(json.dumps({**saved, "proof": proofs["ann"]}))
-    assert cli("judge", "--merge", "mine.json").stderr == "mine.json: 1 act of ann taken\n"
+    assert cli("judge", "--merge", "mine.json").stderr == "mine.json: 1 action by ann imported\n"
 
 
 def test_an_offline_page_has_as_many_documents_as_are_asked_for(folder, cli):
@@ -332,8 +332,8 @@ def test_an_offline_page_has_as_many_documents_as_are_asked_for(folder, cli):
         made.practice({"q0": {"q0-d0": 1}})
     call = ["judge", "--offline", "-o", "ann.html", "--invite", "ann"]
     done = cli(*call, "--budget", "3")
-    assert done.stderr == "ann.html: 3 documents for ann; 258 more are left, see --budget\n"
-    assert cli(*call).stderr == "ann.html: 200 documents for ann; 61 more are left, see --budget\n"
+    assert done.stderr == "ann.html: 3 documents for ann; 258 more remain, see --budget\n"
+    assert cli(*call).stderr == "ann.html: 200 documents for ann; 61 more remain, see --budget\n"
     assert cli(*call, "--budget", "1000").stderr == "ann.html: 261 documents for ann\n"
     page = (folder / "ann.html").read_text()
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
@@ -345,8 +345,8 @@ def test_an_offline_page_has_as_many_documents_as_are_asked_for(folder, cli):
         for task in tasks
     ]  # fmt: skip
     acts[0]["guideline"] = 2  # a version that was never there
-    with gf.Study(folder / "study.db") as made:
-        made.set_guideline("Since the page was written.")
+    with gf.judging.Study(folder / "study.db") as made:
+        made.set(guideline="Since the page was written.")
     saved = {
         "format": data["format"],
         "study": data["me"]["study"],
@@ -356,15 +356,16 @@ def test_an_offline_page_has_as_many_documents_as_are_asked_for(folder, cli):
     (folder / "grades.json").write_text(json.dumps({**saved, "acts": acts}))
     told = cli("judge", "--merge", "grades.json").stderr
     assert told.startswith(
-        "grades.json: 260 acts of ann taken\ngrades.json:1: act 1 is not taken: There should"
+        "grades.json: 260 actions by ann imported\ngrades.json:1: act 1 is not taken: There should"
     )
     del acts[0]["guideline"]
     (folder / "grades.json").write_text(json.dumps({**saved, "acts": acts}))
     for _ in range(2):
         assert (
-            cli("judge", "--merge", "grades.json").stderr == "grades.json: 261 acts of ann taken\n"
+            cli("judge", "--merge", "grades.json").stderr
+            == "grades.json: 261 actions by ann imported\n"
         )
-    with gf.Study(folder / "study.db") as judged:
+    with gf.judging.Study(folder / "study.db") as judged:
         versions = [event.guideline for event in judged.record()]
         assert versions == [0] * 260 + [1]  # what the page showed, not what held when it was read
         assert judged.progress().done == 260

@@ -73,10 +73,10 @@ def test_tables_of_runs(cli, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([JUDGMENTS, RUNS["hybrid"]], "Nothing to rank: expected JUDGMENTS RUN RUN"),
-        ([RUNS["hybrid"], "--judgments", JUDGMENTS], "Nothing to rank: expected RUN RUN"),
-        ([JUDGMENTS, *RUNS.values(), "-m", "AP", "-m", "P@1"], "One measure at a time"),
-        (["--scores", JUDGMENTS, "--ties", "best"], "--ties is about judgments and runs"),
+        ([JUDGMENTS, RUNS["hybrid"]], "Expected JUDGMENTS RUN RUN"),
+        ([RUNS["hybrid"], "--judgments", JUDGMENTS], "Expected RUN RUN"),
+        ([JUDGMENTS, *RUNS.values(), "-m", "AP", "-m", "P@1"], "accepts one measure"),
+        (["--scores", JUDGMENTS, "--ties", "best"], "--ties applies to judgments and runs"),
         ([JUDGMENTS, *RUNS.values(), "-m", "nDCGG"], "Did you mean"),
         ([JUDGMENTS, *RUNS.values(), "-o", JUDGMENTS], "judgments.qrels"),
     ],

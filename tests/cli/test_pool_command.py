@@ -38,7 +38,7 @@ def test_two_runs_are_compared_by_their_names(cli):
     done = cli("pool", KEYWORD, HYBRID, "--judgments", JUDGMENTS, "--compare", "keyword", "hybrid")
     assert done.returncode == 0
     assert "flips" in done.stdout.splitlines()[0]
-    assert "keyword less hybrid" in done.stdout.splitlines()[-1]
+    assert "keyword minus hybrid" in done.stdout.splitlines()[-1]
 
 
 def test_a_file_is_written_in_the_format_of_its_name(cli, tmp_path):
@@ -98,18 +98,18 @@ def test_a_run_comes_from_standard_input(cli):
         ((), "Missing argument"),
         (("none.run",), "none.run"),
         ((KEYWORD, "--depth", "0"), "--depth"),
-        ((KEYWORD, "-m", "nDCG@5"), "--measure goes with --judgments"),
-        ((KEYWORD, "--budget", "5"), "--budget goes with --judgments"),
-        ((KEYWORD, "--grades", "0,1"), "--grades goes with --judgments"),
+        ((KEYWORD, "-m", "nDCG@5"), "--measure requires --judgments"),
+        ((KEYWORD, "--budget", "5"), "--budget requires --judgments"),
+        ((KEYWORD, "--grades", "0,1"), "--grades requires --judgments"),
         ((KEYWORD, "--judgments", JUDGMENTS, "--budget", "0"), "budget: expected a whole number"),
-        ((KEYWORD, "--judgments", JUDGMENTS, "--grades", "low"), "--grades takes numbers"),
+        ((KEYWORD, "--judgments", JUDGMENTS, "--grades", "low"), "--grades expects numbers"),
         ((KEYWORD, "--judgments", JUDGMENTS, "-m", "nDGC"), "Did you mean"),
-        ((KEYWORD, "--judgments", JUDGMENTS, "-m", "AP", "-m", "P@5"), "One measure at a time"),
+        ((KEYWORD, "--judgments", JUDGMENTS, "-m", "AP", "-m", "P@5"), "accepts one measure"),
         ((KEYWORD, "-o", "x.parquet.gz"), "Parquet is packed within"),
         ((KEYWORD, "--judgments", JUDGMENTS, "--compare", "keyword", "other"), "'other'"),
         ((KEYWORD, "-f", "xml"), "xml"),
         ((KEYWORD, "-o", KEYWORD), "one of the inputs"),
-        (("-", "--judgments", "-"), "Standard input can be read once"),
+        (("-", "--judgments", "-"), "Standard input can be read only once"),
     ],
 )
 def test_what_does_not_fit_is_said_in_a_paragraph(cli, arguments, message):

@@ -49,7 +49,7 @@ def test_the_spread_comes_from_two_runs(cli, tmp_path):
     assert float(row["sd"]) == one.sd
     assert int(row["queries"]) == gf.power(sd=one.sd, difference=0.02).queries
     saved = tmp_path / "main.json"
-    gf.save_baseline(gf.evaluate(JUDGMENTS, KEYWORD, "RR"), saved)
+    gf.comparison.save_baseline(gf.evaluate(JUDGMENTS, KEYWORD, "RR"), saved)
     again = cli("power", JUDGMENTS, saved, HYBRID, "--difference", 0.02, "-m", "RR", "-f", "csv")
     assert again.stdout == done.stdout
 
@@ -96,8 +96,8 @@ def test_an_output_in_the_format_of_its_name(cli, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "Give --sd, or JUDGMENTS BASE RUN"),
-        (("--difference", "0.1"), "Give --sd, or JUDGMENTS BASE RUN"),
+        ((), "Pass --sd, or JUDGMENTS BASE RUN"),
+        (("--difference", "0.1"), "Pass --sd, or JUDGMENTS BASE RUN"),
         (("--sd", "0.1"), "a difference or a number of queries"),
         (("--sd", "0", "--queries", "9"), "--sd"),
         (("--sd", "nan", "--queries", "9"), "sd: expected a number above 0"),
@@ -111,14 +111,14 @@ def test_an_output_in_the_format_of_its_name(cli, tmp_path):
         (("--sd", "0.1", "--queries", "9", "--difference", "0.1", "--power", "0.5"), "all of them"),
         (("--sd", "0.1", "--queries", "9", "--alpha", "0"), "--alpha"),
         ((JUDGMENTS, KEYWORD, "--queries", "9"), "Expected JUDGMENTS BASE RUN"),
-        ((*FILES, HYBRID, "--queries", "9"), "Expected JUDGMENTS BASE RUN"),
+        ((*FILES, JUDGMENTS, "--queries", "9"), "Expected JUDGMENTS BASE RUN"),
         ((*FILES, "--sd", "0.1", "--queries", "9"), "not both"),
-        ((JUDGMENTS, "-", "-", "--queries", "9"), "Standard input can be read once"),
+        ((JUDGMENTS, "-", "-", "--queries", "9"), "Standard input can be read only once"),
         ((JUDGMENTS, KEYWORD, "none.run", "--queries", "9"), "none.run"),
-        ((KEYWORD, JUDGMENTS, HYBRID, "--queries", "9"), "a run, given as judgments"),
-        ((JUDGMENTS, KEYWORD, KEYWORD, "--queries", "9"), "the same difference on all queries"),
+        ((KEYWORD, JUDGMENTS, HYBRID, "--queries", "9"), "a run, but it was passed as judgments"),
+        ((JUDGMENTS, KEYWORD, KEYWORD, "--queries", "9"), "expected each run once"),
         ((*FILES, "-m", "nDGC", "--queries", "9"), "Did you mean"),
-        ((*FILES, "-m", "nDCG@10", "-m", "AP", "--queries", "9"), "One measure at a time"),
+        ((*FILES, "-m", "nDCG@10", "-m", "AP", "--queries", "9"), "accepts one measure"),
         ((*FILES, "-o", HYBRID, "--queries", "9"), "is one of the inputs"),
         ((*FILES, "-o", "x.gz", "--queries", "9"), "The output is text"),
     ],

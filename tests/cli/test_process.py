@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import gainful as gf
+import main_in_a_fork
 from gainful.cli.main import main
 
 ESCAPE = "\x1b[31m"
@@ -23,10 +24,11 @@ def pair(files):
 
 
 # Calls the command line many times, each in a fork: what takes time is to import it.
-FORKS = """
-import fcntl, json, os, pty, sys, gainful as gf
+FORKS = (
+    main_in_a_fork.SOURCE
+    + """
+import json, gainful as gf
 from gainful.cli import commands
-from gainful.cli.main import main
 for name in ("evaluate", "convert", "trec_eval", "measures", "pool", "check"):
     commands.commands.get_command(None, name)
 gf.evaluate, gf.write_run, gf.writing.render({"x": gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}})})
@@ -51,19 +53,13 @@ for arguments, *states in json.load(sys.stdin):
         os.dup2(writer, 2)
         for state, number in states:
             globals()[state](number)
-        sys.argv = ["gainful", *arguments]
-        try:
-            main()
-        except SystemExit as done:
-            for stream in (sys.stdout, sys.stderr):
-                stream.flush()  # as at the end of a process
-            os._exit(done.code)
-        os._exit(99)
+        exit_with_main(arguments)
     os.close(writer)
     with open(reader) as file:
         said = file.read()
     print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said]), flush=True)
 """
+)
 
 
 def forked(calls):
@@ -272,7 +268,7 @@ def fail(problem):
     ],
 )
 def test_what_is_left_is_one_paragraph(monkeypatch, capsys, problem, said, traced):
-    monkeypatch.setattr(gf, "catalogue", fail(problem))
+    monkeypatch.setattr(gf.measures, "families", fail(problem))
     monkeypatch.setattr(sys.modules[main.__module__], "_hear_signals", lambda: None)
     arguments = ["--traceback", "measures"] if traced else ["measures"]
     monkeypatch.setattr(sys, "argv", ["gainful", *arguments])
@@ -312,7 +308,7 @@ def test_a_second_signal_ends_the_process_at_once():
         "def busy(*_):\n"
         "    try:\n        signal.raise_signal(signal.SIGTERM)\n"
         "    finally:\n        signal.raise_signal(signal.SIGINT)\n        print('late')\n"
-        "import gainful as gf\ngf.catalogue = busy\n"
+        "import gainful as gf\ngf.measures.families = busy\n"
         "sys.argv = ['gainful', 'measures']\nmain()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -328,7 +324,7 @@ def test_what_is_ignored_stays_ignored():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "SIG_IGN SIG_IGN\n"
-    code = "import signal, gainful.evaluation.evaluate, gainful.inputs.duckdb_engine\n"
+    code = "import signal, gainful.evaluation.evaluate, gainful.rows.duckdb_engine\n"
     code += "print(signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "True\n"

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 import gainful as gf
-from gainful.cli import progress
-from gainful.inputs import spark_progress
+from gainful.cli import process
+from gainful.rows import spark_engine
 
 
 def test_progress_is_told_for_every_run(tmp_path):
@@ -43,8 +43,8 @@ class Terminal(io.StringIO):
 def test_a_bar_on_a_terminal_after_a_while(monkeypatch, patience):
     terminal = Terminal(is_one=True)
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(progress, "_PATIENCE", patience)
-    with progress.progress_bar() as tell:
+    monkeypatch.setattr(process, "_PATIENCE", patience)
+    with process.progress_bar() as tell:
         for share in (0.25, 0.75, 0.1):  # the bar does not go back
             tell(share, "mine")
     assert ("75%" in terminal.getvalue()) == (patience == 0)
@@ -55,8 +55,8 @@ def test_what_is_waited_for_is_shown_though_nothing_more_is_told(monkeypatch):
     """The start of another program tells nothing until it is done."""
     terminal = Terminal(is_one=True)
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(progress, "_PATIENCE", 0.05)
-    with progress.progress_bar() as tell:
+    monkeypatch.setattr(process, "_PATIENCE", 0.05)
+    with process.progress_bar() as tell:
         tell(0.0, "Spark starts")
         until = time.monotonic() + 20
         while "Spark starts" not in terminal.getvalue() and time.monotonic() < until:
@@ -102,7 +102,7 @@ class Tracker:
 
 
 def test_stages_are_counted_as_they_come():
-    stages = spark_progress._Stages()
+    stages = spark_engine._Stages()
     assert stages.look(None) is None
     assert stages.look(Tracker({})) is None
     assert stages.look(Tracker({7: (1, 4)})) == (1 / 4 / 8, "Spark, stage 1: 1 of 4 tasks")
@@ -115,8 +115,8 @@ def test_stages_are_counted_as_they_come():
 
 
 def test_stages_are_told_while_a_call_waits(monkeypatch):
-    monkeypatch.setattr(spark_progress, "_EVERY", 0.01)
-    monkeypatch.setattr(spark_progress, "_tracker", lambda: Tracker({1: (1, 2)}))
+    monkeypatch.setattr(spark_engine, "_EVERY", 0.01)
+    monkeypatch.setattr(spark_engine, "_tracker", lambda: Tracker({1: (1, 2)}))
     told = threading.Event()
     heard = []
 
@@ -124,20 +124,20 @@ def test_stages_are_told_while_a_call_waits(monkeypatch):
         heard.append((share, step))
         told.set()
 
-    with spark_progress.telling_stages(tell):
+    with spark_engine.telling_stages(tell):
         assert told.wait(20)
     count = len(heard)
     assert heard[0] == (1 / 16, "Spark, stage 1: 1 of 2 tasks")
     assert len(heard) == count  # and nothing after it
-    with spark_progress.telling_stages(None):
+    with spark_engine.telling_stages(None):
         pass
 
 
 def test_names_neither_steer_the_terminal_nor_style_the_bar(monkeypatch):
     terminal = Terminal(is_one=True)
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(progress, "_PATIENCE", 0)
-    with progress.progress_bar() as tell:
+    monkeypatch.setattr(process, "_PATIENCE", 0)
+    with process.progress_bar() as tell:
         tell(0.5, "a\x1b[5mb\n[bold]c[/nothing]")
     assert r"a\x1b[5mb\n[bold]c[/nothing]" in terminal.getvalue()
     assert "\x1b[5m" not in terminal.getvalue()
@@ -145,5 +145,5 @@ def test_names_neither_steer_the_terminal_nor_style_the_bar(monkeypatch):
 
 def test_no_bar_without_a_terminal(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal(is_one=False))
-    with progress.progress_bar() as tell:
+    with process.progress_bar() as tell:
         assert tell is None

@@ -12,7 +12,7 @@ import pytest
 import gainful as gf
 from every_case import assert_every_case
 from gainful.cli.commands import commands
-from gainful.cli.project_settings import all_settings
+from gainful.cli.project import all_settings
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "project_file.md"
@@ -243,7 +243,9 @@ def test_gainful_toml_counts_before_pyproject_and_that_is_said(project, cli):
     Path("pyproject.toml").write_text('[tool.gainful]\nmeasures = "P@1"\n')
     assert "RR(rel=3)" in cli("evaluate", ONE).stdout
     done = cli("config")
-    assert done.stderr.startswith("pyproject.toml has a table [tool.gainful], too: it is not read")
+    assert done.stderr.startswith(
+        "pyproject.toml also contains a [tool.gainful] table; it is ignored"
+    )
     assert "P@1" not in done.stdout
 
 
@@ -321,20 +323,23 @@ def test_judgments_by_option_are_those_of_the_first_file(project, cli, long_call
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["evaluate", ONE], "Missing argument 'RUN [RUN]...'. The first file is the judgments"),
+        (["evaluate", ONE], "Expected JUDGMENTS RUN [RUN]..., found runs/base.run. The first file"),
         (["evaluate"], "Missing argument"),
-        (["check"], "Missing argument 'JUDGMENTS'"),
-        (["report", ONE, "-o", "x.html"], "Missing argument 'RUN [RUN]...'"),
-        (["compare", ONE, "--judgments", FILE], "expected BASE RUN, found runs/base.run"),
+        (["check"], "Expected JUDGMENTS [RUN]..., found none. The first file is the judgments"),
+        (["report", ONE, "-o", "x.html"], "Expected JUDGMENTS RUN [RUN]..., found runs/base.run."),
+        (["compare", ONE, "--judgments", FILE], "Expected BASE RUN [RUN]..., found runs/base.run"),
         (["why", ONE, "--got", "1"], "Expected JUDGMENTS RUN, found runs/base.run"),
         (["why", ONE, TWO, "--got", "1", "--judgments", FILE], "Expected RUN, found"),
         (["power", ONE, "--judgments", FILE], "Expected BASE RUN, found runs/base.run"),
         (["power", "--judgments", FILE], "Expected BASE RUN, found"),
-        (["explain", "3,2", "--judgments", FILE], "--judgments goes with JUDGMENTS and RUN"),
-        (["compare", "--scores", ONE, TWO, "--judgments", FILE], "not for --scores"),
-        (["evaluate", "-", "--judgments", "-"], "Standard input can be read once"),
-        (["evaluate", ONE, "--no-config"], "--no-config stands before the command: gainful"),
-        (["explain", ONE, TWO, "--config", "x"], "--config stands before the command"),
+        (["explain", "3,2", "--judgments", FILE], "--judgments requires JUDGMENTS and RUN"),
+        (
+            ["compare", "--scores", ONE, TWO, "--judgments", FILE],
+            "cannot be combined with --scores",
+        ),
+        (["evaluate", "-", "--judgments", "-"], "Standard input can be read only once"),
+        (["evaluate", ONE, "--no-config"], "--no-config belongs before the command: gainful"),
+        (["explain", ONE, TWO, "--config", "x"], "--config belongs before the command"),
         (["--config", "x.toml", "--no-config", "check"], "--config or --no-config, not both"),
     ],
 )
@@ -357,7 +362,8 @@ def test_judgments_as_the_first_file_are_told_of(project, cli, command):
     done = cli(command, TWO, FILE, *more)
     assert done.returncode == 2
     assert (
-        "judged/dev.csv is no run: gainful.toml names it as judgments. Leave it out" in done.stderr
+        "judged/dev.csv is not a run: gainful.toml names it as judgments. Leave it out"
+        in done.stderr
     )
 
 
@@ -394,7 +400,7 @@ def test_other_judgments_never_become_a_run(project, cli, command):
         done = cli(command, name, ONE, TWO, *more)
         assert (done.returncode, done.stdout) == (2, ""), name
         assert f"{name} looks like judgments, but gainful.toml names judged/dev.csv" in done.stderr
-        assert f"instead, give --judgments {name}. If it is a run, give --judgments" in done.stderr
+        assert f"instead, pass --judgments {name}. If it is a run, pass --judgments" in done.stderr
     assert not Path("page.html").exists()
 
 
@@ -457,7 +463,8 @@ def test_a_condition_on_what_is_not_measured_is_left_out_and_told_of(project, cl
     done = cli("evaluate", TWO, "-m", "P@1")
     assert done.returncode == 0
     assert (
-        "gainful.toml: nDCG@2 < 0.3 is not checked: it is about none of the measures" in done.stderr
+        "gainful.toml: nDCG@2 < 0.3 is not checked: its measure is not among the selected"
+        in done.stderr
     )
     assert "fail if missing > 3" in done.stderr
     done = cli("compare", ONE, TWO, "-m", "P@1")
@@ -491,7 +498,7 @@ MISTAKES = [
     ("[policy]\nmissing = 'skp'", "gainful.toml, policy.missing: expected zero or skip or error, found 'skp'. Did you mean 'skip'?"),
     ("[policy]\nmissing = 1979-05-27", "gainful.toml, policy.missing: expected zero or skip"),
     ("policy = 'default'", "gainful.toml, policy: expected a table [policy], found 'default'"),
-    ("judgments = 3", "gainful.toml, judgments: expected the path of a file, from the folder of this one, found 3"),
+    ("judgments = 3", "gainful.toml, judgments: expected the path of a file, relative to the folder of this one, found 3"),
     ("judgments = ''", "gainful.toml, judgments: expected the path"),
     ("judgments = ['a']", "gainful.toml, judgments: expected the path"),
     ("measures = [1]", "gainful.toml, measures: expected a text or a list of texts, found [1]"),
@@ -499,7 +506,7 @@ MISTAKES = [
     ("measures = 'nDGC@5'", "gainful.toml, measures: expected a measure of the catalogue, found 'nDGC'. Did you mean"),
     ("dialect = 'trec_evil'", "gainful.toml, dialect: expected the name of a tool, found 'trec_evil'"),
     ("dialect = true", "gainful.toml, dialect: expected a text, found True"),
-    ("dialect = 'trec_eval'\npolicy.missing = 'skip'", "gainful.toml, policy.missing: expected no policy beside a dialect"),
+    ("dialect = 'trec_eval'\npolicy.missing = 'skip'", "gainful.toml, policy.missing: expected no policy next to a dialect"),
     ("chunks = '#'\nchunk-map = 'm'", "gainful.toml, chunk_map: expected chunks or chunk_map, found both"),
     ("chunk-map = 'a'\nchunk_map = 'b'", "gainful.toml, chunk_map: expected each setting once"),
     ("columns = 'query'", "gainful.toml, columns: expected a table"),
@@ -635,7 +642,7 @@ def test_config_without_a_file_shows_how_to_write_one(project, cli):
     Path("gainful.toml").unlink()
     done = cli("config")
     assert {source for _, source in rows_of(cli("config", "-f", "json")).values()} == {"default"}
-    assert "There is no gainful.toml" in done.stderr
+    assert "Found no gainful.toml" in done.stderr
     shown = done.stderr.partition(":\n\n")[2]
     Path("gainful.toml").write_text(shown)
     assert cli("config").returncode == 0
@@ -662,7 +669,7 @@ def test_without_a_file_nothing_is_loaded_to_read_one(tmp_path, files):
     code = (
         "import sys\nfrom gainful.cli.commands import commands\n"
         f"commands.main(['evaluate', {str(qrels)!r}, {str(run)!r}], standalone_mode=False)\n"
-        "print({'tomllib', 'gainful.cli.project_settings'} & {*sys.modules})"
+        "print({'tomllib', 'hashlib', 'gainful.integrations'} & {*sys.modules})"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
-from gainful.cli import project_trust
+from gainful.cli import project as project_files
 from gainful.cli.commands import commands
-from gainful.cli.project_settings import all_settings
+from gainful.cli.project import all_settings
 from search_server import plain, serving
 
 QRELS = "".join(f"q{i} 0 a 3\nq{i} 0 b 1\n" for i in range(12))
@@ -20,7 +20,7 @@ PWNED = """
 from pathlib import Path
 Path("pwned").write_text("")
 import gainful as gf
-hit = gf.define("hit", gain={1: 1})
+hit = gf.measures.define("hit", gain={1: 1})
 def search(text):
     return ["a"]
 def embed(text):
@@ -99,10 +99,10 @@ TYPED = {
 
 def test_every_command_and_every_setting_is_among_these():
     assert commands_with("define") == sorted(DEFINING)
-    keys = {key for key, _ in all_settings()}
-    assert {*project_trust.ACTING} <= keys
+    settings = dict(all_settings())
+    acting = {key for key, option in settings.items() if option is not None and option.acting}
     # What is no code, no service and no key: who adds a setting says on which side it is.
-    harmless = {key for key in keys if key.startswith("run.")} - {*project_trust.ACTING}
+    harmless = {key for key in settings if key.startswith("run.")} - acting
     assert harmless == {
         f"run.{name}"
         for name in (
@@ -197,7 +197,7 @@ def test_trust_is_of_one_content_in_one_place(project, cli, tmp_path, monkeypatc
     file = project / "gainful.toml"
     file.write_text('define = ["pwn:hit"]\n')
     done = cli("config")
-    assert "not trusted, so commands refuse to use it: define = ['pwn:hit']" in done.stderr
+    assert "not trusted, so commands refuse to use define = ['pwn:hit']" in done.stderr
     done = cli("config", "--trust")
     assert done.returncode == 0
     assert not is_pwned(project)
@@ -250,12 +250,13 @@ def test_the_environment_may_trust(project, cli, monkeypatch, value, trusted):
 
 
 def test_what_cannot_be_trusted_is_told(project, cli, tmp_path):
-    assert "there is no project file to trust" in cli("config", "--trust").stderr
+    assert "found no project file to trust" in cli("config", "--trust").stderr
     (project / "gainful.toml").write_text('measures = "AP"\n')
     (tmp_path / "state").write_text("a file")
     assert "expected a folder to write to" in cli("config", "--trust").stderr
     assert (
-        "--trust stands before the command" in cli("evaluate", "j.qrels", "a.run", "--trust").stderr
+        "--trust belongs before the command"
+        in cli("evaluate", "j.qrels", "a.run", "--trust").stderr
     )
 
 
@@ -293,7 +294,7 @@ def owners(monkeypatch):
         def __getattr__(self, name):
             return fake.get(name) or getattr(os, name)
 
-    monkeypatch.setattr(project_trust, "os", System())
+    monkeypatch.setattr(project_files, "os", System())
     return others
 
 
@@ -335,7 +336,7 @@ def test_a_file_of_another_user_is_not_taken(
     )
     for words in (["config"], ["evaluate", "--help"], ["measures"]):
         assert cli(*words).returncode == 0
-    assert "commands do not take it unless you name or trust it" in cli("config").stderr
+    assert "commands ignore it unless you name it with --config or trust it" in cli("config").stderr
     for words in (["--no-config"], ["--config", name], ["--trust"]):
         assert cli(*words, "evaluate", "j.qrels", "a.run").returncode == 0, words
     assert cli("config", "--trust").returncode == 0

@@ -81,15 +81,15 @@ def test_users_intervals_and_comparisons(cli):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--per-user", "--compare"], "--per-user and --compare are two tables"),
-        (["--intervals", "--compare"], "--intervals and --compare are two tables"),
+        (["--per-user", "--compare"], "--per-user cannot be combined with --compare"),
+        (["--intervals", "--compare"], "--intervals cannot be combined with --compare"),
         (["--compare"], "--compare needs at least two RUNs"),
-        (["--test", "t"], "--test goes with --compare"),
-        (["--level", "0.9"], "--level goes with --intervals and --compare"),
+        (["--test", "t"], "--test requires --compare"),
+        (["--level", "0.9"], "--level requires --intervals or --compare"),
         (["--history", "nowhere.csv"], "nowhere.csv"),
-        (["-m", "nDCG@10"], "Those of relevance are for gf.evaluate() and gainful evaluate"),
+        (["-m", "nDCG@10"], "For measures of relevance, use gf.evaluate() or gainful evaluate"),
         (["-m", "hits@10"], "Did you mean 'HitRate'"),
-        (["--items", "-", "--history", "-"], "Standard input can be read once"),
+        (["--items", "-", "--history", "-"], "Standard input can be read only once"),
         (["-o", POPULAR], "is one of the inputs"),
         (["-m", "Coverage@3"], "Give history=…, or --history"),
     ],
@@ -124,6 +124,6 @@ def test_the_catalogue_is_listed(cli):
     assert names == [family.name for family in gf.recommending.recommendation_catalogue()]
     told = cli("measures", "--recommend", "gini").stdout
     assert "one of the run as a whole" in told
-    assert "needs         items, or history" in told
+    assert "needs         items, or a history" in told
     done = cli("measures", "--recommend", "--subtopics")
-    assert "not both" in done.stderr
+    assert "--subtopics cannot be combined with --recommend." in done.stderr

@@ -102,9 +102,9 @@ def test_a_page_of_scores(cli, tmp_path):
     ("arguments", "message"),
     [
         ((*TWO,), "Missing option '--output'"),
-        ((JUDGMENTS, "-o", "x.html"), "Missing argument"),
-        (("-", "-", "-o", "x.html"), "Standard input can be read once"),
-        ((JUDGMENTS, KEYWORD, "--queries", "-", "--docs", "-", "-o", "x"), "can be read once"),
+        ((JUDGMENTS, "-o", "x.html"), "Expected JUDGMENTS RUN"),
+        (("-", "-", "-o", "x.html"), "Standard input can be read only once"),
+        ((JUDGMENTS, KEYWORD, "--queries", "-", "--docs", "-", "-o", "x"), "can be read only once"),
         ((*TWO, "--baseline", "third", "-o", "x.html"), "baseline: expected one of the runs"),
         ((*TWO, "--queries", "no such", "-o", "x.html"), "no such: expected a file"),
         ((*TWO, "--docs", "no such", "-o", "x.html"), "no such: expected a file"),
@@ -155,7 +155,7 @@ def test_two_results_do_not_share_standard_output(cli, tmp_path):
     for more in ((), ("-o", "-")):
         code, out, err = cli("compare", *TWO, "--html", "-", "--format", "json", *more)
         assert (code, out) == (2, "")
-        assert "give -o FILE" in err or "file of its own" in err
+        assert "pass -o FILE" in err or "file of its own" in err
     code, out, _ = cli("compare", *TWO, "--html", "-", "--format", "json", "-o", table)
     assert code == 0
     assert payload_in(out)["title"] == "keyword, hybrid"

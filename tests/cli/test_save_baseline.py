@@ -21,7 +21,7 @@ def test_the_baseline_is_saved_and_the_table_printed(name, cli, paths, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == cli("evaluate", *paths, "-m", "nDCG@5", "-m", "CG").stdout
     scores = gf.evaluate(*paths, ["nDCG@5", "CG"])
-    read = gf.read_baseline(target)
+    read = gf.comparison.read_baseline(target)
     assert read.queries == ("7", "007")
     assert read.values.tobytes() == scores.values.tobytes()
     assert read.signatures["CG"] == scores.signature("CG")
@@ -31,11 +31,17 @@ def test_the_baseline_is_saved_and_the_table_printed(name, cli, paths, tmp_path)
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["{two}", "--save-baseline", "{new}"], "saves the scores of one RUN"),
-        (["--bounds", "--grades", "0,1", "--save-baseline", "{new}"], "neither with --bounds"),
-        (["--subtopics", "--save-baseline", "{new}"], "nor with --subtopics"),
-        (["--save-baseline", "-"], "a file of its own"),
-        (["--save-baseline", "{new}", "-o", "{new}"], "a file of its own"),
+        (["{two}", "--save-baseline", "{new}"], "saves the scores of exactly one RUN"),
+        (
+            ["--bounds", "--grades", "0,1", "--save-baseline", "{new}"],
+            "--bounds cannot be combined with --save-baseline",
+        ),
+        (
+            ["--subtopics", "--save-baseline", "{new}"],
+            "--subtopics cannot be combined with --save-baseline",
+        ),
+        (["--save-baseline", "-"], "exactly one RUN, to a file"),
+        (["--save-baseline", "{new}", "-o", "{new}"], "needs a file of its own"),
         (["--save-baseline", "{run}"], "is one of the inputs"),
         (["--save-baseline", "{new}/in/none"], "a file that can be written"),
     ],

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import gainful as gf
 from gainful.cli.commands import commands
-from gainful.matching import open_input
+from gainful.matching import reader as open_input
 from input_forms import Bare
 
 QRELS = "q1 0 a 3\nq1 0 b 2\nq1 0 c 0\nq2 0 d 1\nq2 0 e 0\n"
@@ -63,7 +63,7 @@ def test_two_files_are_not_both_standard_input(command, files):
     words = ["-" if word in FILES else word for word in COMMANDS[command]]
     done = CliRunner().invoke(commands, words, input=QRELS)
     assert done.exit_code == 2
-    assert "Standard input can be read once: give - for one file only." in done.stderr
+    assert "Standard input can be read only once: pass - for one file only." in done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +142,7 @@ FUNCTIONS = {
     "explain": lambda j, one, two: str(gf.explain(j, one, query="q1", policy=gf.Policy(absent="lowest"))),
     "attribute": lambda j, one, two: str(gf.explanation.attribute(j, one, two, query="q1")),
     "why": lambda j, one, two: str(gf.why(j, one, dialects=["gdeval", "lightgbm"])),
-    "which": lambda j, one, two: str(gf.which(j, one, got="0.9")),
+    "which": lambda j, one, two: str(gf.explanation.which(j, one, got="0.9")),
     "check": lambda j, one, two: str(gf.check(j, {"1": one, "2": two})),
     "pool": lambda j, one, two: str(gf.pool([one, two], depth=2)),
     "next_to_judge": lambda j, one, two: str(gf.judging.next_to_judge(j, {"1": one, "2": two}, budget=2)),

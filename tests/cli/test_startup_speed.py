@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from gainful.cli import startup_speed
+from gainful.cli import process
 
 
 @pytest.fixture
@@ -69,10 +69,10 @@ def test_garbage_is_looked_for_after_the_imports(monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     frozen = gc.get_freeze_count()
     try:
-        startup_speed.import_quickly()
+        process.import_quickly()
         assert not gc.isenabled()
         assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
-        startup_speed.keep_imports()
+        process.keep_imports()
         assert gc.isenabled()
         assert gc.get_freeze_count() > frozen
     finally:

@@ -7,7 +7,7 @@ import pytest
 
 import gainful as gf
 from gainful.measures.policy import brief_policy
-from gainful.rendering.table_formats import (
+from gainful.output.rendering.table_formats import (
     Note,
     PValue,
     Table,

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import gainful as gf
+import main_in_a_fork
 from gainful.cli.commands import commands
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -81,15 +82,16 @@ CALLS = {
 SERVING = {"judge": ("/i/", "\x03"), "mcp": ("", "\x04")}
 # Calls the command line on a terminal of 80 columns and in pipes, each in a fork: what takes time is to import it.
 # Bars are shown at once. Standard output has a terminal of its own, so that a bar shows where it is written to.
-FORKS = """
-import fcntl, json, os, pty, select, signal, struct, sys, termios, time
+FORKS = (
+    main_in_a_fork.SOURCE
+    + """
+import fcntl, json, pty, select, signal, struct, termios, time
 import duckdb, mcp.server, numpy, rich.progress, scipy.stats, gainful as gf
-from gainful.cli import commands, progress
-from gainful.cli.main import main
+from gainful.cli import commands, process
 for name in commands.commands.list_commands(None):
     commands.commands.get_command(None, name)
 import gainful.reporting.report
-progress._PATIENCE = 0
+process._PATIENCE = 0
 
 def called(arguments, folder, serving, on_terminal):
     ends = [pty.openpty() for _ in range(2)] if on_terminal else [os.pipe() for _ in range(2)]
@@ -106,14 +108,7 @@ def called(arguments, folder, serving, on_terminal):
         os.dup2(mine[0], 1)
         os.dup2(mine[1], 2)
         sys.stdin, sys.stdout, sys.stderr = (open(n, "rw"[n > 0], closefd=False) for n in range(3))
-        sys.argv = ["gainful", *arguments]
-        try:
-            main()
-        except SystemExit as done:
-            for stream in (sys.stdout, sys.stderr):
-                stream.flush()  # as at the end of a process
-            os._exit(done.code)
-        os._exit(99)
+        exit_with_main(arguments)
     for _, theirs in ends:
         os.close(theirs)
     said = {ours: b"" for ours, _ in ends}
@@ -143,6 +138,7 @@ def called(arguments, folder, serving, on_terminal):
 for arguments, serving in json.load(sys.stdin):
     print(json.dumps([called(arguments, name, serving, name == "terminal") for name in ("pipe", "terminal")]))
 """
+)
 _STEERING = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -200,7 +196,7 @@ def plain(printed):
 
 
 def test_every_command_has_a_call():
-    assert list(CALLS) == commands.list_commands(None)
+    assert sorted(CALLS) == sorted(commands.list_commands(None))
     assert all(call[0] == name for name, calls in CALLS.items() for call in calls)
 
 

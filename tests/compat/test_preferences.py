@@ -69,10 +69,10 @@ def test_grades_are_the_preferences_of_one_group(judgments, files):
     ("judgments", "told"),
     [
         ("1 x g a 2\n1 x g a 1\n", "two levels"),
-        ("1 x g a 2\n1 x g b 0\n1 x h a 0\n1 x h b 0\n", "at 0 and above"),
-        ("1 x g a 2\n1 x g b 1\n1 x h b 2\n1 x h a 1\n", "in a circle"),
-        ("1 x g a 2\n1 x g b 1\n1 x h b 2\n1 x h c 1\n1 x i c 2\n1 x i a 1\n", "in a circle"),
-        ("1 x g a nan\n1 x g b 1\n", "no number"),
+        ("1 x g a 2\n1 x g b 0\n1 x h a 0\n1 x h b 0\n", "at level 0 and above"),
+        ("1 x g a 2\n1 x g b 1\n1 x h b 2\n1 x h a 1\n", "are circular"),
+        ("1 x g a 2\n1 x g b 1\n1 x h b 2\n1 x h c 1\n1 x i c 2\n1 x i a 1\n", "are circular"),
+        ("1 x g a nan\n1 x g b 1\n", "a number"),
     ],
 )
 def test_contradictions(judgments, told, files):

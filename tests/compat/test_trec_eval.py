@@ -34,8 +34,8 @@ def recorded(name):
 def lacking(query):
     """Return what is said where the run lacks a query."""
     return (
-        f"trec_eval: query '{query}' is judged, but the run lacks it. -c counts such queries as 0, "
-        "--version-of 9 leaves them out.\n"
+        f"trec_eval: query '{query}' is judged, but missing from the run. Use -c to count such "
+        "queries as 0, or --version-of 9 to leave them out.\n"
     )
 
 
@@ -279,7 +279,7 @@ def test_failures(arguments, code, told, files):
 def test_an_option_without_its_value(last):
     done = gf.compat.trec_eval(["judgments", "run", last])
     assert (done.output, done.code) == ("", 1)
-    assert "lacks its value" in done.error
+    assert "requires a value" in done.error
 
 
 def test_files_that_cannot_be_read(files, tmp_path):

@@ -12,13 +12,15 @@ RUN = {"q": {"a": 2.0, "b": 1.0}}
 @pytest.mark.parametrize("name", ["trec_eval", "ranx"])
 def test_an_error_of_a_dialects_policy_says_whose_it_is(name):
     judgments = {"q": {"a": 1}, "lost": {"a": 1}}
-    said = rf"\(policy missing=error, as dialect {gf.dialect(name)} has it\), found 1 missing"
+    said = (
+        rf"\(policy missing=error, as dialect {gf.measures.dialect(name)} has it\), found 1 missing"
+    )
     with pytest.raises(gf.errors.InputError, match=said):
         gf.evaluate(judgments, RUN, dialect=name)
     with pytest.raises(gf.errors.InputError, match=said):
-        gf.evaluate_runs(judgments, {"one": RUN}, dialect=gf.dialect(name))
+        gf.evaluate_runs(judgments, {"one": RUN}, dialect=gf.measures.dialect(name))
     with pytest.raises(gf.errors.InputError, match=r"\(policy missing=error\), found"):
-        gf.evaluate(judgments, RUN, policy=gf.dialect(name).policy)
+        gf.evaluate(judgments, RUN, policy=gf.measures.dialect(name).policy)
 
 
 def test_an_error_of_a_dialects_policy_in_arrays():
@@ -34,7 +36,7 @@ def test_an_error_of_a_dialects_policy_in_arrays():
             labels=[[1, -1]],
             scores=[[2, 1]],
             measures=gf.Measure("nDCG", norm="minmax"),
-            dialect=dataclasses.replace(gf.dialect("rax"), settings={}),
+            dialect=dataclasses.replace(gf.measures.dialect("rax"), settings={}),
         )
 
 
@@ -69,6 +71,6 @@ def test_what_is_printed_goes_before_what_was_asked_for():
 
 
 def test_without_a_dialect_a_name_is_that_measure_alone():
-    scores = gf.evaluate({"q": {"a": 1}}, RUN, gf.dialect("lightgbm").measure("nDCG@10"))
+    scores = gf.evaluate({"q": {"a": 1}}, RUN, gf.measures.dialect("lightgbm").measure("nDCG@10"))
     with pytest.raises(gf.errors.InputError, match="a measure that was evaluated"):
         scores["nDCG@10"]

@@ -159,7 +159,7 @@ def test_formulas(name, k):
 
 def test_without_a_cutoff():
     """What each looks at by itself."""
-    found = {each.name: each.measure("nDCG").cutoff for each in gf.dialects()}
+    found = {each.name: each.measure("nDCG").cutoff for each in gf.measures.dialects()}
     at_ten = {
         "elasticsearch",
         "quepid",
@@ -174,8 +174,8 @@ def test_without_a_cutoff():
         "mlflow": 3,
         "xgboost": 32,
     }
-    assert gf.dialect("elasticsearch").measure("dcg").cutoff == 10
-    assert gf.dialect("elasticsearch").measure("P").cutoff is None
+    assert gf.measures.dialect("elasticsearch").measure("dcg").cutoff == 10
+    assert gf.measures.dialect("elasticsearch").measure("P").cutoff is None
 
 
 def test_every_dialect_is_held_to_its_tool_or_to_its_formula():
@@ -185,7 +185,7 @@ def test_every_dialect_is_held_to_its_tool_or_to_its_formula():
     recorded = {"mlflow", "llamaindex", "haystack", "ragas", "mteb", "vespa"}
     groups = (set(peers.LIST_TOOLS), tools, set(FORMULAS), by_hand, recorded)
     known = set().union(*groups)
-    assert known == {each.name for each in gf.dialects()}
+    assert known == {each.name for each in gf.measures.dialects()}
     assert len(known) == sum(map(len, groups))
 
 
@@ -199,4 +199,4 @@ def test_ties_of_older_sentence_transformers_are_not_reproduced():
     found = gf.evaluate(judgments, run, "nDCG", dialect="sentence-transformers")
     assert sentence_transformers(judgments["q"], docs, 10) == 1.0
     assert next(iter(found.means.values())) == pytest.approx(log(1))
-    assert "heap" in gf.dialect("sentence-transformers").note
+    assert "heap" in gf.measures.dialect("sentence-transformers").note

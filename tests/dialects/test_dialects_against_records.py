@@ -83,16 +83,16 @@ def test_the_fault_of_mlflow():
     assert value(FIVE, {"q": {"a": 1.0}}, "nDCG@5", "mlflow") == 1.0
     right = gf.evaluate(FIVE, {"q": {"a": 1.0}}, "nDCG@5")["nDCG@5"]
     assert right == pytest.approx(1 / sum(1 / math.log2(rank + 1) for rank in range(1, 6)))
-    assert "0.339" in gf.dialect("mlflow").faults
+    assert "0.339" in gf.measures.dialect("mlflow").faults
     assert round(right, 3) == 0.339
 
 
 def test_the_fault_of_llamaindex():
     twice = FAULTS["llamaindex: the one expected id, twice"]
     assert twice == pytest.approx(1 + 1 / math.log2(3))
-    assert f"{twice:.2f}" in gf.dialect("llamaindex").faults
+    assert f"{twice:.2f}" in gf.measures.dialect("llamaindex").faults
     # Here a document counts once in a list, and that it stands there again is told.
-    with pytest.warns(gf.errors.GainfulWarning, match="stands again in its list"):
+    with pytest.warns(gf.errors.GainfulWarning, match="is repeated in its list"):
         assert value({"q": {"a": 1}}, {"q": ["a", "a"]}, "nDCG", "llamaindex") == 1.0
 
 
@@ -124,14 +124,14 @@ def test_the_fault_of_ragas():
 
 
 def test_got_names_them_and_their_faults():
-    found = gf.which(FIVE, {"q": {"a": 1.0}}, "nDCG@5", got="1.0")
+    found = gf.explanation.which(FIVE, {"q": {"a": 1.0}}, "nDCG@5", got="1.0")
     assert "mlflow" in [each.way.name for each in found.found if not each.change]
-    assert any(line.startswith("known of mlflow: The ideal is cut") for line in found.faults)
+    assert any(line.startswith("known fault of mlflow: The ideal is cut") for line in found.faults)
     assert "issue 24541" in str(found).replace("\n  ", " ")
     # ragas is tried for its AP, and has no nDCG to be blamed for.
     assert "ragas" not in {each.way.name for each in found.found}
     assert "ragas" not in found.refused
-    average = gf.which(FIVE, {"q": {"a": 1.0}}, "AP", got="1.0")
+    average = gf.explanation.which(FIVE, {"q": {"a": 1.0}}, "AP", got="1.0")
     assert [each.way.name for each in average.found if not each.change] == ["ragas"]
 
 
@@ -141,13 +141,13 @@ def test_why_tells_the_causes_and_the_faults():
         ("denominator", "R", "found")
     ]
     assert found.gap == pytest.approx(0.8)
-    assert sum(line.startswith("known of ") for line in found.basis) == 2
+    assert sum(line.startswith("known fault of ") for line in found.basis) == 2
 
 
 def test_other_names():
     for other, name in {"llama-index": "llamaindex", "llama_index": "llamaindex", "pyvespa": "vespa",
                         "search-relevance": "opensearch-workbench"}.items():  # fmt: skip
-        assert gf.dialect(other).name == name
+        assert gf.measures.dialect(other).name == name
 
 
 def test_a_dialect_of_ones_own_has_them_too():

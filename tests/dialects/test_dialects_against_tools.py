@@ -122,11 +122,11 @@ def test_scores_that_differ_in_the_ninth_digit(name):
     theirs, _ = peers.LIST_TOOLS[name](labels, scores, None)
     ours = gf.evaluate_arrays(labels=labels, scores=scores, measures="nDCG", dialect=name)
     assert ours.values[:, 0] == pytest.approx(theirs, **off(name))
-    other = "double" if gf.dialect(name).policy.precision == "single" else "single"
-    policy = dataclasses.replace(gf.dialect(name).policy, precision=other)
-    measure = gf.dialect(name).measure("nDCG")
+    other = "double" if gf.measures.dialect(name).policy.precision == "single" else "single"
+    policy = dataclasses.replace(gf.measures.dialect(name).policy, precision=other)
+    measure = gf.measures.dialect(name).measure("nDCG")
     with_other = gf.evaluate_arrays(labels=labels, scores=scores, measures=measure, policy=policy)
-    if gf.dialect(name).policy.ties != "order":  # whose first is the higher one either way
+    if gf.measures.dialect(name).policy.ties != "order":  # whose first is the higher one either way
         assert with_other.values[:, 0] != pytest.approx(theirs, abs=1e-4)
 
 
@@ -155,12 +155,12 @@ def test_xgboost_without_a_cutoff_looks_at_32():
 def test_xgboost_with_a_minus():
     labels, scores = peers.random_lists(3, WHOLE)
     theirs, _ = peers.xgb(labels, scores, 3, metric="ndcg-")
-    policy = dataclasses.replace(gf.dialect("xgboost").policy, empty="zero")
+    policy = dataclasses.replace(gf.measures.dialect("xgboost").policy, empty="zero")
     ours = gf.evaluate_arrays(
         labels=flat(labels),
         scores=flat(scores),
         group=[len(row) for row in labels],
-        measures=gf.dialect("xgboost").measure("nDCG@3"),
+        measures=gf.measures.dialect("xgboost").measure("nDCG@3"),
         policy=policy,
     )
     assert ours.values[:, 0] == pytest.approx(theirs, abs=2e-6)
@@ -190,7 +190,7 @@ def test_the_other_forms_of_catboost(settings, measure):
 
 def check(name, judgments, run, theirs, *, off=1e-9):
     """Compare every query at every cutoff, and return the scores."""
-    measures = {k: gf.dialect(name).measure(name_of(k)) for k in CUTOFFS}
+    measures = {k: gf.measures.dialect(name).measure(name_of(k)) for k in CUTOFFS}
     ours = gf.evaluate(judgments, run, [name_of(k) for k in CUTOFFS], dialect=name)
     rows = ours.per_query.to_dict()
     assert rows.keys() == theirs.keys()
@@ -283,7 +283,7 @@ def test_ranx(seed):
     with pytest.raises(gf.errors.InputError, match="missing=error"):
         gf.evaluate(judgments, run, dialect="ranx")
     _, means = peers.by_ranx(judgments, found, ["ndcg", "ndcg@5"], make_comparable=True)
-    policy = dataclasses.replace(gf.dialect("ranx").policy, missing="zero")
+    policy = dataclasses.replace(gf.measures.dialect("ranx").policy, missing="zero")
     zero = gf.evaluate(judgments, found, ["nDCG", "nDCG@5"], policy=policy)
     assert zero["nDCG"] == pytest.approx(means["ndcg"], abs=1e-9)
     assert zero["nDCG@5"] == pytest.approx(means["ndcg@5"], abs=1e-9)

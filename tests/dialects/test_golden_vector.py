@@ -80,7 +80,7 @@ def judged(name):
 
 
 def test_every_dialect_has_its_value():
-    assert EXPECTED.keys() == {each.name for each in gf.dialects()}
+    assert EXPECTED.keys() == {each.name for each in gf.measures.dialects()}
     for exact, printed in PRINTED.items():
         assert exact == pytest.approx(printed, abs=5e-9)
 
@@ -113,7 +113,7 @@ def test_from_the_command_line(name, tmp_path):
 
 
 @pytest.mark.parametrize("labels", [[1, 2, 0, 0], [1, 2, 0]], ids=["with u", "without u"])
-@pytest.mark.parametrize("name", [each.name for each in gf.dialects() if each.lists])
+@pytest.mark.parametrize("name", [each.name for each in gf.measures.dialects() if each.lists])
 def test_lists(name, labels):
     scores = [4.0, 3.0, 2.0, 1.0][: len(labels)]
     found = gf.evaluate_arrays(labels=[labels], scores=[scores], measures="nDCG", dialect=name)

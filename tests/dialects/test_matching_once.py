@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 import gainful as gf
-from gainful.explanation.ways_to_measure import WayMeasurer, before
+from gainful.analysis.explanation.ways_to_measure import WayMeasurer, before
 from gainful.matching.reader import Reader, reading
 from same_matched import assert_same
 
@@ -107,7 +107,7 @@ def test_how_often_a_run_is_matched(matches, scores, itself, most):
     three orders, condensed or not.
     """
     judgments, run = case("often", scores, itself=itself)
-    found = gf.which(judgments, run, got="0.5")
+    found = gf.explanation.which(judgments, run, got="0.5")
     assert found.tried > 300
     assert len(matches) == len(set(matches)) <= most
 

@@ -11,13 +11,13 @@ from gainful.measures.dialect_catalogue import ALIASES
 
 pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
-NAMES = [each.name for each in gf.dialects()]
+NAMES = [each.name for each in gf.measures.dialects()]
 RUN = {"q": {"a": 2.0, "b": 1.0}}
 
 # A grade that a tool takes no measure of, and its reason.
 REFUSED = [
-    ("trec_eval-9", 0.5, "whole grades", "cuts off what follows the point"),
-    ("trec_eval-10", 2.5, "whole grades", "cuts off what follows the point"),
+    ("trec_eval-9", 0.5, "whole grades", "truncates fractions"),
+    ("trec_eval-10", 2.5, "whole grades", "truncates fractions"),
     ("pytrec_eval", 0.5, "whole grades", "TypeError"),
     ("ir_measures", 0.5, "whole grades", "TypeError"),
     ("beir", 1.5, "whole grades", "TypeError"),
@@ -73,7 +73,7 @@ def test_grades_that_the_tool_does_not_take(name, grade, expected, reason):
         return gf.evaluate_arrays(labels=[[1, grade]], scores=[[2.0, 1.0]], dialect=name)
 
     # A tool of lists is not given what was not retrieved.
-    others = () if gf.dialect(name).lists else (not_retrieved,)
+    others = () if gf.measures.dialect(name).lists else (not_retrieved,)
     for call in (by_ids, in_arrays, *others):
         problem = refusal(call)
         assert (problem.where, problem.expected) == (f"dialect {name}", expected)
@@ -143,20 +143,20 @@ def test_an_unknown_name_suggests(written, meant):
 @pytest.mark.parametrize("name", [None, 7, "", "gainful"])
 def test_what_is_no_name(name):
     with pytest.raises(gf.errors.MeasureError, match="the name of a tool"):
-        gf.dialect(name)
+        gf.measures.dialect(name)
 
 
 @pytest.mark.parametrize(("alias", "name"), ALIASES.items())
 def test_aliases(alias, name):
-    assert gf.dialect(alias) is gf.dialect(name)
-    assert gf.dialect(alias.upper()).name == name
+    assert gf.measures.dialect(alias) is gf.measures.dialect(name)
+    assert gf.measures.dialect(alias.upper()).name == name
     assert alias not in NAMES
-    assert gf.dialect(gf.dialect(name)) is gf.dialect(name)
+    assert gf.measures.dialect(gf.measures.dialect(name)) is gf.measures.dialect(name)
 
 
 def test_a_dialect_of_ones_own():
     mine = dataclasses.replace(
-        gf.dialect("lightgbm"), name="ours", policy=gf.Policy(ties="best", empty="zero")
+        gf.measures.dialect("lightgbm"), name="ours", policy=gf.Policy(ties="best", empty="zero")
     )
     found = gf.evaluate({"q": {"a": 0, "b": 1}}, {"q": {"a": 1, "b": 1}}, "nDCG@2", dialect=mine)
     assert found.values.tolist() == [[1.0]]
@@ -166,7 +166,7 @@ def test_a_dialect_of_ones_own():
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("asked", ["nDCG", "nDCG@7", "DCG@3", "IDCG", "CG@2", "P@5", "AP"])
 def test_the_measure_of_every_row_reads_back(name, asked):
-    tool = gf.dialect(name)
+    tool = gf.measures.dialect(name)
     measure = tool.measure(asked)
     assert gf.measure(str(measure)) == measure
     assert tool.measure(measure) == measure  # once is enough
@@ -181,14 +181,14 @@ def test_the_measure_of_every_row_reads_back(name, asked):
 
 
 def test_what_is_written_out_stays():
-    tool = gf.dialect("xgboost")
+    tool = gf.measures.dialect("xgboost")
     assert str(tool.measure("nDCG(gain=linear)@5")) == "nDCG(ideal=retrieved)@5"
     assert str(tool.measure("nDCG(gain=linear, ideal=judged)@5")) == "nDCG@5"
     assert (
         str(tool.measure("nDCG(discount=none)@5"))
         == "nDCG(gain=exp2, discount=none, ideal=retrieved)@5"
     )
-    assert str(gf.dialect("ntcir").measure("nDCG(gain={1: 1, 2: 3})@5")) == (
+    assert str(gf.measures.dialect("ntcir").measure("nDCG(gain={1: 1, 2: 3})@5")) == (
         "nDCG(gain={1: 1, 2: 3}, discount=jarvelin)@5"
     )
 
@@ -217,7 +217,7 @@ def test_what_is_written_out_stays():
     ],
 )  # fmt: skip
 def test_the_names_of_the_tool(name, written, meant):
-    tool = gf.dialect(name)
+    tool = gf.measures.dialect(name)
     assert [str(each) for each in tool.read(written)] == meant
     found = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, written, dialect=name)
     assert list(found.means) == meant
@@ -228,9 +228,9 @@ def test_the_names_of_the_tool(name, written, meant):
 
 def test_names_of_other_tools_are_not_known():
     with pytest.raises(gf.errors.MeasureError, match="catalogue"):
-        gf.dialect("rax").measure("ndcg_score")
+        gf.measures.dialect("rax").measure("ndcg_score")
     with pytest.raises(gf.errors.MeasureError):
-        gf.dialect("xgboost").measure("ndcg@10-")
+        gf.measures.dialect("xgboost").measure("ndcg@10-")
 
 
 @pytest.mark.parametrize("measures", [7, None, [], [7], "nDCG@", ["nDCG@10", "nope"]])
@@ -246,7 +246,7 @@ def test_a_measure_that_becomes_another_is_measured_once():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rows(name):
-    tool = gf.dialect(name)
+    tool = gf.measures.dialect(name)
     assert str(tool) == name == name.casefold()
     # No choice is left open but what negative grades are, which are kept as they are then, and
     # whether there are chunks to fold.
@@ -308,7 +308,7 @@ def test_why_takes_one_measure():
 
 
 def test_which_names_the_tools_that_refuse():
-    found = gf.which({"q": {"a": 1.5, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}, got="0.63")
+    found = gf.explanation.which({"q": {"a": 1.5, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}, got="0.63")
     assert "lightgbm" in found.refused
     assert "scikit-learn" not in found.refused  # which takes fractions
     assert "lightgbm" in str(found)
@@ -340,7 +340,7 @@ def test_a_tool_of_lists_sees_the_grades_in_the_lists_alone():
     ],
 )
 def test_what_the_tools_write(name, written, read):
-    assert str(gf.dialect(name).measure(written)) == read
+    assert str(gf.measures.dialect(name).measure(written)) == read
 
 
 def test_a_minus_is_a_policy_in_the_dialect_too():
@@ -350,21 +350,21 @@ def test_a_minus_is_a_policy_in_the_dialect_too():
 
 def test_a_hint_names_all_dialects_those_that_are_near_first():
     with pytest.raises(gf.errors.MeasureError) as caught:
-        gf.dialect("trec-eval")
+        gf.measures.dialect("trec-eval")
     hint = caught.value.remedy
     assert hint.startswith("Did you mean 'trec_eval' or ")
     listed = hint.partition("Choices: ")[2].rstrip(".").split(", ")
     assert listed[0] == "trec_eval"
     assert sorted(listed) == sorted({*NAMES, *ALIASES})
     with pytest.raises(gf.errors.MeasureError, match=r"found 'zzzz'\. Choices: trec_eval-9, "):
-        gf.dialect("zzzz")
+        gf.measures.dialect("zzzz")
 
 
 @pytest.mark.parametrize("order", [["ranx", "rax"], ["rax", "trec_eval"]])
 def test_why_says_whose_policy_refuses(order):
     judgments = {"q": {"a": 1}, "lost": {"a": 1}}
     refusing = next(name for name in order if name != "rax")
-    said = rf"\(policy missing=error, as dialect {gf.dialect(refusing)} has it\), found 1 missing.*[Ww]ithout (the|a) dialect"
+    said = rf"\(policy missing=error, as dialect {gf.measures.dialect(refusing)} has it\), found 1 missing.*[Ww]ithout (the|a) dialect"
     with pytest.raises(gf.errors.InputError, match=said):
         gf.why(judgments, {"q": {"a": 1.0}}, dialects=order)
 
@@ -390,13 +390,13 @@ def test_what_a_dialect_says_of_a_choice():
 
 
 @pytest.mark.parametrize(
-    "name", [each.name for each in gf.dialects() if each.policy.missing == "error"]
+    "name", [each.name for each in gf.measures.dialects() if each.policy.missing == "error"]
 )
 def test_a_missing_query_is_refused_with_what_works(name):
     judgments = {"q": {"a": 1}, "lost": {"a": 1}}
     with pytest.raises(gf.errors.InputError) as refused:
         gf.evaluate(judgments, {"q": {"a": 1.0}}, "nDCG@10", dialect=name)
-    assert refused.value.remedy == gf.dialect(name).on_missing
+    assert refused.value.remedy == gf.measures.dialect(name).on_missing
     if name == "trec_eval-10":
         assert "trec_eval-9" in refused.value.remedy
         assert (

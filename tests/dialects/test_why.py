@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 JUDGMENTS = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}}
 RUN = {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "u": 1.0}}
 L3 = math.log2(3)
-NAMES = ["gainful", *(each.name for each in gf.dialects())]
+NAMES = ["gainful", *(each.name for each in gf.measures.dialects())]
 PAIRS = list(itertools.permutations(NAMES, 2))
 BEFORE = ["cutoff", "gain", "discount", "base", "ideal", "depth", "norm"]
 DOCUMENTS = ["unjudged", "absent", "negative", "fold", "drop_self", "duplicates"]
@@ -153,7 +153,9 @@ def test_ties_and_missing_queries():
 def test_one_name_is_set_beside_gainful():
     one = gf.why(JUDGMENTS, RUN, "nDCG@4", dialects=["lightgbm"])
     assert one == gf.why(JUDGMENTS, RUN, "nDCG@4", dialects="lightgbm")
-    assert one == gf.why(JUDGMENTS, RUN, "nDCG@4", dialects=["gainful", gf.dialect("lightgbm")])
+    assert one == gf.why(
+        JUDGMENTS, RUN, "nDCG@4", dialects=["gainful", gf.measures.dialect("lightgbm")]
+    )
     assert one.first.name == "gainful"
     assert one.first_value == gf.evaluate(JUDGMENTS, RUN, "nDCG@4")["nDCG@4"]
     best = gf.why(MIXED, MIXED_RUN, dialects=["rax"], policy=gf.Policy(ties="best", empty="skip"))
@@ -168,7 +170,7 @@ def test_one_name_is_set_beside_gainful():
 def test_ways_that_are_the_same(first, second):
     found = gf.why(JUDGMENTS, RUN, "nDCG@4", dialects=[first, second])
     assert (found.gap, found.causes, found.idle) == (0.0, (), ())
-    assert "Nothing moves the number. They measure alike." in str(found)
+    assert "The numbers are the same. Both tools measure in the same way." in str(found)
     assert "cause" not in str(found)
     name, value = found.first.name, f"{found.first_value:.6f}"
     assert sum(line.startswith(name) and value in line for line in str(found).splitlines()) == 2
@@ -179,9 +181,7 @@ def test_ways_that_differ_without_effect():
     assert (found.gap, found.causes) == (0.0, ())
     assert found.idle == ("negative", "precision", "empty")
     assert "different, without effect here: negative, precision, empty" in str(found)
-    assert "Nothing moves the number. They differ in what has no effect on these data." in str(
-        found
-    )
+    assert "The numbers are the same. The differences have no effect on this data." in str(found)
     assert "cause" not in str(found)
 
 
@@ -273,7 +273,7 @@ def test_files_of_labels_and_predictions(tmp_path):
     alike = gf.why(labels, predictions, dialects=["trec_eval-9", "scikit-learn"])
     assert alike.first_value == mean(labels, predictions, "nDCG@10", "trec_eval-9")
     assert alike.gap == 0.0
-    got = gf.which(labels, predictions, got=f"{found.second_value:.6f}")
+    got = gf.explanation.which(labels, predictions, got=f"{found.second_value:.6f}")
     assert {each.way.name for each in got.found if not each.change} == {
         "lightgbm",
         "xgboost",
@@ -306,7 +306,9 @@ def test_refusals():
         gf.why(JUDGMENTS, RUN, dialects=["rex"])
     with pytest.raises(gf.errors.InputError, match=r"dialect lightgbm: .* grade 0.5"):
         gf.why({"q": {"a": 0.5}}, RUN, dialects=["rax", "lightgbm"])
-    with pytest.raises(gf.errors.InputError, match="policy: expected none beside two tools"):
+    with pytest.raises(
+        gf.errors.InputError, match="policy: expected no policy with two other tools"
+    ):
         gf.why(JUDGMENTS, RUN, dialects=["rax", "ranx"], policy=gf.Policy())
     with pytest.raises(gf.errors.InputError, match="missing=error"):
         gf.why(MIXED, MIXED_RUN, dialects=["ranx", "rax"])

@@ -315,7 +315,7 @@ def test_a_file_that_was_edited(place, value, told, saved):
         inner[last] = value
     saved.write_text(json.dumps(content))
     with pytest.raises(gf.errors.InputError) as problem:
-        gf.read_baseline(saved)
+        gf.comparison.read_baseline(saved)
     assert str(problem.value).startswith(f"{saved}{told}")
 
 

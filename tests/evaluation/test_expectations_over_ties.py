@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import gainful as gf
-from gainful.measures.family_catalogue import family as look_up
+from gainful.measures.measure import family as look_up
 from oracles import ORACLES, PERMUTATIONS, vouched
 from random_measures import expected, per_query, random_parameters
 

@@ -219,14 +219,15 @@ def test_where_other_ideals_have_no_meaning():
     with pytest.raises(gf.errors.PolicyError, match="negative"):
         gf.judging.inferred_ndcg(samples, {"q": {"a": 1}}, policy=gf.Policy(negative="both"))
     with pytest.raises(gf.errors.MeasureError, match="depth=cutoff"):
-        gf.loss("nDCG(depth=all)@5")
+        gf.losses.loss("nDCG(depth=all)@5")
 
 
 def test_losses_know_the_list_alone():
     torch = pytest.importorskip("torch")
     scores, labels = torch.tensor([0.5, 2.0, 1.0]), torch.tensor([2, 0, 1])
     one, other = (
-        gf.loss(measure)(scores, labels).item() for measure in ("nDCG@2", "nDCG(ideal=retrieved)@2")
+        gf.losses.loss(measure)(scores, labels).item()
+        for measure in ("nDCG@2", "nDCG(ideal=retrieved)@2")
     )
     assert one == other
 

@@ -10,7 +10,7 @@ import gainful as gf
 from random_measures import random_parameters
 
 MANY = 250
-CUT = [family for family in gf.catalogue() if family.cutoff != "never"]
+CUT = [family for family in gf.measures.families(needs="grades") if family.cutoff != "never"]
 
 
 def lists(levels):

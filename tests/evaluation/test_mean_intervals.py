@@ -195,9 +195,9 @@ def test_a_table_has_a_row_for_each_run_and_measure():
     shown = gf.writing.render(runs, interval="hall", level=0.9, digits=2)
     assert "90% interval by Student's t and Hall's correction for skewness" in shown
     assert shown.count("too few queries for an interval (4; at least 10)") == 1
-    assert "queries are few" not in shown
+    assert "kinds of query" not in shown
     by_t = gf.writing.render(runs, interval="t", level=0.9, digits=2)
-    assert "4 queries are few" in by_t
+    assert "Only 4 queries" in by_t
     assert "RR, two: skewness +1.15; the true mean may lie above the interval" in by_t
     assert "policy: default" in shown
     assert "NumRel: the sum over the queries" in shown
@@ -229,7 +229,7 @@ def test_a_table_says_no_more_of_many_than_people_read():
 def test_what_has_no_intervals_is_refused(result, arguments, told):
     given = {
         "scores": gf.evaluate(JUDGMENTS, RUN, "RR"),
-        "catalogue": gf.catalogue(),
+        "catalogue": gf.measures.families(),
         "others": {"one": gf.evaluate(JUDGMENTS, RUN, "RR"), "two": 3},
     }[result]
     with pytest.raises(gf.errors.InputError, match=told):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import gainful as gf
-from gainful.measures.family_catalogue import family as look_up
+from gainful.measures.measure import family as look_up
 from random_measures import as_dicts, per_query, random_list
 
 INFINITE = math.inf
@@ -103,7 +103,11 @@ def lists():
     return [(listed, [*unseen, 0]) for listed, unseen in drawn]
 
 
-EVERY = [measure for family in gf.catalogue() for measure in measures_of(family.name)]
+EVERY = [
+    measure
+    for family in gf.measures.families(needs="grades")
+    for measure in measures_of(family.name)
+]
 
 
 def values(pairs):
@@ -160,7 +164,7 @@ def appended(listed, rng):
 
 
 def test_every_family_has_its_row():
-    assert list(PROPERTIES) == [family.name for family in gf.catalogue()]
+    assert list(PROPERTIES) == [family.name for family in gf.measures.families(needs="grades")]
 
 
 @functools.cache
@@ -252,7 +256,9 @@ def test_ids_scores_and_other_queries_say_nothing(name):
     assert alone == {query: expected[query] for query in alone}
 
 
-WITH_CUTOFF = [family.name for family in gf.catalogue() if family.cutoff != "never"]
+WITH_CUTOFF = [
+    family.name for family in gf.measures.families(needs="grades") if family.cutoff != "never"
+]
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import pytest
 
 import gainful as gf
 import literal_measures
-from gainful.measures.family_catalogue import family as look_up
+from gainful.measures.measure import family as look_up
 from oracles import LITERAL, ORACLES, vouched
 from random_measures import (
     GRADES,

@@ -35,7 +35,7 @@ OTHERS = {
 }
 THRESHOLDS = [
     family
-    for family in gf.catalogue()
+    for family in gf.measures.families(needs="grades")
     if any(parameter.name == "rel" for parameter in family.parameters)
 ]
 

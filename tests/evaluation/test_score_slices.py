@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import gainful as gf
-from gainful.statistics.intervals import INTERVALS
+from gainful.arithmetic.statistics.intervals import INTERVALS
 
 MEASURES = ["nDCG@5", "P@3", "NumRelRet@10"]
 
@@ -186,7 +186,7 @@ def test_sliced_scores_show_their_slices_in_every_form():
     plain = gf.evaluate(judgments, run, "RR")
     shown = str(scores)
     assert shown.startswith("Slices, worst first\n")
-    assert "queries are few" in shown
+    assert "kinds of query that make up" in shown
     assert "policy    default" in shown
     assert "<caption>Slices, worst first</caption>" in scores._repr_html_()
     assert gf.writing.render(scores, "csv").count("\n") == 4

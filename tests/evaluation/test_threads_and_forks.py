@@ -1,5 +1,6 @@
 """Evaluations in threads: a process that is copied meanwhile works, and one that ends meanwhile says nothing odd."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -46,7 +47,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 ENDING = """
 import sys, threading, time, gainful as gf
 import concurrent.futures, numpy as np
-from gainful.inputs import cores
+from gainful.arithmetic import cores
 
 cores._of_process = lambda: 4  # whatever the machine has
 ended = threading.Event()
@@ -84,9 +85,10 @@ def ran(program):
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="there is no fork on Windows")
-def test_a_fork_while_a_thread_evaluates():
-    assert ran(FORKED) == (0, "0\n", "")
+if hasattr(os, "fork"):  # Windows has none
+
+    def test_a_fork_while_a_thread_evaluates():
+        assert ran(FORKED) == (0, "0\n", "")
 
 
 @pytest.mark.parametrize("daemon", [True, False])

@@ -59,7 +59,11 @@ def test_two_documents_tie_across_the_cutoff():
 
 @pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 def test_a_negative_grade_that_is_no_judgment_is_as_if_it_were_not_there():
-    measures = [family.name for family in gf.catalogue() if family.name not in ("infAP", "SDCG")]
+    measures = [
+        family.name
+        for family in gf.measures.families(needs="grades")
+        if family.name not in ("infAP", "SDCG")
+    ]
     measures = [gf.Measure(name, cutoff=5 if name == "Unjudged" else None) for name in measures]
     for seed in range(60):
         rng = random.Random(seed)  # noqa: S311
@@ -141,7 +145,7 @@ CALLS = {
     "explain": lambda j, **p: gf.explain(j, RETURNED, query="q1", **p),
     "attribute": lambda j, **p: gf.explanation.attribute(j, RETURNED, OTHER, query="q1", **p),
     "why": lambda j, **p: gf.why(j, RETURNED, dialects=["catboost"], **p),
-    "which": lambda j, **p: gf.which(j, RETURNED, got="0.5", **p),
+    "which": lambda j, **p: gf.explanation.which(j, RETURNED, got="0.5", **p),
     "bounds": lambda j, **p: gf.bounds(j, RETURNED, "nDCG@2", grades=(-1, 2), **p),
     "difference": lambda j, **p: gf.bounds(j, RETURNED, "DCG@2", grades=(-1, 2), against=OTHER, **p),
     "random_order": lambda j, **p: gf.judging.random_order(j, RETURNED, **p),

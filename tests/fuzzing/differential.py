@@ -11,26 +11,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-import duckdb
 import pyarrow as pa
 
 import gainful as gf
 from fuzzing import numbers, reference
 from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
-from gainful.inputs.clean_text_files import read_clean_rows
-from gainful.inputs.duckdb_engine import Engine, Session
-from gainful.inputs.faulty_rows import Fault, rows
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
-from gainful.inputs.run_and_judgment_columns import read_columns
-from gainful.inputs.spark_text import Parsing
 from gainful.matching.dict_table_conversion import columns_of, documents_in
 from gainful.matching.input_kinds.dict_input import DictInput
 from gainful.matching.input_kinds.label_and_prediction_input import LabelInput, PredictionInput
 from gainful.matching.input_kinds.table_input import TableInput
-from gainful.matching.open_input import open_input
-from gainful.matching.reader import Reader
+from gainful.matching.reader import Reader, open_input
 from gainful.measures.policy import Policy
+from gainful.rows.clean_text_files import read_clean_rows
+from gainful.rows.duckdb_engine import Engine, EngineError, Session
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
+from gainful.rows.run_and_judgment_columns import read_columns
+from gainful.rows.spark_text import Parsing
+from gainful.rows.text_formats import Fault, rows
 from input_forms import as_dicts, trec
 from same_matched import assert_same
 
@@ -125,7 +123,7 @@ class Readers:
 
     def _close_session(self):
         if self._session is not None:
-            with suppress(duckdb.Error):  # after an error that ends a database
+            with suppress(EngineError):  # after an error that ends a database
                 self._session.execute("PRAGMA enable_optimizer")  # it may be used again
             self._session.__exit__(None, None, None)
 
@@ -143,7 +141,7 @@ class Readers:
         """Close a session whose database an input has ended, as a damaged Parquet file can."""
         try:
             self.session.rows("SELECT 1")
-        except duckdb.Error:
+        except EngineError:
             self._close_session()
             self._session = None
 
@@ -306,7 +304,7 @@ def _by_engine(opened):
 def _by_clean_rows(opened):
     """Return what the reader of clean texts reads as rows; None where it takes none."""
     source = opened.table_to_check()
-    rows = read_clean_rows(source.file.path, source.layout) if opened._may_be_clean else None
+    rows = read_clean_rows(source.file.path, source.layout) if opened._clean_file else None
     if rows is None:
         return None
     text, ends = rows.text.tobytes(), rows.docs + rows.lengths

@@ -85,7 +85,7 @@ def test_what_a_policy_leaves_out_is_no_number():
         {},
         {"policy": {"empty": "skip"}},
         {"policy": gf.Policy(empty="skip", unjudged=0.5)},
-        {"dialect": gf.dialect("trec_eval")},
+        {"dialect": gf.measures.dialect("trec_eval")},
     ],
 )
 def test_a_pipeline_is_saved_and_read(options):

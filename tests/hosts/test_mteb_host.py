@@ -202,6 +202,8 @@ def test_a_model_without_a_query_is_not_passed_over(tmp_path):
 
 def test_a_split_without_queries_is_no_run(files):
     path = files("T_predictions.json", '{"default": {"test": {}}}')
-    message = r"expected queries in a split of a subset, found none in \['default'\]\['test'\]"
+    message = (
+        r"expected one split of one subset, with queries, found none in \['default'\]\['test'\]"
+    )
     with pytest.raises(gf.errors.InputError, match=message):
         gf.evaluate({"q": {"d": 1}}, path)

@@ -188,7 +188,7 @@ def test_long_answers_are_cut_with_a_word():
 def test_what_nobody_foresaw_is_one_short_message():
     from mcp.server.mcpserver.exceptions import ToolError
 
-    from gainful.integrations.mcp import _told
+    from gainful.integrations.mcp import _for_the_model
 
     def deep(number):
         return deep(number + 1)
@@ -197,10 +197,10 @@ def test_what_nobody_foresaw_is_one_short_message():
         raise KeyError("x" * 9000)
 
     with pytest.raises(ToolError, match=r"^this is a bug in gainful: RecursionError: ") as raised:
-        _told(deep)(0)
+        _for_the_model(deep)(0)
     assert (raised.value.__suppress_context__, len(raised.traceback)) == (True, 2)
     with pytest.raises(ToolError, match="KeyError: 'xxx") as raised:
-        _told(broken)(0)
+        _for_the_model(broken)(0)
     assert len(str(raised.value)) < 1100
 
 
@@ -208,7 +208,7 @@ def test_what_nobody_foresaw_is_one_short_message():
 @pytest.mark.parametrize("judged", [1, 2, 10])
 def test_every_tool_answers_about_few_judged_queries(name, judged, tmp_path):
     """Fewer than ten queries have no interval, and no tool writes one."""
-    from gainful.integrations.mcp import _Folders, _told, _Tools
+    from gainful.integrations.mcp import _Folders, _for_the_model, _Tools
 
     queries = [f"q{i}" for i in range(judged)]
     (tmp_path / "judgments.qrels").write_text("".join(f"{q} 0 a 2\n{q} 0 b 0\n" for q in queries))
@@ -223,7 +223,7 @@ def test_every_tool_answers_about_few_judged_queries(name, judged, tmp_path):
     if "query" in arguments:
         arguments["query"] = "q0"
     tool = getattr(_Tools(_Folders([tmp_path])), name)
-    found = json.loads(_told(tool)(**arguments))
+    found = json.loads(_for_the_model(tool)(**arguments))
     assert found["verdict"]
     if name == "evaluate":
         assert ("without an interval" in found["verdict"]) == (judged < 10)

@@ -9,8 +9,8 @@ import torch
 
 import gainful as gf
 import literal_losses as literal
+from gainful.arithmetic.kernels import loss_derivatives
 from gainful.integrations.ranking_objectives import RankingObjective
-from gainful.kernels import loss_derivatives
 
 SIZES = (5, 1, 0, 7, 3, 2)
 SCHEMES = ("ranknet", "lambdarank", "ndcg1", "ndcg2", "ndcg2pp")
@@ -32,7 +32,7 @@ def of_torch(measure, labels, scores, sizes, **options):
     """The gradient of the sum of the losses, by PyTorch."""
     tensor = torch.tensor(scores, requires_grad=True)
     offsets = [0, *np.cumsum(sizes).tolist()]
-    train = gf.loss(measure, reduction="sum", offsets=offsets, **options)
+    train = gf.losses.loss(measure, reduction="sum", offsets=offsets, **options)
     train(tensor, torch.tensor(labels)).backward()
     return tensor.grad.numpy()
 

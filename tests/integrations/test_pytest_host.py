@@ -304,7 +304,7 @@ def test_processes_of_xdist_are_summed_up_once(pytester, suite, monkeypatch):
 
 
 def test_a_saved_baseline_names_queries(suite):
-    gf.save_baseline(gf.evaluate(JUDGMENTS, BASE, "RR"), "base.json")
+    gf.comparison.save_baseline(gf.evaluate(JUDGMENTS, BASE, "RR"), "base.json")
     found = suite(a_call("new").replace("base.run", "base.json"), failed=1)
     assert "RR q2 1.0000 → 0.3333 (-0.6667)\n" in found.stdout.str()
     assert "base is a saved baseline" in found.stdout.str()

@@ -274,7 +274,7 @@ def test_queries_that_are_skipped_count_nowhere():
     assert found["nDCG"].high == 1.0
     both = gf.bounds(judgments, run, "nDCG", grades={0, 1}, policy=skip, against=other)
     assert both.queries == ("1",)
-    with pytest.raises(gf.errors.InputError, match="that both have"):
+    with pytest.raises(gf.errors.InputError, match="in both runs"):
         gf.bounds(judgments, run, "nDCG", grades={0, 1}, policy=skip, against={"3": {"c": 1}})
 
 

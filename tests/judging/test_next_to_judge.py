@@ -298,7 +298,7 @@ def test_nothing_that_is_given_changes():
 
 
 def test_ids_that_never_meet_are_warned_of():
-    with pytest.warns(gf.errors.GainfulWarning, match="in lower case"):
+    with pytest.warns(gf.errors.GainfulWarning, match="case-insensitively"):
         gf.judging.next_to_judge({"q": {"D1": 1}}, [{"q": {"d1": 1}}])
 
 
@@ -319,12 +319,12 @@ def test_ids_that_never_meet_are_warned_of():
         ({"compare": ("A", "C")}, gf.errors.InputError, "the names of two of the runs, found 'C'"),
         ({"compare": ("A", "A")}, gf.errors.InputError, "compare"),
         ({"compare": "AB"}, gf.errors.InputError, "compare"),
-        ({"judgments": None}, gf.errors.InputError, "see pool"),
+        ({"judgments": None}, gf.errors.InputError, "use pool"),
         ({"measure": "IDCG@3"}, gf.errors.MeasureError, "measure of judgments alone"),
         ({"measure": "GMAP"}, gf.errors.MeasureError, "geometric mean"),
         ({"measure": "nDCG@5,10"}, gf.errors.MeasureError, "one measure"),
         ({"measure": 5}, gf.errors.MeasureError, "a text such as"),
-        ({"policy": gf.Policy(empty="nan")}, gf.errors.PolicyError, "there is a mean"),
+        ({"policy": gf.Policy(empty="nan")}, gf.errors.PolicyError, "which define a mean"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, error, message):

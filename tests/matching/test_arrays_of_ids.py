@@ -68,7 +68,7 @@ def test_the_same_as_lists(name, depth, policy):
 
 def test_what_is_odd_is_said_as_of_lists():
     ids = np.array([["a", "b"], ["c", "c"]])
-    with pytest.warns(gf.errors.GainfulWarning, match="'c' of query 'r' stands again in its list"):
+    with pytest.warns(gf.errors.GainfulWarning, match="'c' of query 'r' is repeated in its list"):
         assert gf.evaluate({"q": ["b"]}, ids, "RR", queries=["q", "r"])["RR"] == 0.5
     with pytest.raises(gf.errors.InputError, match="query 'r', item 2: expected an id"):
         gf.evaluate({"q": ["b"]}, np.array([["a", "b"], ["c", ""]]), "RR", queries=["q", "r"])
@@ -78,6 +78,24 @@ def test_what_is_odd_is_said_as_of_lists():
         gf.evaluate({"q": ["b"]}, ids, "RR", queries=["q"])
     with pytest.raises(gf.errors.InputError, match="none in common"):
         gf.evaluate({"z": ["b"]}, ids[:, :1], "RR", queries=["q", "r"])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64])
+@pytest.mark.parametrize("policy", [{}, {"unjudged": "condense"}])
+def test_minus_one_at_the_end_of_a_row_is_padding(dtype, policy):
+    ids = np.array([[7, 8, 9], [8, 7, -1], [7, -1, -1], [-1, -1, -1], [-1, 7, 8]], dtype)
+    lists = [[7, 8, 9], [8, 7], [7], [], [-1, 7, 8]]
+    queries = [*"abcde"]
+    judgments = {query: {"7": 1, "8": 2, "-1": 1} for query in queries}
+    options = {"queries": queries, "policy": policy}
+    measures = ["nDCG", "P@3", "NumRet", "R", "Unjudged@3"]
+    found, expected = (gf.evaluate(judgments, run, measures, **options) for run in (ids, lists))
+    assert found.per_query == expected.per_query
+    assert found.coverage == expected.coverage
+    assert [*gf.fuse([ids, ids], queries=queries)["b"]] == ["8", "7"]
+    texts = np.array([["a", "-1"], ["-1", "a"]])  # of texts, it is an id as any other
+    scores = gf.evaluate({"q": ["-1"], "r": ["-1"]}, texts, "RR", queries=["q", "r"])
+    assert scores["RR"] == 0.75
 
 
 def test_every_function_takes_them():

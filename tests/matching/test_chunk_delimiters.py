@@ -76,7 +76,7 @@ def advice(run, **options):
         warnings.simplefilter("always")
         gf.evaluate(JUDGMENTS, run, "nDCG", **options)
     told = " ".join(str(each.message) for each in seen)
-    found = re.search(r"chunks='(.+?)',", told)
+    found = re.search(r"chunks='(.+?)' ", told)
     return None if found is None else found[1]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import gainful as gf
 
 JUDGED = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
-UNDER_OTHERS = "Some of them meet under other queries: check that both name the queries alike."
+UNDER_OTHERS = "Some of them match under other queries: check that both use the same query ids."
 ELSEWHERE = "Check that both come from the same collection."
 
 
@@ -60,11 +60,11 @@ def told(judgments, run, measures="nDCG", **options):
         ({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"b": 0.5}, "q2": {"a": 0.7}}, UNDER_OTHERS),
         ({"q1": {"a": 1}, "q2": {"B": 1}}, {"q1": {"b": 0.5}, "q2": {"x": 0.7}}, ELSEWHERE),
         ({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"b": 0.5}, "q2": {"B": 0.7}},
-         "They meet when read in lower case."),
-        ({"q1": {"a": 1}}, {"q1": {" a": 0.5}}, "They meet when read without surrounding blanks."),
+         "They would match if compared case-insensitively."),
+        ({"q1": {"a": 1}}, {"q1": {" a": 0.5}}, "They would match without surrounding whitespace."),
         ({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"b#1": 0.5}, "q2": {"a#1": 0.7}}, ELSEWHERE),
         ({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a#1": 0.5}, "q2": {"a#1": 0.7}},
-         "They meet as chunks of documents: chunks='#', on the command line --chunks '#'."),
+         "They match as chunks of documents: pass chunks='#' (--chunks '#' on the command line)."),
     ],
     ids=["same ids", "spelled under others", "spelled", "blanks", "chunks of others", "chunks"],
 )  # fmt: skip
@@ -89,7 +89,10 @@ def test_ids_are_those_of_documents_where_chunks_are_folded(chunks):
     judged = {"q1": {"D1": 1}, "q2": {"D2": 1}}
     run = {"q1": {"d1#1": 0.5, "d1#2": 0.4}, "q2": {"d2#1": 0.7}}
     (said,) = told(judged, run, chunks=chunks)
-    assert "judgments have 'D1', 'D2'; the run has 'd1', 'd2'. They meet when read in low" in said
+    assert (
+        "judgments have 'D1', 'D2'; the run has 'd1', 'd2'. They would match if compared case"
+        in said
+    )
 
 
 @pytest.mark.parametrize("unjudged", [0, 0.5, -1, "zero", "condense"])
@@ -133,7 +136,10 @@ def test_many_queries_and_long_lists_tell_the_same():
     run = {query: {f"d{n}": 0.5 + n for n in range(40)} for query in judged}
     run["q7"] = {f"d{n}": n + 0.5 for n in range(1200)}
     (said,) = told(judged, run)
-    assert "judgments have 'D0', 'D1', 'D2', …; the run has 'd0', 'd1', 'd2', …. They meet" in said
+    assert (
+        "judgments have 'D0', 'D1', 'D2', …; the run has 'd0', 'd1', 'd2', …. They would match"
+        in said
+    )
 
 
 ids = st.sampled_from(["a", "A", " a", "b", "a#1", "b#1", "07", "7", "7.0", "q1"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gainful as gf
-from gainful.cli import options as cli_options
+from gainful.cli import option_table
 from gainful.cli.commands import commands as command_line
 from public_names import public_names
 
@@ -40,12 +40,12 @@ MEASURING = {
         gf.judging.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2), **o).runs["two"]["nDCG@10"].high
     ),
     "calibrate": lambda **o: (
-        gf.calibrate(PEOPLE, JUDGMENTS, RUNS, drawn="random", **o).means[0].estimate.value
+        gf.judging.calibrate(PEOPLE, JUDGMENTS, RUNS, drawn="random", **o).means[0].estimate.value
     ),
     "compare": lambda **o: gf.compare(JUDGMENTS, RUNS, resamples=99, **o).differences[0].difference,
     "agreement": lambda **o: [
         each.mean
-        for each in gf.agreement(
+        for each in gf.judging.agreement(
             [JUDGMENTS, BY_ANOTHER], runs=RUNS, resamples=9, **o
         ).conclusions.means
     ],
@@ -76,14 +76,14 @@ WITHOUT_DIALECT = {
     "evaluate_subtopics": lambda **o: gf.subtopics.evaluate_subtopics(SUBTOPICS, ONE, **o)[
         "alpha_nDCG@20"
     ],
-    "which": lambda **o: gf.which(JUDGMENTS, ONE, got="0.5", **o).tried,
+    "which": lambda **o: gf.explanation.which(JUDGMENTS, ONE, got="0.5", **o).tried,
     "why": lambda **o: gf.why(JUDGMENTS, ONE, dialects="trec_eval", **o).second_value,
 }
 READING = {
-    "merge_judgments": lambda **o: dict(gf.merge_judgments([JUDGMENTS, BY_ANOTHER], **o)),
+    "merge_judgments": lambda **o: dict(gf.judging.merge_judgments([JUDGMENTS, BY_ANOTHER], **o)),
     "check": lambda **o: gf.check(JUDGMENTS, RUNS, **o).summary,
     "collect_grades": lambda **o: dict(
-        gf.collect_grades(
+        gf.judging.collect_grades(
             JUDGMENTS,
             lambda _: "1",
             queries=JUDGMENTS_TEXTS,
@@ -101,7 +101,7 @@ READING = {
     ),
     "fuse": lambda **o: dict(gf.fuse(RUNS, **o)),
     "write_fused": lambda path, **o: gf.fusion.write_fused(RUNS, path / "f.run", **o),
-    "sample_queries": lambda **o: gf.sample_queries(JUDGMENTS, 2, **o).drawn,
+    "sample_queries": lambda **o: gf.judging.sample_queries(JUDGMENTS, 2, **o).drawn,
     "read_subtopics": lambda **o: gf.subtopics.read_subtopics(SUBTOPICS, **o),
     "write_judgments": lambda path, **o: gf.write_judgments(JUDGMENTS, path / "j.qrels", **o),
     "write_run": lambda path, **o: gf.write_run(ONE, path / "r.run", **o),
@@ -146,8 +146,8 @@ def test_every_function_that_reads_takes_the_record():
 
 
 def test_the_command_line_offers_the_record():
-    assert {*cli_options.MEASURING, "progress"} == set(gf.inputs.MeasuringOptions.__annotations__)
-    assert {*cli_options.READING, "progress"} == set(gf.inputs.ReadingOptions.__annotations__)
+    assert {*option_table.MEASURING, "progress"} == set(gf.inputs.MeasuringOptions.__annotations__)
+    assert {*option_table.READING, "progress"} == set(gf.inputs.ReadingOptions.__annotations__)
     offered = {"columns", "memory", "threads", "temp_dir", "unpacked"}
     choices = {choice.name for choice in gf.measures.choices()}
     for name in ("evaluate", "compare", "explain", "report", "pool", "power", "why"):
@@ -220,7 +220,7 @@ def test_a_choice_that_is_given_as_a_keyword_is_told_its_place(name):
 
 @pytest.mark.parametrize("name", MEASURING)
 def test_a_dialect_is_its_measures_under_its_policy(name):
-    tool = gf.dialect("ir_measures")
+    tool = gf.measures.dialect("ir_measures")
     spoken = MEASURING[name](dialect="ir_measures")
     assert spoken == MEASURING[name](policy=tool.for_files())
     with pytest.raises(gf.errors.InputError, match="none beside the dialect"):
@@ -305,8 +305,8 @@ def test_tools_are_set_beside_each_other_on_folded_documents():
         assert [cause.name for cause in found.causes] == [cause.name for cause in plain.causes]
         assert found.first.policy.fold == found.second.policy.fold != "none"
         number = f"{plain.second_value:.4f}"
-        seen = gf.which(judgments, run, got=number, **options)
-        beside = gf.which(judgments, whole, got=number)
+        seen = gf.explanation.which(judgments, run, got=number, **options)
+        beside = gf.explanation.which(judgments, whole, got=number)
         assert [each.value for each in seen.found] == [each.value for each in beside.found]
         assert "lightgbm" in {each.way.name for each in seen.found}
 

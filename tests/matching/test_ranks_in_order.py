@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gainful.matching.rank_search import Segments, tied_ranks
+from gainful.matching.ranking import Segments, tied_ranks
 
 
 def literal(scores, starts, chosen):
@@ -17,7 +17,7 @@ def literal(scores, starts, chosen):
     return first, last
 
 
-@pytest.mark.parametrize("lengths", [[1], [5], [1, 1, 1], [4, 1, 7], [30, 2, 30]])
+@pytest.mark.parametrize("lengths", [[1], [5], [1, 1, 1], [4, 1, 7], [30, 2, 30], [2, 9, 1, 5] * 4])
 @pytest.mark.parametrize("levels", [1, 3, 1000])
 @pytest.mark.parametrize("unordered", [(), (0,), (-1,)])
 def test_ranks_are_those_counted_one_by_one(lengths, levels, unordered):

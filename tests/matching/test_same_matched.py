@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from gainful.errors import InputError
-from gainful.inputs.arrays import read_lists
 from gainful.matching import array_matching, dict_matching
 from gainful.measures.policy import Policy
+from gainful.rows.arrays import read_lists
 from same_matched import assert_same
 
 

@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 import gainful as gf
-from gainful.inputs import small_tables
+from gainful.matching.input_kinds.table_input import TableInput
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
+from gainful.rows import table_source
 from input_forms import FORMS
 from same_matched import assert_same
 
@@ -64,7 +65,8 @@ def assert_the_same_in_python(judgments, run, policy, monkeypatch):
         small, started = matched(judgments, run, policy, depth)
         assert not started
         with monkeypatch.context() as patch:
-            patch.setattr(small_tables, "MOST_ROWS", 0)
+            patch.setattr(table_source, "MOST_ROWS", 0)
+            patch.setattr(TableInput, "_clean_file", None)
             on_engine, started = matched(judgments, run, policy, depth)
         assert started
         assert_same(small, on_engine)
@@ -165,7 +167,7 @@ def test_what_is_odd_is_told_as_by_the_engine(library, odd, monkeypatch):
     plain = {"query": ["q", "q", "q"], "doc": ["a", "b", "c"], "score": [0.5, 0.75, 0.25]}
     judgments, run = {"q": {"a": 1, "b": 0}}, library.DataFrame(plain | odd)
     small = told(judgments, run)
-    monkeypatch.setattr(small_tables, "MOST_ROWS", 0)
+    monkeypatch.setattr(table_source, "MOST_ROWS", 0)
     assert small == told(judgments, run)
 
 
@@ -179,7 +181,7 @@ def test_a_zero_keeps_its_sign(tmp_path, zero, sign):
 
 
 def test_many_rows_are_for_the_engine(monkeypatch):
-    monkeypatch.setattr(small_tables, "MOST_ROWS", 3)
+    monkeypatch.setattr(table_source, "MOST_ROWS", 3)
     judgments = {"q": {"a": 1, "b": 0}}
     run = pd.DataFrame({"query": ["q"] * 4, "doc": [*"abcd"], "score": [0.4, 0.3, 0.2, 0.1]})
     assert matched(judgments, run.head(3), Policy(), None)[1] is False
@@ -219,7 +221,7 @@ def test_objects_of_polars_are_for_the_engine():
 @pytest.mark.parametrize("type_", [object, "str"])
 def test_frames_that_are_views_backwards(type_, monkeypatch):
     """The engine takes no such view, and had said so in words of its own."""
-    monkeypatch.setattr(small_tables, "MOST_ROWS", 0)
+    monkeypatch.setattr(table_source, "MOST_ROWS", 0)
     judgments = pd.DataFrame({"query": ["q", "q"], "doc": ["a", "b"], "grade": [2, 1]})
     run = pd.DataFrame({"query": ["q", "q"], "doc": ["b", "a"], "score": [0.9, 0.1]})
     kinds = {"query": type_, "doc": type_}

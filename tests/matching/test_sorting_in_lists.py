@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gainful.matching.sorting import rows_by_score, sort_in_lists
+from gainful.matching.ranking import rows_by_score, sort_in_lists
 
 SIZES = {
     "one": [7],

@@ -69,11 +69,11 @@ def test_as_deep_and_as_long_as_it_may_be(text):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (nested(100), "at most 100 brackets and signs in one another, found more"),
-        (nested(3000), "at most 100 brackets"),
-        ("(" * 3000 + "nDCG", "at most 100 brackets"),
-        ("-" * 3000 + "RR", "at most 100 brackets"),
-        ("hmean(RR, " * 3000, "at most 100 brackets"),
+        (nested(100), "at most 100 nested brackets and signs, found more"),
+        (nested(3000), "at most 100 nested brackets"),
+        ("(" * 3000 + "nDCG", "at most 100 nested brackets"),
+        ("-" * 3000 + "RR", "at most 100 nested brackets"),
+        ("hmean(RR, " * 3000, "at most 100 nested brackets"),
         ("+".join(["RR"] * 202), "at most 200 operations, found more"),
         ("*".join(["RR"] * 3000), "at most 200 operations"),
         ("RR" + "(baseline)" * 3000, "(baseline) once, found it twice"),
@@ -157,8 +157,8 @@ def test_wherever_a_measure_is(tmp_path):
     parts = found["two", "nDCG@5"].difference + found["two", "R@5"].difference
     assert found["two", text].difference == pytest.approx(parts / 2)
     scores = gf.evaluate(JUDGMENTS, RUN, text)
-    gf.save_baseline(scores, tmp_path / "base.json")
-    assert [*map(str, gf.read_baseline(tmp_path / "base.json").measures)] == [text]
+    gf.comparison.save_baseline(scores, tmp_path / "base.json")
+    assert [*map(str, gf.comparison.read_baseline(tmp_path / "base.json").measures)] == [text]
     low, high = scores.interval(text).low, scores.interval(text).high
     assert low < scores[text] < high
     arrays = gf.evaluate_arrays(labels=[[1, 0]], scores=[[2.0, 1.0]], measures="P@1 - P@2")
@@ -224,9 +224,9 @@ def test_on_the_command_line(cli, files):
 
 def test_what_is_nearly_a_formula_is_told_how_to_write_it():
     for text, said in {
-        "AP-RR": "A minus between measures has blanks around it: AP - RR",
+        "AP-RR": "A minus between measures needs blanks around it: AP - RR",
         "nDCG@10-R@100": "blanks around it: nDCG@10 - R@100",
-        "F@5 0.5*AP + RR": "Give a formula by itself",
+        "F@5 0.5*AP + RR": "Pass formulas and other measures",
     }.items():
         with pytest.raises(gf.errors.MeasureError, match=said):
             gf.measure(text)

@@ -144,7 +144,7 @@ def test_its_name_is_its_own():
     for name in ("nDCG", "map", "P"):
         taken = ir_measures.define_byquery(lambda *_: 0.1, name=name)
         for given in (taken, taken @ 10, [taken @ 10, "AP"]):
-            with pytest.raises(gf.errors.MeasureError, match=r"a name of its own, .* catalogue"):
+            with pytest.raises(gf.errors.MeasureError, match=r"a unique name, .* catalogue"):
                 gf.evaluate(JUDGMENTS, RUN, given)
     tenth, fifth = (
         ir_measures.define_byquery(lambda *_, at=at: at, name="Same") for at in (0.1, 0.2)
@@ -204,7 +204,9 @@ def test_without_pandas(monkeypatch):
 
 
 def test_own_measures_of_one_name_are_two():
-    one, two = (gf.define("Same")(lambda lists, at=at: lists.retrieved * 0.0 + at) for at in (1, 2))
+    one, two = (
+        gf.measures.define("Same")(lambda lists, at=at: lists.retrieved * 0.0 + at) for at in (1, 2)
+    )
     assert one != two
     with pytest.raises(gf.errors.MeasureError, match="different names, found 'Same' twice"):
         gf.evaluate(JUDGMENTS, RUN, [one, two])

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import gainful as gf
-from gainful.measures.notation import forget
+from gainful.measures.notation import KINDS, forget
 from gainful.measures.own_measures import OwnMeasure
-from gainful.measures.registering_own_names import KINDS
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning"),
@@ -41,12 +40,12 @@ def test_ten_measures_each_with_its_section(page, deep):
     headings = re.findall(r"^## (\d+)\. ", PAGE.read_text(), re.MULTILINE)
     assert headings == [str(number) for number in range(1, 11)]
     assert len(page["ten"]) == 10
-    gf.use(page["seen"], page["margin"], page["clean"])
+    gf.measures.use(page["seen"], page["margin"], page["clean"])
     for measure in page["ten"]:
-        found = gf.check_measure(measure, lists=200 if deep else 50, seed=5)
+        found = gf.measures.check_measure(measure, lists=200 if deep else 50, seed=5)
         assert found.sound, str(found)
         if isinstance(measure, OwnMeasure):
-            gf.use(measure)
+            gf.measures.use(measure)
         assert gf.measure(str(measure)) == measure
 
 

@@ -120,7 +120,7 @@ def test_a_change_is_the_difference():
 
 def test_a_saved_baseline(tmp_path):
     asked = ["nDCG@10", "RR"]
-    gf.save_baseline(gf.evaluate(JUDGMENTS, RUN, asked), tmp_path / "base.json")
+    gf.comparison.save_baseline(gf.evaluate(JUDGMENTS, RUN, asked), tmp_path / "base.json")
     formula = f"{CHANGE} + RR(baseline)"
     fresh = gf.compare(JUDGMENTS, {"base": RUN, "other": OTHER}, formula)
     saved = gf.compare(JUDGMENTS, {"base": tmp_path / "base.json", "other": OTHER}, formula)
@@ -140,7 +140,7 @@ def test_a_saved_baseline(tmp_path):
         gf.compare(changed, {"base": tmp_path / "base.json", "other": OTHER}, CHANGE)
     scores = gf.evaluate_runs(JUDGMENTS, RUNS, [CHANGE], baseline="base")["other"]
     with pytest.raises(gf.errors.InputError, match=r"of two\. Save what it is made of: nDCG@10"):
-        gf.save_baseline(scores, tmp_path / "no.json")
+        gf.comparison.save_baseline(scores, tmp_path / "no.json")
 
 
 def test_all_that_scores_can_do():
@@ -164,9 +164,9 @@ def test_where_there_is_no_baseline():
         lambda: gf.curve(JUDGMENTS, RUN, "nDCG@10(baseline)"),
         lambda: gf.bounds(JUDGMENTS, RUN, CHANGE, grades=(0, 1, 2, 3)),
         lambda: gf.explain(JUDGMENTS, RUN, CHANGE, query=next(iter(RUN))),
-        lambda: gf.check_measure(CHANGE),
+        lambda: gf.measures.check_measure(CHANGE),
     ):
-        with pytest.raises(gf.errors.MeasureError, match=r"expected a baseline, .* found none"):
+        with pytest.raises(gf.errors.MeasureError, match=r"expected a baseline .* found none"):
             call()
     with pytest.raises(gf.errors.InputError, match=r"baseline: expected .*, found 'x'"):
         gf.evaluate_runs(JUDGMENTS, RUNS, CHANGE, baseline="x")
@@ -191,7 +191,7 @@ def test_as_another_tool_has_it():
         judgments, runs, "nDCG@2 - nDCG@2(baseline)", dialect="lightgbm", baseline="base"
     )["run"]
     assert found.values[0, 0] == pytest.approx(plain - 1)
-    value = gf.dialect("lightgbm").measure(gf.measure("nDCG@2 - nDCG@2(baseline)"))
+    value = gf.measures.dialect("lightgbm").measure(gf.measure("nDCG@2 - nDCG@2(baseline)"))
     assert value == found.measures[0]
     with pytest.raises(gf.errors.InputError, match="grade 32"):
         gf.evaluate({"q": {"a": 32}}, {"q": {"a": 1}}, "nDCG@2 + nDCG@3", dialect="lightgbm")

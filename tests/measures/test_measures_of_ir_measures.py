@@ -113,7 +113,7 @@ def test_objects_in_dialects():
     found = gf.evaluate(JUDGMENTS, RUN, [nDCG @ 3, P @ 2], dialect="gdeval")
     assert [str(measure) for measure in found.measures] == ["nDCG(gain=exp2)@3", "P@2"]
     assert found[nDCG @ 3] == gf.evaluate(JUDGMENTS, RUN, "nDCG@3", dialect="gdeval")["nDCG@3"]
-    assert str(gf.dialect("gdeval").measure(nDCG @ 3)) == "nDCG(gain=exp2)@3"
+    assert str(gf.measures.dialect("gdeval").measure(nDCG @ 3)) == "nDCG(gain=exp2)@3"
     assert gf.why(JUDGMENTS, RUN, nDCG @ 3, dialects=["trec_eval", "gdeval"]).gap
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import gainful as gf
 from gainful.measures import notation
-from gainful.measures.registering_own_names import KINDS
+from gainful.measures.notation import KINDS
 from random_runs import random_cases
 
 pytestmark = [
@@ -28,14 +28,14 @@ def cubed(grade):
     return grade**3
 
 
-patience = gf.define("patience", discount=looked_at)
-page = gf.define("page", discount=[1, 0.5, ...])
-steep = gf.define("steep", gain={1: 1, 2: 10, 3: 100})
-cubes = gf.define("cubes", gain=cubed)
+patience = gf.measures.define("patience", discount=looked_at)
+page = gf.measures.define("page", discount=[1, 0.5, ...])
+steep = gf.measures.define("steep", gain={1: 1, 2: 10, 3: 100})
+cubes = gf.measures.define("cubes", gain=cubed)
 
 
 def test_worked_by_hand():
-    gf.use(patience, page, steep, cubes)
+    gf.measures.use(patience, page, steep, cubes)
     assert gf.dcg([3, 2, 1], discount="patience") == 3 + 2 / 2 + 1 / 4
     assert gf.dcg([3, 2, 1], discount=patience) == 4.25
     assert gf.dcg([3, 2, 1], discount="page") == 3 + 2 / 2 + 1 / 2
@@ -58,7 +58,7 @@ def test_worked_by_hand():
 )
 @pytest.mark.parametrize("ties", ["doc", "average"])
 def test_a_name_gives_the_numbers_of_what_it_stands_for(named, plain, ties):
-    gf.use(patience, page, steep, cubes)
+    gf.measures.use(patience, page, steep, cubes)
     own, twin = gf.Measure("nDCG", k=5, **named), gf.Measure("nDCG", k=5, **plain)
     found = gf.evaluate(JUDGMENTS, RUN, [own, twin], policy={"ties": ties})
     assert (found.values[:, 0] == found.values[:, 1]).all()
@@ -70,7 +70,7 @@ def test_a_name_gives_the_numbers_of_what_it_stands_for(named, plain, ties):
 
 
 def test_tensors_and_losses_take_names():
-    gf.use(page, steep)
+    gf.measures.use(page, steep)
     scores, labels = np.array([[0.5, 0.1, 0.9]]), np.array([[1.0, 3.0, 0.0]])
     for name, plain in (("page", [1, 0.5, ...]), (page, [1, 0.5, ...])):
         found = gf.metrics.ndcg(scores, labels, discount=name, gain="steep")
@@ -88,7 +88,7 @@ def test_names_are_given_on_purpose():
             gf.measure(text)
     # As a value, each is used where it stands.
     assert str(gf.Measure("nDCG", k=3, discount=patience)) == "nDCG(discount=patience)@3"
-    gf.use(patience, f"{__name__}:steep")
+    gf.measures.use(patience, f"{__name__}:steep")
     assert gf.measure("nDCG(discount=patience)@10").parameters["discount"] == patience
     assert gf.measure("nDCG(gain=steep)@10").parameters["gain"] == steep
     with pytest.raises(gf.errors.MeasureError, match=r"found 'pashence'. Did you mean 'patience'"):
@@ -100,27 +100,27 @@ def test_names_are_given_on_purpose():
 
 
 def test_a_clash_of_names_names_both():
-    gf.use(patience)
-    gf.use(patience)  # the same again is none
+    gf.measures.use(patience)
+    gf.measures.use(patience)  # the same again is none
     scope = {"__name__": "elsewhere", "gf": gf}
-    exec("other = gf.define('Patience', discount=[1, 0.2])", scope)  # noqa: S102
+    exec("other = gf.measures.define('Patience', discount=[1, 0.2])", scope)  # noqa: S102
     with pytest.raises(
         gf.errors.MeasureError, match=rf"use 'elsewhere:Patience'.*which is {__name__}:patience"
     ):
-        gf.use(scope["other"])
+        gf.measures.use(scope["other"])
     for name, worth, words in (
         ("log", {"discount": [1]}, r"'log', which is the discount 1/log_b\(i\+1\)"),
         ("Exp2", {"gain": {1: 1}}, r"'Exp2', which is the gain 2\^g"),
     ):
         with pytest.raises(gf.errors.MeasureError, match=words):
-            gf.use(gf.define(name, **worth))
+            gf.measures.use(gf.measures.define(name, **worth))
 
 
 def test_a_definition_is_replaced_by_its_place():
-    gf.use(gf.define("mine", discount=[1, 0.5]))
+    gf.measures.use(gf.measures.define("mine", discount=[1, 0.5]))
     assert gf.dcg(LIST, discount="mine") == 4
     assert gf.measure("DCG(discount=mine)").parameters["discount"].table == (1, 0.5)
-    gf.use(gf.define("mine", discount=[1]))
+    gf.measures.use(gf.measures.define("mine", discount=[1]))
     assert gf.dcg(LIST, discount="mine") == 3
     assert gf.measure("DCG(discount=mine)").parameters["discount"].table == (1,)
 
@@ -128,7 +128,7 @@ def test_a_definition_is_replaced_by_its_place():
 def test_by_an_entry_point(tmp_path, monkeypatch):
     (tmp_path / "discount_team.py").write_text(
         "import gainful as gf\n"
-        "waits = gf.define('waits', discount=[1, 0.5])\nfew = gf.define('few', gain={1: 7})\n"
+        "waits = gf.measures.define('waits', discount=[1, 0.5])\nfew = gf.measures.define('few', gain={1: 7})\n"
     )
     folder = tmp_path / "team-1.dist-info"
     folder.mkdir()
@@ -142,7 +142,7 @@ def test_by_an_entry_point(tmp_path, monkeypatch):
     assert gf.dcg([1, 1, 1], discount="waits", gain="few") == 7 + 3.5
     measure = gf.measure("nDCG(gain=few, discount=waits)@10")
     assert gf.measure(str(measure)) == measure
-    with pytest.raises(gf.errors.MeasureError, match=r"few: expected a discount that .* made"):
+    with pytest.raises(gf.errors.MeasureError, match=r"few: expected a discount made by"):
         gf.measure("nDCG(discount=wrong)")
     with pytest.raises(gf.errors.MeasureError, match="the name waits as entry point, found fast"):
         gf.measure("nDCG(discount=fast)")
@@ -151,16 +151,31 @@ def test_by_an_entry_point(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: gf.define("a b", discount=[1]), "letters, digits and underscores, such as 'patie"),
-        (lambda: gf.define(3, gain={1: 1}), "letters, digits and underscores"),
-        (lambda: gf.define("x", discount=[1, 2]), "found 2 at rank 2"),
-        (lambda: gf.define("x", gain={}), "an empty table"),
-        (lambda: gf.define("x", gain=[1, 2]), "A table names the grade"),
-        (lambda: gf.define("x", discount=[1], gain={1: 1}), "alone, found gain beside it"),
-        (lambda: gf.define("x", discount=[1], cutoff=True), "alone, found cutoff beside it"),
-        (lambda: gf.define("x", gain={1: 1}, needs_run=False), "a gain alone, found needs_run"),
-        (lambda: gf.define("x", gain={1: 1}, range=(0, 1)), "a gain alone, found range"),
-        (lambda: gf.use(gf.measure("nDCG").parameters["discount"]), "define made, found Discount"),
+        (
+            lambda: gf.measures.define("a b", discount=[1]),
+            "letters, digits and underscores, such as 'patie",
+        ),
+        (lambda: gf.measures.define(3, gain={1: 1}), "letters, digits and underscores"),
+        (lambda: gf.measures.define("x", discount=[1, 2]), "found 2 at rank 2"),
+        (lambda: gf.measures.define("x", gain={}), "an empty table"),
+        (lambda: gf.measures.define("x", gain=[1, 2]), "a table that maps grades"),
+        (
+            lambda: gf.measures.define("x", discount=[1], gain={1: 1}),
+            "and a discount, found gain as well",
+        ),
+        (
+            lambda: gf.measures.define("x", discount=[1], cutoff=True),
+            "and a discount, found cutoff as well",
+        ),
+        (
+            lambda: gf.measures.define("x", gain={1: 1}, needs_run=False),
+            "a gain, found needs_run",
+        ),
+        (lambda: gf.measures.define("x", gain={1: 1}, range=(0, 1)), "a gain, found range"),
+        (
+            lambda: gf.measures.use(gf.measure("nDCG").parameters["discount"]),
+            "made by gainful.measures.define, found Discount",
+        ),
     ],
     ids=range(10),
 )
@@ -172,17 +187,17 @@ def test_a_bad_definition_is_told(call, words):
 def test_saved_by_name(tmp_path):
     measure = gf.Measure("nDCG", k=5, discount=patience)
     scores = gf.evaluate(JUDGMENTS, RUN, measure)
-    with pytest.raises(gf.errors.InputError, match=r"needs its name first: gainful\.use"):
-        gf.save_baseline(scores, tmp_path / "base.json")
-    gf.use(patience)
-    gf.save_baseline(scores, tmp_path / "base.json")
-    assert gf.read_baseline(tmp_path / "base.json").measures == (measure,)
+    with pytest.raises(gf.errors.InputError, match=r"needs its name first: gainful\.measures\.use"):
+        gf.comparison.save_baseline(scores, tmp_path / "base.json")
+    gf.measures.use(patience)
+    gf.comparison.save_baseline(scores, tmp_path / "base.json")
+    assert gf.comparison.read_baseline(tmp_path / "base.json").measures == (measure,)
 
 
 TEAM = """
 import gainful as gf
-patience = gf.define("tenth", discount=lambda ranks: 0.1 ** (ranks - 1))
-steep = gf.define("steep", gain={1: 1, 2: 10})
+patience = gf.measures.define("tenth", discount=lambda ranks: 0.1 ** (ranks - 1))
+steep = gf.measures.define("steep", gain={1: 1, 2: 10})
 """
 
 

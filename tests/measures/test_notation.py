@@ -44,7 +44,7 @@ SCALES = {
 @st.composite
 def measures(draw):
     """Any family, with random values of its own parameters and a cutoff where it has one."""
-    family = draw(st.sampled_from(gf.catalogue()))
+    family = draw(st.sampled_from(gf.measures.families(needs="grades")))
     parameters = {}
     for parameter in family.parameters:
         if parameter.name == "max":
@@ -203,7 +203,9 @@ def test_several_shares():
     ]
 
 
-@pytest.mark.parametrize("family", gf.catalogue(), ids=lambda family: family.name)
+@pytest.mark.parametrize(
+    "family", gf.measures.families(needs="grades"), ids=lambda family: family.name
+)
 def test_every_spelling_of_the_catalogue_is_read_as_its_family(family):
     for name in (family.name, family.name.upper(), *(s.name for s in family.spellings)):
         for measure in parse_all(f"{name}@7" if family.cutoff != "never" else name):
@@ -213,7 +215,7 @@ def test_every_spelling_of_the_catalogue_is_read_as_its_family(family):
 def test_no_two_families_share_a_spelling():
     spelled = [
         name.casefold()
-        for family in gf.catalogue()
+        for family in gf.measures.families(needs="grades")
         for name in {family.name.casefold(), *(s.name.casefold() for s in family.spellings)}
     ]
     assert len(spelled) == len(set(spelled))
@@ -255,8 +257,8 @@ def test_a_measure_named_twice_is_kept_once():
         ("nDCG(discount=none, base=3)", "no base beside discount=none"),
         ("nDCG(ideal=run)", "ideal: expected judged or retrieved, found 'run'"),
         ("nDCG(depth=10)", "depth: expected cutoff or all or retrieved, found '10'"),
-        ("nDCG(norm=minmax, ideal=retrieved)", "ideal: expected judged beside norm=minmax"),
-        ("nDCG(norm=minmax, depth=all)@5", "depth: expected cutoff beside norm=minmax"),
+        ("nDCG(norm=minmax, ideal=retrieved)", "ideal: expected judged with norm=minmax"),
+        ("nDCG(norm=minmax, depth=all)@5", "depth: expected cutoff with norm=minmax"),
         ("DCG(ideal=retrieved)", "a parameter of this measure"),
         ("nDCG(gain=exp2, gain=linear)", "gain twice"),
         ("nDCG(gain)", "key=value"),
@@ -271,32 +273,35 @@ def test_a_measure_named_twice_is_kept_once():
         ("SDCG", "SDCG: expected a cutoff, such as SDCG@10, found none"),
         ("Unjudged", "a cutoff, such as Unjudged@10"),
         ("P(rel=x)", "rel: expected a grade.*found 'x'"),
-        ("iprec@2", "recall: expected a share from 0 to 1.*found '2'"),
-        ("iprec(recall=-0.1)", "a share from 0 to 1"),
+        ("iprec@2", "recall: expected a number from 0 to 1.*found '2'"),
+        ("iprec(recall=-0.1)", "a number from 0 to 1"),
         ("RBP(p=1)", "p: expected a number between 0 and 1.*found '1'"),
         ("RBP(p=0)", "a number between 0 and 1"),
         ("RBP(max=nothing)", "none, query, or a number above 0"),
-        ("F(beta=-1)", "beta: expected a number from 0"),
-        ("Q(beta=-1)", "beta: expected a number from 0"),
+        ("F(beta=-1)", "beta: expected a number of at least 0"),
+        ("Q(beta=-1)", "beta: expected a number of at least 0"),
         ("AP(denominator=max)", "denominator: expected R or min or found, found 'max'"),
         ("ERR(max=0)", "max: expected a number above 0"),
         ("GMAP(floor=0)", "floor: expected a number above 0"),
         ("INST(T=0)", "T: expected a number above 0"),
-        ("BPM(K=2.5)", "K: expected a whole number from 1"),
+        ("BPM(K=2.5)", "K: expected a whole number, at least 1"),
         ("Rprec(mult=0)", "mult: expected a number above 0"),
-        ("Utility(docs=-1)", "docs: expected how many documents"),
+        ("Utility(docs=-1)", "docs: expected the number of documents"),
         ("NumQ(rel=1)", "It has none"),
         ("P_0", "a whole number from 1 to"),
         ("", "a name such as"),
         ("@10", "a name such as"),
         (
             "ndcg@10-",
-            r"XGBoost's word for the policy empty=zero. Write 'ndcg@10' under that policy",
+            r"XGBoost's notation for the policy empty=zero. Write 'ndcg@10' under that policy",
         ),
-        ("map-", "XGBoost's word for the policy empty=zero. Write 'map' under that policy"),
+        ("map-", "XGBoost's notation for the policy empty=zero. Write 'map' under that policy"),
         ("nDCG(gain=exp2)@5-", r"Write 'nDCG\(gain=exp2\)@5' under that policy"),
-        ("MSnDCG@10", r"a gain, which the name leaves open.*'nDCG\(gain=exp2\)@10'.*dialect ntcir"),
-        ("MSnDCG", "a gain, which the name leaves open"),
+        (
+            "MSnDCG@10",
+            r"a gain, which the name does not define.*'nDCG\(gain=exp2\)@10'.*dialect ntcir",
+        ),
+        ("MSnDCG", "a gain, which the name does not define"),
         ("MSnDCG(gain=exp2, discount=jarvelin)", "discount twice"),
         ("NDCG:top=ten", "found 'ten'"),
         ("NDCG:top=0", "found '0'"),
@@ -317,10 +322,10 @@ def test_what_cannot_be_read_says_why(text, said):
 @pytest.mark.parametrize("written", ["P.5,{}10", "nDCG{}@10", "{}nDCG", "nDCG(gain={}exp2)@5{}"])
 def test_control_characters_are_no_white_space(written, character):
     text = written.replace("{}", character)
-    for read in (parse_all, gf.measures.family, gf.dialect("trec_eval").read):
-        with pytest.raises(gf.errors.MeasureError, match="It holds a control character"):
+    for read in (parse_all, gf.measures.family, gf.measures.dialect("trec_eval").read):
+        with pytest.raises(gf.errors.MeasureError, match="It contains a control character"):
             read(text)
-    with pytest.raises(gf.errors.MeasureError, match="It holds a control character"):
+    with pytest.raises(gf.errors.MeasureError, match="It contains a control character"):
         gf.subtopics.evaluate_subtopics({"q": {"t": {"a": 1}}}, {"q": {"a": 1.0}}, f"IA({text})")
 
 
@@ -411,11 +416,11 @@ def test_what_is_no_measure_among_several(text, told):
 
 
 def test_one_measure_where_one_is_asked_for():
-    with pytest.raises(gf.errors.MeasureError, match=r"one measure, found 2\. Give one of them"):
+    with pytest.raises(gf.errors.MeasureError, match=r"one measure, found 2\. Pass one of them"):
         gf.measure("nDCG@10 AP")
-    with pytest.raises(gf.errors.MeasureError, match=r"one measure, found 2\. Give one cutoff"):
+    with pytest.raises(gf.errors.MeasureError, match=r"one measure, found 2\. Pass one cutoff"):
         gf.measure("nDCG@5,10")
-    with pytest.raises(gf.errors.MeasureError, match=r"one measure, found 2\. Give one of them"):
+    with pytest.raises(gf.errors.MeasureError, match=r"one measure, found 2\. Pass one of them"):
         gf.bounds({"q": {"a": 1}}, {"q": {"a": 1}}, "nDCG@5", grades=[0, 1])["nDCG@5 AP"]
 
 
@@ -427,7 +432,7 @@ def test_one_option_of_the_command_line_takes_several(cli, files):
     assert cli("evaluate", judgments, run, "-m", "nDCG@5 AP", "-m", "RR").stdout == apart.stdout
     refused = cli("explain", judgments, run, "--query", "q1", "-m", "nDCG@5 AP")
     assert refused.returncode == 2
-    assert "Give one of them" in refused.stderr
+    assert "Pass one of them" in refused.stderr
     gated = cli("evaluate", judgments, run, "-m", "nDCG@5 RR", "--fail-if", "missing > 0")
     assert gated.returncode == 0
     other = files("two.run", "q1 Q0 a 1 3 t\n")

@@ -72,7 +72,7 @@ def test_everything_that_takes_a_measure_takes_it():
 def test_a_table_is_explained():
     explained = gf.explanation.explain_grades(LIST, "DCG(discount=[1, 0.5, ...])@3")
     shown = " ".join(str(explained).split())
-    assert "discount [1, 0.5, ...]: entry i of the table, 0.5 below its end" in shown
+    assert "discount [1, 0.5, ...]: entry i of the table, 0.5 beyond its end" in shown
     assert "5.5" in shown
 
 
@@ -145,7 +145,7 @@ def test_losses_take_them(library):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ([1, 2], r"found 2 at rank 2. A deeper rank is worth no more"),
+        ([1, 2], r"found 2 at rank 2. A deeper rank must not be worth more"),
         ([1, -1], r"found -1 at rank 2"),
         ([0], "a number above 0 for rank 1, found 0"),
         ([], "found an empty table"),

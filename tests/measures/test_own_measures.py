@@ -29,7 +29,7 @@ BY_HAND = (
 )
 
 
-@gf.define("HitAll", cutoff=True, range=(0, 1), per_query=True)
+@gf.measures.define("HitAll", cutoff=True, range=(0, 1), per_query=True)
 def hit_all(found, *, rel=1):
     """1 where every relevant document is retrieved, else 0.
 
@@ -38,20 +38,20 @@ def hit_all(found, *, rel=1):
     return float((found.grade >= rel).sum() == (found.judged >= rel).sum())
 
 
-@gf.define("OwnP", cutoff=True, range=(0, 1))
+@gf.measures.define("OwnP", cutoff=True, range=(0, 1))
 def own_precision(lists, *, rel=1):
     """The share of relevant documents among the first k."""
     return lists.sums(lists.grade >= rel) / (lists.k or np.maximum(lists.retrieved, 1))
 
 
-@gf.define("OwnDCG", cutoff=True, per_query=True)
+@gf.measures.define("OwnDCG", cutoff=True, per_query=True)
 def own_dcg(found, gain: Literal["linear", "exp2"] = "linear"):
     grades = found.grades()
     worth = 2**grades - 1 if gain == "exp2" else grades
     return (worth / np.log2(np.arange(2, len(grades) + 2))).sum()
 
 
-@gf.define("OwnAP", range=(0, 1))
+@gf.measures.define("OwnAP", range=(0, 1))
 def own_ap(lists, *, rel=1):
     """Average precision."""
     relevant = lists.grade >= rel
@@ -63,7 +63,7 @@ def own_ap(lists, *, rel=1):
     return np.divide(found, total, out=np.zeros(len(lists)), where=total > 0)
 
 
-@gf.define("Kept", ties=True)
+@gf.measures.define("Kept", ties=True)
 def kept(lists):
     return lists.sums(lists.grade * (lists.last - lists.first + 1))
 
@@ -148,11 +148,11 @@ def test_wherever_a_measure_is(tmp_path):
     scores = gf.evaluate_runs(JUDGMENTS, runs, own)["one"]
     assert scores.interval(own) == gf.evaluate(JUDGMENTS, RUN, twin).interval(twin)
     assert "OwnP@3" in scores.signature(own)
-    with pytest.raises(gf.errors.InputError, match=r"needs its name first: gainful\.use"):
-        gf.save_baseline(scores, tmp_path / "base.json")
-    gf.use(own_precision)
-    gf.save_baseline(scores, tmp_path / "base.json")
-    assert gf.read_baseline(tmp_path / "base.json").measures == (own,)
+    with pytest.raises(gf.errors.InputError, match=r"needs its name first: gainful\.measures\.use"):
+        gf.comparison.save_baseline(scores, tmp_path / "base.json")
+    gf.measures.use(own_precision)
+    gf.comparison.save_baseline(scores, tmp_path / "base.json")
+    assert gf.comparison.read_baseline(tmp_path / "base.json").measures == (own,)
     report = gf.report(JUDGMENTS, runs, measures=[own, "nDCG@10"])
     assert report.to_html().count("OwnP@3") > 2
     assert gf.assert_not_worse(JUDGMENTS, RUN, RUN, [own])["run", own].difference == 0
@@ -195,7 +195,7 @@ def test_an_open_order_is_refused_unless_it_is_provided_for():
 def test_queries_that_the_run_lacks_are_not_asked_for():
     seen = []
 
-    @gf.define("Seen", per_query=True)
+    @gf.measures.define("Seen", per_query=True)
     def see(found):
         seen.append(found.query)
         return 1 / found.retrieved
@@ -210,15 +210,15 @@ def test_names_are_given_on_purpose():
     for text in ("HitAll", "HitAll@5", "hitall(rel=2)@5"):
         with pytest.raises(gf.errors.MeasureError, match="a measure of the catalogue"):
             gf.measure(text)
-    gf.use(hit_all, "test_own_measures:own_precision")
-    gf.use(hit_all)  # once more changes nothing
+    gf.measures.use(hit_all, "test_own_measures:own_precision")
+    gf.measures.use(hit_all)  # once more changes nothing
     assert gf.measure("hitall(rel=2)@5") == hit_all(rel=2) @ 5
     for measure in (hit_all, hit_all(rel=2.5) @ 7, own_precision @ 3):
         assert gf.measure(str(measure)) == measure
     found = gf.evaluate(*BY_HAND, "HitAll@2,3 OwnP(rel=1)@1, P@1")
     assert [*map(str, found.measures)] == ["HitAll@2", "HitAll@3", "OwnP@1", "P@1"]
     with pytest.raises(
-        gf.errors.MeasureError, match=r"found 'HitAl'\. Did you mean 'HitAll' \(a mea"
+        gf.errors.MeasureError, match=r"found 'HitAl'\. Did you mean 'HitAll' \(a user"
     ):
         gf.measure("HitAl@5")
     assert gf.measures.family("HitAll").definition.startswith("1 where every relevant document is")
@@ -234,24 +234,24 @@ def test_names_are_given_on_purpose():
 
 
 def test_a_clash_of_names_names_both():
-    @gf.define("hitALL")
+    @gf.measures.define("hitALL")
     def other(lists):
         return lists.retrieved
 
-    @gf.define("map")
+    @gf.measures.define("map")
     def also(lists):
         return lists.retrieved
 
-    gf.use(hit_all)
+    gf.measures.use(hit_all)
     with pytest.raises(gf.errors.MeasureError, match=r"other'.*'hitALL', which is \S+:hit_all"):
-        gf.use(other)
+        gf.measures.use(other)
     with pytest.raises(gf.errors.MeasureError, match="'map', which is AP of the catalogue"):
-        gf.use(also)
+        gf.measures.use(also)
 
 
 def test_by_an_entry_point(tmp_path, monkeypatch):
     (tmp_path / "team_measures.py").write_text(
-        "import gainful as gf\n@gf.define('Depth')\ndef depth(lists):\n    return lists.retrieved\n"
+        "import gainful as gf\n@gf.measures.define('Depth')\ndef depth(lists):\n    return lists.retrieved\n"
     )
     for name, points in (
         ("team", "Depth = team_measures:depth\nwrong = team_measures:gf\n"),
@@ -265,7 +265,7 @@ def test_by_an_entry_point(tmp_path, monkeypatch):
     assert "team_measures" not in sys.modules
     assert gf.evaluate(*BY_HAND, "Depth")["Depth"] == 2.5
     with pytest.raises(
-        gf.errors.MeasureError, match=r"entry point team_measures:gf: .*define made"
+        gf.errors.MeasureError, match=r"entry point team_measures:gf: .*made by gainful"
     ):
         gf.measure("wrong")
     (tmp_path / "b-1.dist-info" / "entry_points.txt").write_text(
@@ -292,7 +292,7 @@ def test_installed_packages_are_looked_through_once_and_again_after_an_installat
             gf.measure(name)
     assert len(looked) == 1
     (tmp_path / "later_measures.py").write_text(
-        "import gainful as gf\n@gf.define('Later')\ndef later(grades): return 1.0\n"
+        "import gainful as gf\n@gf.measures.define('Later')\ndef later(grades): return 1.0\n"
     )
     folder = tmp_path / "later-1.dist-info"
     folder.mkdir()
@@ -302,7 +302,7 @@ def test_installed_packages_are_looked_through_once_and_again_after_an_installat
 
 
 def _bad(function, **options):
-    return gf.define("Bad", **options)(function)
+    return gf.measures.define("Bad", **options)(function)
 
 
 @pytest.mark.parametrize(
@@ -336,25 +336,34 @@ def test_a_bad_measure_is_told_with_its_query_and_function(measure, words):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: gf.define("a b"), "a name of letters, digits and underscores"),
-        (lambda: gf.define("Hit_5"), "take its end for a cutoff"),
-        (lambda: gf.define(""), "found ''"),
-        (lambda: gf.define(len), r"found a function. Write @gf.define\('HitAll'\) above it"),
-        (lambda: gf.define("X", range=(1, 0)), "the lowest and the highest value"),
-        (lambda: gf.define("X", range=1), "the lowest and the highest value"),
-        (lambda: gf.define("X")(3), "a function below it, found 3"),
-        (lambda: gf.define("X")(lambda: 1), "the lists as its first argument, found none"),
-        (lambda: gf.define("X")(lambda lists, rel: 1), "a default for its parameter rel"),
-        (lambda: gf.define("X")(lambda lists, **rel: 1), "a default for its parameter rel"),
-        (lambda: gf.define("X")(lambda lists, rel="a": 1), r"found 'a'. For words, write Literal"),
+        (lambda: gf.measures.define("a b"), "a name of letters, digits and underscores"),
+        (lambda: gf.measures.define("Hit_5"), "read its end as a cutoff"),
+        (lambda: gf.measures.define(""), "found ''"),
         (
-            lambda: gf.use("x"),
-            "the place of a measure, a discount or a gain, such as 'package.module:name'",
+            lambda: gf.measures.define(len),
+            r"found a function. Write @gf.measures.define\('HitAll'\) above it",
         ),
-        (lambda: gf.use(3), "the place of a measure"),
-        (lambda: gf.use("no_such_module:x"), "found No module named"),
-        (lambda: gf.use("math:x"), "a name in math, found 'x'"),
-        (lambda: gf.use("math:pi"), "define made, found 3.14"),
+        (lambda: gf.measures.define("X", range=(1, 0)), "the lowest and the highest value"),
+        (lambda: gf.measures.define("X", range=1), "the lowest and the highest value"),
+        (lambda: gf.measures.define("X")(3), "a function below it, found 3"),
+        (lambda: gf.measures.define("X")(lambda: 1), "the lists as its first argument, found none"),
+        (lambda: gf.measures.define("X")(lambda lists, rel: 1), "a default for its parameter rel"),
+        (
+            lambda: gf.measures.define("X")(lambda lists, **rel: 1),
+            "a default for its parameter rel",
+        ),
+        (
+            lambda: gf.measures.define("X")(lambda lists, rel="a": 1),
+            r"found 'a'. For words, annotate it as Literal",
+        ),
+        (
+            lambda: gf.measures.use("x"),
+            "the location of a measure, a discount or a gain, such as 'package.module:name'",
+        ),
+        (lambda: gf.measures.use(3), "the location of a measure"),
+        (lambda: gf.measures.use("no_such_module:x"), "found No module named"),
+        (lambda: gf.measures.use("math:x"), "a name in math, found 'x'"),
+        (lambda: gf.measures.use("math:pi"), "measures.define, found 3.14"),
     ],
     ids=range(16),
 )
@@ -378,7 +387,7 @@ def test_every_measure_takes_a_cutoff_by_at():
 
 TEAM = """
 import gainful as gf
-@gf.define("Returned", cutoff=True)
+@gf.measures.define("Returned", cutoff=True)
 def returned(lists, *, times=1):
     "How many documents there are."
     return lists.retrieved * times
@@ -419,11 +428,11 @@ def test_on_the_command_line(cli, files, tmp_path, monkeypatch):
 
 def test_a_name_of_the_catalogue_is_refused_where_it_is_declared():
     with pytest.raises(gf.errors.MeasureError, match="nDCG of the catalogue"):
-        gf.define("ndcg")
+        gf.measures.define("ndcg")
 
 
 def test_nothing_returned_is_told():
-    @gf.define("Forgetful", per_query=True)
+    @gf.measures.define("Forgetful", per_query=True)
     def forgetful(found):
         found.grade.sum()
 
@@ -443,8 +452,8 @@ def test_the_command_line_says_whose_error_it_is(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "teams.py").write_text(
         "import gainful as gf\n"
-        "odd = gf.define('odd', discount=lambda rank: 1 if rank < 3 else 0)\n"
-        "@gf.define('Found', per_query=True)\n"
+        "odd = gf.measures.define('odd', discount=lambda rank: 1 if rank < 3 else 0)\n"
+        "@gf.measures.define('Found', per_query=True)\n"
         "def found(one):\n    return float(one.grade.sum())\n"
     )
     done = cli("explain", "3,2,1", "--define", "teams:odd", "-m", "nDCG(discount=odd)")
@@ -454,7 +463,7 @@ def test_the_command_line_says_whose_error_it_is(cli, tmp_path, monkeypatch):
     (tmp_path / "gainful.toml").write_text('define = ["teams:found"]\nmeasures = ["Found"]\n')
     assert "Found" in cli("config").stdout
     assert "expected a file that you trust" in cli("measures", "Found").stderr
-    assert cli("--trust", "measures", "Found").stdout.startswith("Found: a measure of one's own")
+    assert cli("--trust", "measures", "Found").stdout.startswith("Found: a user-defined measure")
 
 
 def test_a_path_in_the_place_of_a_module_is_told_how_to_write_it(cli):

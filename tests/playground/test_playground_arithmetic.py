@@ -150,7 +150,7 @@ def test_there_are_no_bounds_where_a_grade_changes_the_order(ask, of_link):
 def dialects_of(tool):
     """Return the dialects that a row of tools stands for."""
     names = [tool["name"], *filter(None, (tool.get("also") or "").split(", "))]
-    return [gf.dialect(NAMES.get(name) or ALSO.get(name) or name) for name in names]
+    return [gf.measures.dialect(NAMES.get(name) or ALSO.get(name) or name) for name in names]
 
 
 def test_twelve_tools_as_their_dialects_have_it(tools):

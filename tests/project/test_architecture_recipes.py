@@ -1,5 +1,6 @@
 """The recipes of docs/develop/architecture.md, followed: each addition is the entry that the page names."""
 
+import json
 import math
 import re
 import subprocess
@@ -8,22 +9,32 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import gainful as gf
+from gainful.analysis.linting import rules
+from gainful.analysis.linting.looks import Draft
+from gainful.arithmetic.statistics.corrections import CORRECTIONS, Correction, JointTest
+from gainful.arithmetic.statistics.paired_tests import TESTS, Outcome, PairedTest, by_column
+from gainful.cli.commands import commands
 from gainful.evaluation import measuring as table
-from gainful.evaluation.computing.precision_and_counts import hits
-from gainful.inputs import side_table_formats
-from gainful.inputs.side_table_columns import find_header
-from gainful.inputs.side_table_formats import TextFormat
-from gainful.inputs.side_table_rows import TableRow
-from gainful.measures import dialect_catalogue, family_catalogue
-from gainful.measures.dialect import Dialect
+from gainful.evaluation.computing.precision_and_counts import counted, hits, relevant_rows
+from gainful.evaluation.gains_ranks_and_ideals import Arithmetic
+from gainful.measures import dialect_catalogue
+from gainful.measures import measure as catalogued
 from gainful.measures.discount import FORMS, Form
 from gainful.measures.measure_family import Example, Family
 from gainful.measures.parameters import REL
 from gainful.measures.policy import Policy
-from gainful.statistics.corrections import CORRECTIONS, Correction, JointTest
-from gainful.statistics.paired_tests import TESTS, Outcome, PairedTest, by_column
+from gainful.measures.tool_dialect import Dialect
+from gainful.rows import mistakes, shapes, text_formats
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS as JUDGED
+from gainful.rows.grades_scores_or_ranks import RUN as A_RUN
+from gainful.rows.mistakes import MISTAKES, Rule, Slip
+from gainful.rows.ranked_lists import ListReader
+from gainful.rows.run_and_judgment_columns import Columns
+from gainful.rows.shapes import SHAPES, Shape
+from gainful.rows.text_formats import Layout, TextFormat
 
 JUDGMENTS = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"a": 3}}
 RUN = {"q1": {"c": 3.0, "a": 2.0, "b": 1.0}, "q2": {"x": 2.0, "a": 1.0}}
@@ -66,8 +77,8 @@ def test_the_way_of_a_run_is_the_way_that_it_goes():
     assert "0.5875" in done.stdout
     called = done.stderr.splitlines()
     places = [called.index(f"{file} {function}") for file, function in steps]
-    assert len(steps) == 23
-    assert len({file for file, _ in steps}) == 23
+    assert len(steps) == 21
+    assert len({file for file, _ in steps}) == 21
     assert places == sorted(places)
 
 
@@ -76,12 +87,15 @@ def test_the_way_of_a_run_is_the_way_that_it_goes():
     [
         "`FAMILIES`",
         "`COMPUTE`",
-        "`WAYS` of `explanation/worked_families.py`",
+        "an `Arithmetic` in `COMPUTE`",
         "`FORMS` of `measures/discount.py`",
         "`DIALECTS` of `measures/dialect_catalogue.py`",
-        "`statistics/paired_tests.py` and a `PairedTest` in its `TESTS`",
-        "`CORRECTIONS` of `statistics/corrections.py`",
-        "`FORMATS` of `inputs/side_table_formats.py`",
+        "`arithmetic/statistics/paired_tests.py` and a `PairedTest` in its `TESTS`",
+        "`CORRECTIONS` of `arithmetic/statistics/corrections.py`",
+        "`SHAPES` of `rows/shapes.py`",
+        "`RULES` of `analysis/linting/rules.py`",
+        "`MISTAKES` of `rows/mistakes.py`",
+        "`FORMATS` of `rows/text_formats.py`",
     ],
 )
 def test_the_page_names_the_places_that_are_used_here(place):
@@ -90,7 +104,7 @@ def test_the_page_names_the_places_that_are_used_here(place):
 
 @pytest.fixture
 def squared_hits(monkeypatch):
-    """A measure as the page says, without the steps that would explain it."""
+    """A measure as the page says."""
     added = Family(
         name="SquaredHits",
         title="Squared hits",
@@ -100,12 +114,15 @@ def squared_hits(monkeypatch):
         example=Example("SquaredHits@2", (1, 0, 1), "1²", "1"),
         parameters=(REL,),
     )
-    monkeypatch.setattr(family_catalogue, "CATALOGUE", (*family_catalogue.CATALOGUE, added))
-    monkeypatch.setitem(
-        table.COMPUTE,
-        "SquaredHits",
-        lambda sheet, parameters, cutoffs: hits(sheet, parameters, cutoffs) ** 2,
+    monkeypatch.setattr(catalogued, "CATALOGUE", (*catalogued.CATALOGUE, added))
+    entry = Arithmetic(
+        "relevant",
+        "",
+        terms=counted(relevant_rows),
+        values=lambda sheet, parameters, cutoffs: hits(sheet, parameters, cutoffs) ** 2,
     )
+    registered = table.registered([added], {added.name: entry})
+    monkeypatch.setitem(table.COMPUTE, "SquaredHits", registered["SquaredHits"])
     return added
 
 
@@ -116,7 +133,7 @@ def test_a_measure_is_an_entry_of_the_catalogue_and_one_of_the_kernels(squared_h
         "SquaredHits@3": 4.0,
         "SquaredHits(rel=2)": 1.0,
     }
-    assert gf.measures.family("SquaredHits") in gf.catalogue()
+    assert gf.measures.family("SquaredHits") in gf.measures.families()
     with pytest.raises(gf.errors.MeasureError, match="Did you mean 'SquaredHits'"):
         gf.measure("SquaredHit")
 
@@ -139,7 +156,7 @@ USES = {
     "random_order": lambda: gf.judging.random_order(JUDGMENTS, RUN, MEASURE),
     "report": lambda: gf.report(JUDGMENTS, RUNS, MEASURE, resamples=99).payload(),
     "tune": lambda: gf.fusion.tune(JUDGMENTS, RUNS, MEASURE, k=[1, 60], folds=2),
-    "which": lambda: gf.which(JUDGMENTS, RUN, MEASURE, got=1),
+    "which": lambda: gf.explanation.which(JUDGMENTS, RUN, MEASURE, got=1),
     "why": lambda: gf.why(JUDGMENTS, RUN, MEASURE, dialects="trec_eval-9"),
 }
 NOT_FOR_IT = ("attribute", "bounds", "random_order")  # which need formulas that they know
@@ -156,15 +173,21 @@ def test_every_function_takes_such_a_measure_or_says_why_not(use):
 
 
 @pytest.mark.usefixtures("squared_hits")
-def test_without_steps_a_measure_is_explained_by_its_list_and_its_value():
+def test_a_measure_is_explained_by_the_terms_of_its_entry():
     found = gf.explain(JUDGMENTS, RUN, "SquaredHits@3", query="q1")
     assert found.value == 4.0
     [listed] = found.parts
-    assert [(step.doc, step.grade) for step in listed.steps] == [("c", 0), ("a", 1), ("b", 2)]
+    assert [(step.doc, step.gain) for step in listed.steps] == [("c", 0), ("a", 1), ("b", 1)]
+    assert listed.columns == ("i", "doc", "grade", "relevant", "", "", "sum")
     for text in (str(found), found.to_markdown(), found.to_html()):
         assert "the square of the number of relevant documents down to k" in text
         assert "SquaredHits@3 = 4.000" in text
-        assert "by the definition above, without steps" in text
+
+
+def test_a_measure_without_terms_cannot_be_registered(squared_hits):
+    for entry in ({}, {"SquaredHits": hits}):
+        with pytest.raises(gf.errors.MeasureError, match=r"SquaredHits: .*its terms for `explain`"):
+            table.registered([squared_hits], entry)
 
 
 def test_a_discount_is_one_entry(monkeypatch):
@@ -190,7 +213,9 @@ def test_a_discount_is_one_entry(monkeypatch):
     lost = gf.losses.approx_ndcg(*given, gain="linear", discount="halved", temperature=1e-3)
     assert float(lost) == pytest.approx(1 - (1 + 2 / 4) / (2 + 1 / 2))
     got = gf.dcg([0, 2, 1], discount="halved")
-    which = gf.which({"q": {"b": 2, "c": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, "DCG", got=got)
+    which = gf.explanation.which(
+        {"q": {"b": 2, "c": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, "DCG", got=got
+    )
     assert any("discount=halved" in each.change for each in which.found)
 
 
@@ -204,7 +229,7 @@ def test_a_dialect_is_one_entry(monkeypatch):
         JUDGMENTS, {"q1": RUN["q1"]}, "nDCG(gain=exp2)@3", policy=Policy(missing="skip")
     )
     assert found["nDCG@3"] == direct["nDCG(gain=exp2)@3"]
-    assert gf.dialect("Halver") in gf.dialects()
+    assert gf.measures.dialect("Halver") in gf.measures.dialects()
     why = gf.why(JUDGMENTS, RUN, "nDCG@3", dialects=["halver", "trec_eval"])
     assert [cause.name for cause in why.causes] == ["gain"]
 
@@ -278,23 +303,153 @@ def test_a_correction_is_one_entry(monkeypatch, correction, p, caption):
     assert gf.comparison.comparison_choices()["correction"]["new"] == correction.meaning
 
 
-def test_a_text_format_is_one_entry(monkeypatch, tmp_path):
-    def fits(head, _reading):
-        return head.first.startswith("%% scores")
+@pytest.fixture
+def sentences(monkeypatch, tmp_path):
+    """Files of lines such as `a is 3.5 in q1`, below a line that says what these are, as a text format."""
 
-    def rows(head, reading):
-        header = find_header(("query", "nDCG"), reading.roles, reading.asked, head.where)
-        for number, line in enumerate(head.file.path.read_text().splitlines()[1:], 2):
-            yield TableRow(number, header, line.split(" is "))
+    def layout(head, _table):
+        names = head.first.decode()
+        return (
+            Layout("sentences", names=tuple(names.split()[1:-1]))
+            if names.startswith("%%")
+            else None
+        )
 
-    added = TextFormat("scores in sentences", "text", fits, rows)
-    monkeypatch.setattr(side_table_formats, "FORMATS", [added, *side_table_formats.FORMATS])
-    for name, values in (("old", (0.25, 0.5)), ("new", (0.5, 0.75))):
-        lines = ["%% scores", *(f"q{at} is {value}" for at, value in enumerate(values))]
-        (tmp_path / name).write_text("\n".join(lines))
-    found = gf.comparison.compare_scores({name: tmp_path / name for name in ("old", "new")})
-    (one,) = found.differences
+    def fields(file, _layout):
+        for number, line in enumerate(file.path.read_text().splitlines()[1:], 2):
+            yield number, re.split(" is | in ", line)
+
+    added = TextFormat("sentences", layout, fields)
+    monkeypatch.setattr(text_formats, "FORMATS", [added, *text_formats.FORMATS])
+
+    def write(name, names, *lines):
+        (tmp_path / name).write_text("\n".join([f"%% {names} %%", *lines]))
+        return tmp_path / name
+
+    return write
+
+
+def lines(documents):
+    return [f"{doc} is {n} in {q}" for q, found in documents.items() for doc, n in found.items()]
+
+
+@pytest.mark.parametrize("policy", [{}, {"unjudged": "condense"}])
+def test_a_text_format_is_one_entry_for_runs_and_judgments(sentences, policy):
+    judged = sentences("judged.txt", "doc grade query", *lines(JUDGMENTS))
+    run = sentences("run.txt", "doc score query", *lines(RUN))
+    found = gf.evaluate(judged, run, ["nDCG@10", "P@1"], policy=policy)
+    expected = gf.evaluate(JUDGMENTS, RUN, ["nDCG@10", "P@1"], policy=policy)
+    assert found.to_dict() == expected.to_dict()
+    assert all(finding.severity != "error" for finding in gf.check(judged, run))
+    assert dict(gf.fuse([run, RUN])) == dict(gf.fuse([RUN, RUN]))
+    done = CliRunner().invoke(commands, ["evaluate", str(judged), str(run), "-m", "nDCG@10"])
+    assert done.exit_code == 0
+    assert f"{gf.evaluate(JUDGMENTS, RUN, 'nDCG@10')['nDCG@10']:.4f}" in done.stdout
+
+
+def test_it_is_one_entry_for_all_other_tables(sentences):
+    runs = {
+        name: sentences(
+            name, "query nDCG", *(f"q{at} is {value}" for at, value in enumerate(values))
+        )
+        for name, values in (("old", (0.25, 0.5)), ("new", (0.5, 0.75)))
+    }
+    (one,) = gf.comparison.compare_scores(runs).differences
     assert (one.measure, one.base_mean, one.run_mean) == ("nDCG", 0.375, 0.625)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("b is fine in q2", r"run\.txt:7: expected a finite number as score, found 'fine'"),
+        ("x is 0.5 in q2", r"run\.txt:7: .* found document 'x' of query 'q2' again"),
+        ("b is 0.5", r"run\.txt:7: expected 3 fields \(doc, score, query\), found 2"),
+    ],
+)
+def test_what_is_wrong_in_such_a_file_is_reported_with_its_line(sentences, line, message):
+    run = sentences("run.txt", "doc score query", *lines(RUN), line)
+    with pytest.raises(gf.errors.InputError, match=message):
+        gf.evaluate(JUDGMENTS, run, "nDCG")
+
+
+def test_a_shape_is_one_entry(monkeypatch, tmp_path):
+    podium = Shape(
+        "documents by their places",
+        '{"winners": {"q1": {"1": "d1", "2": "d2"}}}',
+        lambda value, _: isinstance(value, dict) and [*value] == ["winners"],
+        lambda value, _: {
+            query: {doc: -float(place) for place, doc in places.items()}
+            for query, places in value["winners"].items()
+        },
+    )
+    sealed = Shape(
+        "a sealed run",
+        '{"sealed": "…"}',
+        lambda value, _: isinstance(value, dict) and [*value] == ["sealed"],
+        refuse=lambda _, reader: gf.errors.InputError(reader.name, "an open run", "a sealed one"),
+    )
+    monkeypatch.setattr(shapes, "SHAPES", (podium, sealed, *SHAPES))
+    for name, content in (
+        ("winners", {"q1": {"1": "c", "2": "a"}, "q2": {"1": "a"}}),
+        ("sealed", "secret"),
+    ):
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({name: content}, indent=1))
+        for run in ({name: content}, path):
+            if name == "winners":
+                assert gf.evaluate(JUDGMENTS, run, "RR")["RR"] == 0.75
+            else:
+                with pytest.raises(gf.errors.InputError, match="an open run, found a sealed one"):
+                    gf.evaluate(JUDGMENTS, run, "RR")
+
+
+@pytest.mark.parametrize("warned", [True, False])
+def test_a_mistake_in_a_sample_is_one_entry(warned, monkeypatch):
+    def find(sample):
+        if sample.run[0][1] == 13:
+            yield Slip("the first score is 13", "Take another one.")
+
+    added = Rule("unlucky-score", "warning", "A score of 13.", "Avoid it.", find, "sample", warned)
+    monkeypatch.setattr(mistakes, "MISTAKES", (*MISTAKES, added))
+    run = {"q1": {"a": 13, "b": 1}, "q2": {"a": 2.5}}
+    (finding,) = (one for one in gf.check(JUDGMENTS, {"mine": run}) if one.rule == added.name)
+    assert (finding.severity, finding.message) == ("warning", "the first score is 13")
+    assert finding.remedy == "Take another one."
+    if warned:
+        with pytest.warns(
+            gf.errors.GainfulWarning, match="the first score is 13. Take another one."
+        ):
+            gf.evaluate(JUDGMENTS, run)
+    else:
+        gf.evaluate(JUDGMENTS, run)
+    assert added.name not in [one.rule for one in gf.check(JUDGMENTS, {"mine": RUN})]
+
+
+def test_a_rule_of_a_check_is_one_entry(monkeypatch):
+    def find(look):
+        for count, number, place in look.first_row("number = ?", [2]):
+            yield Draft(look.table, count, "grades of 2", f"{number:g}", *place)
+
+    added = Rule("twos", "note", "A grade of 2.", "Nothing.", find, "judgments")
+    monkeypatch.setattr(rules, "RULES", (*rules.RULES, added))
+    (finding,) = (one for one in gf.check(JUDGMENTS, {"mine": RUN}) if one.rule == "twos")
+    assert (finding.count, finding.query, finding.doc, finding.remedy) == (1, "q1", "b", "Nothing.")
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_the_example_of_a_shape_has_it(shape):
+    if "ranx" in shape.example:
+        pytest.importorskip("ranx")
+        import ranx
+
+        value = eval(shape.example, {"ranx": ranx})  # noqa: S307 - of our own table
+    else:
+        value = json.loads(shape.example)
+    kind = JUDGED if "rule" in shape.example else A_RUN
+    columns = Columns(queries=["q1"] if "queries=" in shape.name else None)
+    reader = ListReader(kind, columns, "run")
+    assert next(each for each in SHAPES if each.recognise(value, reader)) is shape
+    assert (shape.read is None) is (shape.refuse is not None)
 
 
 def test_the_files_and_folders_that_the_page_names_exist():

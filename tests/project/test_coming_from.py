@@ -147,10 +147,8 @@ def test_a_table_that_is_wrong_is_found(tmp_path, monkeypatch, cli):
     page = tmp_path / "ranx.md"
     monkeypatch.setattr(coming_from, "PAGES", tmp_path)
     names = "| ranx | gainful |\n|---|---|\n| `a` | `{}` |\n"
-    calls = "| you write | here you write |\n|---|---|\n| `float(1)` | so: `float({})` |\n"
-    choices = (
-        '| | ranx | the old way alone |\n|---|---|---|\n| x | y | `policy={{"ties": "{}"}}` |\n'
-    )
+    calls = "| before | with gainful |\n|---|---|\n| `float(1)` | so: `float({})` |\n"
+    choices = '| | ranx | to get the old behaviour |\n|---|---|---|\n| x | y | `policy={{"ties": "{}"}}` |\n'
     globs = {"left": ord, "right": ord}
     for table, right, wrong in ((names, "a", "b"), (calls, "1", "2"), (choices, "order", "best")):
         page.write_text(table.format(right))

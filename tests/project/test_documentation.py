@@ -19,12 +19,13 @@ pytestmark = pytest.mark.documentation
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # The pages of heavy hosts are run in tests/hosts/, where these are installed; those for users of other
-# tools, with their tables, in test_coming_from.py.
+# tools, with their tables, in test_coming_from.py; the cookbook in test_measure_cookbook.py.
 RUN_HERE = [
     page
     for page in PAGES
     if page.parent.name != "coming_from"
     and (page.parent.name != "hosts" or page.stem not in HEAVY_PAGES)
+    and page.stem != "measure_cookbook"
 ]
 # Kernels for a GPU, and what launches them, need a compiler that PyTorch for CPUs does not bring.
 ELSEWHERE = re.compile(r"__main__$|\.fused\.|\.fused_\w+$")
@@ -213,14 +214,14 @@ def test_every_error_has_its_entry():
     sections = dict(
         part.partition("\n")[::2] for part in re.split(r"^## ", page, flags=re.MULTILINE)[1:]
     )
-    assert {*gf.errors.__all__} - {"GainfulError"} == {*sections} - {"Usage"}
-    for name in {*sections} - {"Usage", "GainfulWarning"}:
+    assert {*gf.errors.__all__} - {"CODES", "GainfulError"} == {*sections} - {"Codes", "Usage"}
+    for name in {*sections} - {"Codes", "Usage", "GainfulWarning"}:
         entries = re.split(r"^### ", sections[name], flags=re.MULTILINE)[1:]
         assert entries, name
         for entry in entries:
             title, _, text = entry.partition("\n")
-            assert "*What it means.*" in text, title
-            assert "*What to do.*" in text, title
+            assert "*Meaning.*" in text, title
+            assert "*Remedy.*" in text, title
             if "```python" in text:  # it is the message that it says it is
                 assert title in text.replace(" (query iteration doc grade)", ""), title
 
@@ -228,7 +229,7 @@ def test_every_error_has_its_entry():
 def test_every_choice_of_a_policy_is_in_the_glossary():
     page = (ROOT / "docs" / "reference" / "glossary.md").read_text()
     named = set(re.findall(r"policy\.md#(\w+)", page))
-    about_files = {"fold", "drop_self", "precision"}
+    about_files = {"drop_self", "precision"}
     assert named == {choice.name for choice in gf.measures.choices()} - about_files
 
 

@@ -26,9 +26,9 @@ def test_figures_of_speed_are_those_of_the_benchmarks(page):
 
 
 def test_counts_are_those_of_the_package():
-    assert f"{len(gf.catalogue())} families" in HOME.read_text()
+    assert f"{len(gf.measures.families())} families" in HOME.read_text()
     for page in (README, HOME):
-        assert re.search(rf"\b{len(gf.dialects())} (?:dialects|tools)", page.read_text())
+        assert re.search(rf"\b{len(gf.measures.dialects())} (?:dialects|tools)", page.read_text())
 
 
 def test_files_as_the_start_shows_them(tmp_path, monkeypatch, cli):

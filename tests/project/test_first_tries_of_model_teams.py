@@ -89,7 +89,7 @@ def test_a_ranker_hears_what_is_wrong_with_its_arrays_and_files(letor, tmp_path)
         error=wrong,
     )
     refused(lambda: gf.evaluate_arrays(**flat, group=[1, 1]), "add up to the 3", "a sum of 2")
-    refused(lambda: gf.metrics.ndcg(np.array([2, 0]), np.array([0.1, 0.2])), "Scores come first")
+    refused(lambda: gf.metrics.ndcg(np.array([2, 0]), np.array([0.1, 0.2])), "Pass scores first")
     refused(lambda: gf.evaluate(labels, np.array(PREDICTIONS)), "evaluate_arrays(labels=…")
     (tmp_path / "comma.txt").write_text("0.4\n0,9\n0.1\n0.3\n0.2\n")
     refused(lambda: gf.evaluate(labels, tmp_path / "comma.txt"), "comma.txt:2", "with a point")
@@ -158,8 +158,8 @@ def test_a_student_sees_each_step(cli):
     assert shown.splitlines()[-1] == "nDCG@6 = DCG@6 / IDCG@6 = 6.861 / 7.141 = 0.961"
     done = cli("explain", "3,", "2,", "3")
     assert done.returncode == 2
-    assert "as one list, separated by commas and without blanks: 3,2,0" in done.stderr
-    assert "--judged takes grades such as" in cli("explain", "3,2", "--judged", "all").stderr
+    assert "as one list, separated by commas without spaces: 3,2,0" in done.stderr
+    assert "--judged expects grades such as" in cli("explain", "3,2", "--judged", "all").stderr
     for option in ("--gain", "-k"):
         done = cli("explain", "3,2", option, "exp2")
         assert "It is part of the measure: -m 'nDCG(gain=exp2)@10'" in done.stderr
@@ -169,14 +169,14 @@ def test_a_student_sees_each_step(cli):
     ("call", "said"),
     [
         (lambda: gf.ndcg("3,2,3"), "a list of grades"),
-        (lambda: gf.ndcg(["3", "2"]), "Make numbers of them first."),
+        (lambda: gf.ndcg(["3", "2"]), "Convert them to numbers first."),
         (lambda: gf.ndcg(np.array([3, 2], object)), "astype(float)"),
         (lambda: gf.ndcg([3, None]), "such as None"),
         (lambda: gf.ndcg([3, math.nan]), "grades[1]: expected a finite number"),
         (lambda: gf.ndcg([[[3]]]), "another nesting"),
         (lambda: gf.ndcg(GRADES, k=0), "a whole number from 1"),
         (lambda: gf.ndcg(GRADES, k=-1), "found -1"),
-        (lambda: gf.Measure("nDCG@10"), "The notation is read by gainful.measure('nDCG@10')."),
+        (lambda: gf.Measure("nDCG@10"), "To read the notation, use gainful.measure('nDCG@10')."),
     ],
 )
 def test_a_student_hears_what_is_no_list_and_no_cutoff(call, said):
@@ -288,7 +288,7 @@ def test_a_gain_of_the_team_goes_through_every_result(tmp_path):
     scores.write(tmp_path / "scores.csv")
     refused(lambda: scores.write(tmp_path / "scores.xlsx"), ".csv, .tsv")
     refused(lambda: scores.per_query["q1"], "the query 'q1'", "to_dict()['q1']")
-    refused(lambda: gf.evaluate(JUDGED, RETURNED, {"ours": measure}), "give the values of the dict")
+    refused(lambda: gf.evaluate(JUDGED, RETURNED, {"ours": measure}), "pass the values of the dict")
     table = gf.Measure("nDCG", k=10, gain={1: 1, 2: 4, 3: 9})
     assert (
         gf.evaluate(JUDGED, RETURNED, table, policy={"missing": "skip"})[table] == scores[measure]

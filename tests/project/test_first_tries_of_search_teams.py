@@ -118,7 +118,9 @@ def test_a_shop_sees_its_worst_queries(shop, cli):
 
 
 def test_a_shop_mixes_things_up(shop, cli):
-    with pytest.raises(gf.errors.InputError, match=r"This looks like a run, given as judgments"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"This looks like a run, but it was passed as judgments"
+    ):
         gf.evaluate(shop, "ratings.csv", "nDCG@10")
     failed = [*shop, {"query": "hats", "error": {"type": "timeout"}, "status": 503}]
     with pytest.raises(gf.errors.InputError, match=r"query 'hats': .* found an error: .*timeout"):
@@ -189,13 +191,13 @@ def test_rag_brings_what_its_store_and_its_log_have():
     assert gf.evaluate(gold, own, "MRR", columns=named)["MRR"] == 0.75
     one = {"q1": {"ids": [["b", "a"]], "distances": [[0.1, 0.2]]}, "q2": lists["q2"]}
     assert gf.evaluate(gold, one, "MRR")["MRR"] == 0.5
-    with pytest.raises(gf.errors.InputError, match="given as judgments"):
+    with pytest.raises(gf.errors.InputError, match="passed as judgments"):
         gf.evaluate(chroma, lists, "MRR", queries=["q1", "q2"])
 
 
 def test_rag_without_a_word_of_chunks_is_told_of_them():
     with pytest.warns(
-        gf.errors.GainfulWarning, match="They meet as chunks of documents: chunks='#'"
+        gf.errors.GainfulWarning, match="They match as chunks of documents: pass chunks='#'"
     ):
         assert gf.evaluate(GOLD, BM25, "recall@5")["recall@5"] == 0
 
@@ -207,7 +209,7 @@ def test_rag_is_told_the_mark_under_which_most_chunks_are_judged(mark, tmp_path)
     (tmp_path / "gold.qrels").write_text("q 0 it/vpn.md 1\nq 0 it/wifi.md 1\n")
     lines = [f"q Q0 {doc} 1 {score} t\n" for doc, score in run["q"].items()]
     (tmp_path / "chunks.run").write_text("".join(lines))
-    told = rf"They meet as chunks of documents: chunks='{mark}', .* --chunks '{mark}'\."
+    told = rf"They match as chunks of documents: pass chunks='{mark}' .--chunks '{mark}' on the command line"
     for judgments, chunks in ((gold, run), (tmp_path / "gold.qrels", tmp_path / "chunks.run")):
         with pytest.warns(gf.errors.GainfulWarning, match=told):
             gf.evaluate(judgments, chunks, "recall@5")
@@ -244,7 +246,7 @@ def test_rag_compares_two_retrievers_from_a_project(folder, cli):
 def test_rag_calls_things_by_other_names():
     with pytest.raises(TypeError, match=r"Several runs are a dict \{name: run\}"):
         gf.compare(GOLD, BM25, DENSE, "MRR")
-    with pytest.raises(gf.errors.InputError, match=r"give a dict, \{'one': run, 'two': run\}"):
+    with pytest.raises(gf.errors.InputError, match=r"pass a dict, \{'one': run, 'two': run\}"):
         gf.compare(GOLD, [BM25, DENSE], "MRR")
     with pytest.raises(TypeError, match=r"'metrics'. Did you mean 'measures'"):
         gf.evaluate(GOLD, BM25, metrics="MRR")

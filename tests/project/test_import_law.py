@@ -28,133 +28,64 @@ LAW = {
     "array_types": set(),
     "version": set(),
     "measures": set(),
-    "kernels": set(),
-    "rendering": set(),
-    "plotting": {"writing"},
-    "inputs": {"kernels"},
-    "matching": {"measures", "inputs", "kernels"},
-    "writing": {"measures", "inputs", "matching", "rendering"},
-    "linting": {"measures", "inputs", "matching", "rendering", "version", "writing"},
-    "statistics": {"inputs", "kernels", "rendering", "writing"},
-    "evaluation": {
-        "statistics",
-        "measures",
-        "inputs",
-        "matching",
-        "kernels",
-        "rendering",
-        "writing",
-        "version",
-        "plotting",
-    },
-    "explanation": {
-        "measures",
-        "inputs",
-        "matching",
-        "kernels",
-        "rendering",
-        "writing",
+    "arithmetic": set(),
+    "rows": {"arithmetic"},
+    "matching": {"arithmetic", "measures", "rows"},
+    "output": {"arithmetic", "matching", "measures", "rows"},
+    "training": {"arithmetic", "measures"},
+    "evaluation": {"arithmetic", "matching", "measures", "output", "rows", "version"},
+    "integrations": {"arithmetic", "gainful", "measures", "output", "rows"},
+    "analysis": {"arithmetic", "evaluation", "matching", "measures", "output", "rows", "version"},
+    "compat": {
+        "analysis",
+        "arithmetic",
         "evaluation",
+        "matching",
+        "measures",
+        "output",
+        "rows",
     },
-    "subtopics": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
-    "recommending": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
-    "vectors": {"measures", "matching", "explanation", "rendering", "writing"},
     "judging": {
-        "measures",
-        "inputs",
-        "matching",
-        "kernels",
+        "analysis",
+        "arithmetic",
         "evaluation",
-        "rendering",
-        "plotting",
-        "writing",
-        "statistics",
-    },
-    "calling": {"writing"},
-    "recording": {"calling", "inputs", "measures", "rendering", "writing"},
-    "assessors": {
-        "calling",
-        "comparison",
-        "plotting",
-        "measures",
-        "inputs",
+        "gainful",
+        "integrations",
         "matching",
-        "kernels",
-        "evaluation",
-        "rendering",
-        "writing",
-        "statistics",
-        "judging",
-    },
-    "fusion": {
         "measures",
-        "inputs",
-        "matching",
-        "kernels",
-        "evaluation",
-        "rendering",
-        "writing",
-        "statistics",
-    },
-    "comparison": {
-        "measures",
-        "inputs",
-        "matching",
-        "evaluation",
-        "rendering",
-        "statistics",
-        "version",
-        "plotting",
-        "writing",
+        "output",
+        "rows",
     },
     "reporting": {
-        "assessors",
-        "measures",
-        "inputs",
-        "matching",
-        "rendering",
-        "plotting",
-        "writing",
-        "linting",
+        "analysis",
+        "arithmetic",
         "evaluation",
-        "explanation",
         "judging",
-        "comparison",
+        "matching",
+        "measures",
+        "output",
+        "rows",
         "version",
     },
-    "compat": {"measures", "inputs", "matching", "kernels", "evaluation"},
-    "tensors": {"measures", "kernels"},
-    "desk": {"gainful", "assessors", "inputs", "rendering", "writing"},
-    "integrations": {"gainful", "inputs", "kernels"},
-    "cli": {"gainful", "calling", "rendering", "desk"},
+    "cli": {"gainful", "integrations", "judging", "output"},
     "__main__": {"cli"},
 }
-# What each layer may import from outside the standard library.
+# What each room may import from outside the standard library.
 OUTSIDE = {
     "array_types": {"numpy"},
-    "kernels": {"numpy"},
-    "inputs": {"numpy", "duckdb", "backports", "compression", "pyarrow", "pyspark"},
+    "arithmetic": {"numpy", "scipy"},
+    "rows": {"numpy", "duckdb", "backports", "compression", "pyarrow", "pyspark"},
     "matching": {"numpy", "pyarrow", "pyspark"},
-    "writing": {"numpy", "duckdb", "backports", "compression"},
-    "linting": {"numpy", "duckdb"},
+    "output": {"numpy", "duckdb", "backports", "compression", "rich", "altair", "vl_convert"},
     "evaluation": {"numpy", "pyarrow", "pyspark"},
-    "explanation": {"numpy"},
+    "analysis": {"numpy", "duckdb"},
     "compat": {"numpy"},
-    "judging": {"numpy"},
-    "assessors": {"numpy"},
-    "fusion": {"numpy"},
-    "statistics": {"numpy", "scipy"},
-    "subtopics": {"numpy"},
-    "recommending": {"numpy"},
-    "comparison": {"numpy"},
-    "tensors": {"numpy", "array_api_compat", "torch", "jax", "triton"},
-    "recording": {"psycopg"},
-    "rendering": {"rich"},
+    "judging": {"numpy", "psycopg", "starlette", "uvicorn", "h11"},
+    "training": {"numpy", "array_api_compat", "torch", "jax", "triton"},
     "reporting": {"numpy", "jinja2", "vl_convert"},
-    "plotting": {"altair", "vl_convert"},
-    "desk": {"numpy", "psycopg", "starlette", "uvicorn", "h11"},
     "integrations": {
         "numpy",
+        "psycopg",
         "catboost",
         "deepeval",
         "haystack",
@@ -340,7 +271,14 @@ def test_importing_the_package_loads_nothing_heavy():
     assert "concurrent" not in loaded_by("import gainful; gainful.ndcg([1, 0])")
 
 
-LAYERS = {"evaluation", "matching", "comparison", "reporting", "explanation", "judging"}
+LAYERS = {
+    "evaluation",
+    "matching",
+    "analysis.comparison",
+    "analysis.explanation",
+    "reporting",
+    "judging.pool",
+}
 CALLS = """
 import contextlib, io, sys
 from gainful.cli.commands import commands
@@ -361,38 +299,39 @@ def loaded_by_commands(calls):
 def loaded_by_help(*commands):
     """What the help of commands imports: libraries, and folders of the package."""
     calls = [[each, "--help"] if each else ["--help"] for each in commands]
-    return {name.removeprefix("gainful.").split(".")[0] for name in loaded_by_commands(calls)}
+    parts = [name.removeprefix("gainful.").split(".") for name in loaded_by_commands(calls)]
+    return {each[0] for each in parts} | {".".join(each[:2]) for each in parts}
 
 
 def test_the_help_of_commands_loads_only_what_it_names():
     assert loaded_by_help("") & {"numpy", "rich", "measures", *LAYERS} == set()
     light = ("evaluate", "explain", "why", "check", "power", "measures", "dialects")
     assert loaded_by_help(*light) & {"numpy", *HEAVY, *LAYERS} == set()
-    choices = LAYERS - {"comparison"}  # where the choices of a comparison are defined
+    choices = LAYERS - {"analysis.comparison"}  # where the choices of a comparison are defined
     assert loaded_by_help("compare", "report", "pool", "convert") & {*HEAVY, *choices} == set()
-    assert {"numpy", "statistics"} <= loaded_by_help("compare")  # so loading is seen
+    assert {"numpy", "arithmetic"} <= loaded_by_help("compare")  # so loading is seen
 
 
 # What an evaluation of files needs only for another kind of input, or another format of output.
 ELSEWHERE = {
-    "gainful.inputs.letor",
-    "gainful.inputs.nested_json",
-    "gainful.inputs.spark_frames",
-    "gainful.inputs.spark_text",
-    "gainful.inputs.parquet_and_frame_tables",
-    "gainful.kernels.swapped_arguments",
+    "gainful.rows.letor",
+    "gainful.rows.nested_json",
+    "gainful.rows.spark_frames",
+    "gainful.rows.spark_text",
+    "gainful.rows.parquet_and_frame_tables",
+    "gainful.arithmetic.kernels.swapped_arguments",
     "gainful.matching.input_kinds.dict_input",
     "gainful.matching.input_kinds.label_and_prediction_input",
     "gainful.matching.input_kinds.spark_input",
     "gainful.matching.array_matching",
     "gainful.measures.dialect_catalogue",
-    "gainful.writing.table_files",
+    "gainful.output.writing.table_files",
     "json",
 }
 OF_THE_ENGINE = {
     "duckdb",
-    "gainful.matching.table_matching",
-    "gainful.inputs.text_preparation_for_duckdb",
+    "gainful.matching.engine_rows",
+    "gainful.rows.text_preparation_for_duckdb",
 }
 
 
@@ -405,7 +344,7 @@ def test_an_evaluation_loads_only_what_it_uses(tmp_path):
     )
     slow = {"hashlib", "html", "queue", "shutil", "tempfile"}
     assert trec & {*ELSEWHERE, *OF_THE_ENGINE, *slow} == set()
-    assert "gainful.matching.clean_text_matching" in trec
+    assert "gainful.matching.input_kinds.table_input" in trec
     grades, scores = tmp_path / "grades.csv", tmp_path / "scores.csv"
     grades.write_text("query,doc,grade\n1,a,1\n")
     scores.write_text("query,doc,score\n1,a,0.5\n")
@@ -426,10 +365,10 @@ def test_what_is_heavy_can_be_seen():
 
 # What writes outside of `writing/`, and why each may.
 WRITES = {
-    "cli/standard_streams.py": "opens the null device in the place of a stream that is closed",
-    "inputs/temporary_files.py": "makes the empty file that takes the place of another",
-    "inputs/duckdb_engine.py": "writes in the folder of a session, which is removed at its end",
-    "desk/lead_requests.py": "keeps what a lead sends in a folder that is removed when it is read",
+    "cli/process.py": "opens the null device in the place of a stream that is closed",
+    "rows/temporary_files.py": "makes the empty file that takes the place of another",
+    "rows/duckdb_engine.py": "writes in the folder of a session, which is removed at its end",
+    "judging/desk/lead_requests.py": "keeps what a lead sends in a folder that is removed when it is read",
 }
 WRITING = re.compile("[wax+]")
 # What writes a file whatever its arguments are.
@@ -484,7 +423,7 @@ def test_files_are_written_by_one_layer_alone():
         lines = writes(path.read_text())
         assert bool(lines) == (str(path.relative_to(PACKAGE)) in WRITES), lines
 
-    assert_every_case(check, [path for path in FILES if layer_of(path) != "writing"])
+    assert_every_case(check, [path for path in FILES if path.parent.name != "writing"])
 
 
 @pytest.mark.parametrize(

@@ -15,18 +15,18 @@ WAYS = {
     "deepcopy": copy.deepcopy,
 }
 FAMILIES = (
-    *gf.catalogue(),
+    *gf.measures.families(),
     *gf.subtopics.subtopic_catalogue(),
     *gf.recommending.recommendation_catalogue(),
 )
 VALUES = {
     **{f"family {one.name}": one for one in FAMILIES},
-    **{f"dialect {one.name}": one for one in gf.dialects()},
+    **{f"dialect {one.name}": one for one in gf.measures.dialects()},
     **{f"choice {one.name}": one for one in gf.measures.choices()},
     "measure": gf.measure("nDCG(gain=exp2)@10"),
     "policy": gf.Policy(ties="average", unjudged=1),
     "engine": gf.Engine(memory="1GB"),
-    "loss": gf.loss("nDCG@10", temperature=0.5),
+    "loss": gf.losses.loss("nDCG@10", temperature=0.5),
 }
 
 
@@ -53,7 +53,7 @@ def test_a_family_still_reads_after_a_round_trip():
 
 def test_a_dialect_still_measures_after_a_round_trip():
     judgments, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
-    for dialect in gf.dialects():
+    for dialect in gf.measures.dialects():
         again = WAYS["pickle"](dialect)
         expected, found = (
             gf.evaluate(judgments, run, "nDCG@10", dialect=one).means for one in (dialect, again)

@@ -17,33 +17,37 @@ pytestmark = pytest.mark.public_api
 
 # What is typed daily stands at the top; the rest is one step down.
 TOP = [
-    "Engine", "Measure", "Policy", "Spark", "Study", "agreement", "ap", "assert_not_worse", "bounds", "calibrate", "catalogue", "cg",
-    "check", "check_measure", "collect_grades", "compare", "curve", "dcg", "define", "dialect", "dialects", "evaluate", "evaluate_arrays",
-    "evaluate_runs", "explain", "fuse", "idcg", "leaderboard", "loss", "measure", "merge_judgments", "ndcg", "pool", "power", "precision",
-    "read_baseline", "recall", "record", "report", "rr", "sample_queries", "save_baseline", "use", "which", "why", "write_judgments",
-    "write_run",
+    "Engine", "Measure", "Policy", "Spark", "ap", "assert_not_worse", "bounds", "cg", "check", "compare", "curve", "dcg", "evaluate",
+    "evaluate_arrays", "evaluate_runs", "explain", "fuse", "idcg", "leaderboard", "measure", "ndcg", "pool", "power", "precision", "recall",
+    "record", "report", "rr", "why", "write_judgments", "write_run",
 ]  # fmt: skip
-MOST_AT_THE_TOP = 47
+MOST_AT_THE_TOP = 31
 BELOW = {
-    "comparison": ["compare_scores", "comparison_choices", "leaderboard_of_scores", "movers"],
+    "comparison": ["ComparisonOptions", "compare_scores", "comparison_choices", "leaderboard_of_scores", "movers", "read_baseline", "save_baseline"],
     "errors": [
+        "CODES",
         "DisjointError", "GainfulError", "GainfulWarning", "InputError", "LeaseLostError", "MeasureError",
         "MissingDependencyError", "PolicyError", "StudyError",
     ],
-    "explanation": ["attribute", "explain_grades"],
+    "explanation": ["attribute", "explain_grades", "which"],
     "fusion": ["methods", "normalisations", "tune", "write_fused"],
     "inputs": [
+        "Judgments",
         "MeasuringOptions",
         "ReadingOptions",
+        "Run",
+        "TableLike",
         "column_names",
         "find_runs",
         "read_chunk_map",
     ],
     "judging": [
-        "bounds_of_runs", "inferred_ap", "inferred_ndcg", "next_to_judge", "pool_bias",
-        "random_order", "sample_documents",
+        "Study", "agreement", "bounds_of_runs", "calibrate", "collect_grades", "inferred_ap", "inferred_ndcg",
+        "merge_judgments", "next_to_judge", "pool_bias", "random_order", "sample_documents", "sample_queries",
     ],
-    "measures": ["Choice", "Dialect", "Family", "choices", "family"],
+    "measures": [
+        "Choice", "Dialect", "Family", "check_measure", "choices", "define", "dialect", "dialects", "families", "family", "use",
+    ],
     "recommending": [
         "RecommendationMeasure", "evaluate_recommendation_runs", "evaluate_recommendations",
         "recommendation_catalogue", "recommendation_family",
@@ -104,7 +108,7 @@ BY_PLACE = {
     "recommendation_catalogue": [],
     "recommendation_family": ["name"],
     "random_order": ["judgments", "run", "measure"],
-    "catalogue": [],
+    "families": [],
     "idcg": ["grades"],
     "precision": ["grades"],
     "recall": ["grades"],
@@ -130,7 +134,6 @@ BY_PLACE = {
     "flat_name": ["name"],
     "formats": [],
     "kendall_tau": ["first", "second"],
-    "loss": ["measure"],
     "measure": ["text"],
     "ndcg": ["grades"],
     "next_to_judge": ["judgments", "runs", "measure"],
@@ -217,6 +220,22 @@ def test_a_name_in_the_wrong_place_is_told_the_right_one(name, wrong, right):
     assert done.stderr.splitlines()[-1] == f"AttributeError: {problem.value}"
 
 
+@pytest.mark.parametrize(("old", "new"), gf._MOVED.items())
+def test_a_name_that_moved_works_with_a_warning(old, new):
+    place, _, name = old.rpartition(".")
+    with pytest.warns(gf.errors.GainfulWarning) as warnings:
+        value = getattr(importlib.import_module(place), name)
+    module, _, name = new.rpartition(".")
+    assert value is getattr(
+        importlib.import_module(module.replace(".losses", ".training.losses")), name
+    )
+    assert [str(warning.message) for warning in warnings] == [
+        f"{old} is now {new}. The old name works until the next release."
+    ]
+    assert warnings[0].filename == __file__
+    assert old not in {f"{place}.{name}" for place, names in gf._PLACES.items() for name in names}
+
+
 def test_a_name_that_is_nowhere_is_refused_as_python_does():
     for place, module in places().items():
         with pytest.raises(AttributeError, match=rf"module '{place}' has no attribute 'nothing'$"):
@@ -226,10 +245,20 @@ def test_a_name_that_is_nowhere_is_refused_as_python_does():
         exec("from gainful.results import nothing")  # noqa: S102
 
 
+TOPICS = {f"gainful.{topic}" for topic in gf._TOPICS}
+
+
+def stub_of(place):
+    """The stub of a place: of a topic, which has no module of its own, beside the package."""
+    if place in TOPICS:
+        return Path(gf.__file__).parent / f"{place.removeprefix('gainful.')}.pyi"
+    return Path(importlib.import_module(place).__file__).with_suffix(".pyi")
+
+
 def test_stubs_offer_what_the_places_do():
     """Type checkers and editors read the stubs alone."""
     for place, module in places().items():
-        stub = Path(module.__file__).with_suffix(".pyi")
+        stub = stub_of(place)
         if place == "gainful.errors":
             assert not stub.exists()  # it defines its names itself
             continue
@@ -267,7 +296,7 @@ def test_no_package_and_no_file_beside_it_bears_the_name_of_what_a_place_offers(
     packages = {path.name for path in Path(gf.__file__).parent.iterdir() if path.is_dir()}
     assert packages & set(BY_PLACE) == set()
     for place, module in places().items():
-        file = Path(module.__file__)
+        file = stub_of(place).with_suffix("") if place in TOPICS else Path(module.__file__)
         if file.stem == "__init__":
             beside = {path.stem for path in file.parent.iterdir()}
             assert beside & {*module.__all__} - {*BELOW, *APART} == set(), place
@@ -276,7 +305,7 @@ def test_no_package_and_no_file_beside_it_bears_the_name_of_what_a_place_offers(
 def test_defaults_come_from_the_catalogue():
     defaults = {
         parameter.name: parameter.default
-        for family in gf.catalogue()
+        for family in gf.measures.families(needs="grades")
         for parameter in family.parameters
     }
     families = dict.fromkeys((gf.cg, gf.dcg, gf.idcg, gf.ndcg), "nDCG")
@@ -315,7 +344,7 @@ def test_docstrings_list_the_choices_that_there_are():
         assert words == set(choices[name]), f"{place}: {name}"
     places = {(place, name) for place, name, _ in found}
     assert {("dcg", "discount"), ("ndcg", "gain"), ("Common", "discount")} <= places
-    assert {("compare", name) for name in ("test", "correction", "interval")} <= places
+    assert {("ComparisonOptions", name) for name in ("test", "correction", "interval")} <= places
 
 
 def test_a_choice_that_a_docstring_lacks_is_seen():
@@ -340,6 +369,48 @@ def test_an_optional_package_that_is_not_there_is_named(monkeypatch):
 
 
 def test_every_error_is_of_the_one_tree():
-    for name in gf.errors.__all__:
+    for name in {*gf.errors.__all__} - {"CODES"}:
         value = getattr(gf.errors, name)
         assert issubclass(value, gf.errors.GainfulError) != issubclass(value, Warning)
+
+
+# What holds rows of queries, documents or items: an editor says what may be given.
+TABLES = {
+    "judgments", "run", "runs", "base", "human", "model", "pairs", "grades", "samples", "tables", "scores", "queries", "docs",
+    "slices", "strata", "design", "subtopics", "items", "vectors", "history", "expected", "answers", "feedback",
+}  # fmt: skip
+# Numbers, not tables: the grades that may be given, and what the functions of one list take.
+NUMBERS = {("bounds", "grades"), ("bounds_of_runs", "grades")}
+
+
+def untyped(functions):
+    """Yield the tables among the arguments of functions that are annotated as nothing in particular."""
+    for name, function in functions.items():
+        for parameter in inspect.signature(function).parameters.values():
+            bare = str(getattr(parameter.annotation, "__name__", parameter.annotation))
+            if parameter.name in TABLES and bare.removeprefix("typing.") in (
+                "object",
+                "Any",
+                "_empty",
+            ):
+                yield name, parameter.name
+
+
+def test_tables_have_types_in_every_public_function():
+    functions = {}
+    for name, one in public_names().items():
+        if inspect.isfunction(one):
+            functions[name] = one
+        elif inspect.isclass(one):
+            methods = inspect.getmembers(one, callable)
+            functions |= {
+                f"{name}.{of}": method for of, method in methods if of[0] != "_" and of in vars(one)
+            }
+    assert len(functions) > 150
+    assert {*untyped(functions)} == NUMBERS
+
+
+def test_a_table_without_a_type_is_seen():
+    def function(judgments: object, run, runs: list[str]): ...
+
+    assert [*untyped({"f": function})] == [("f", "judgments"), ("f", "run")]

@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import gainful as gf
-from gainful.writing.result_base import Record, Result
+from gainful.output.writing.result_base import Record, Result
 from misused_calls import JUDGMENTS, OTHER, RUN, RUNS, results
 from public_names import public_names
 
 # Results that others hand out.
-WITHIN = {"PerQuery", "RunPerQuery", "QueryDifferences", "Interval"}
+WITHIN = {"PerQuery", "RunPerQuery", "QueryDifferences"}
 # These have one format of their own.
 OWN_FORMAT = {"Report": "html", "Baseline": "json"}
 MOST_LINES, MOST_LETTERS = 20, 2000
@@ -38,7 +38,6 @@ def made(tmp_path_factory):
         "PerQuery": scores.per_query,
         "RunPerQuery": found["RunScores"].per_query,
         "QueryDifferences": compared.per_query,
-        "Interval": scores.interval("AP"),
     }
 
 

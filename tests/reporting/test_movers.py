@@ -58,7 +58,7 @@ def test_files_give_the_same(tmp_path):
 
 
 def test_a_saved_baseline_has_queries_alone_and_that_is_said(tmp_path):
-    gf.save_baseline(gf.evaluate(JUDGMENTS, OLD), tmp_path / "base.json")
+    gf.comparison.save_baseline(gf.evaluate(JUDGMENTS, OLD), tmp_path / "base.json")
     found = moved(runs={"old": tmp_path / "base.json", "new": NEW})
     assert [each.query for each in found.moved] == [each.query for each in moved().moved]
     assert not any(each.documents for each in found.moved)

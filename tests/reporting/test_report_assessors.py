@@ -1,4 +1,4 @@
-"""What a report says of assessors: the numbers are those of `gf.agreement`; and the commands that write it."""
+"""What a report says of assessors: the numbers are those of `gf.judging.agreement`; and the commands that write it."""
 
 import json
 import re
@@ -18,12 +18,14 @@ RUNS = {"old": OLD, "new": NEW}
 
 @pytest.fixture(scope="module")
 def found():
-    return gf.agreement([ANN, BOB], names=["ann", "bob"], runs=RUNS, measures=["nDCG@10", "P@1"])
+    return gf.judging.agreement(
+        [ANN, BOB], names=["ann", "bob"], runs=RUNS, measures=["nDCG@10", "P@1"]
+    )
 
 
 @pytest.fixture(scope="module")
 def payload(found):
-    merged = gf.merge_judgments([ANN, BOB], names=["ann", "bob"])
+    merged = gf.judging.merge_judgments([ANN, BOB], names=["ann", "bob"])
     texts = {"q1": "first", "q2": "second"}
     return gf.report(merged, RUNS, ["nDCG@10", "P@1"], queries=texts, agreement=found).payload()
 
@@ -33,7 +35,7 @@ def test_tables_are_those_of_the_agreement(found, payload):
     told = payload["assessors"]
     assert told["coefficients"]["rows"] == [list(row) for row in first.rows]
     titles = [each.title for each in others]
-    titles.remove("the queries with the least agreement")  # of which the page has all
+    titles.remove("queries with the least agreement")  # of which the page has all
     assert [each["title"] for each in told["tables"]] == titles
     assert told["summary"] == found.summary
     json.dumps(payload, allow_nan=False)
@@ -64,8 +66,8 @@ def test_the_charts_of_an_agreement(found):
     assert len(found.plot.query_agreement().to_dict()["data"]["values"]) == 2
     with pytest.raises(gf.errors.InputError, match=r"one of nDCG@10, P@1, found 'AP'"):
         found.plot.assessor_means("AP")
-    with pytest.raises(gf.errors.InputError, match="one with runs"):
-        gf.agreement([ANN, BOB]).plot.assessor_means()
+    with pytest.raises(gf.errors.InputError, match="an agreement with runs"):
+        gf.judging.agreement([ANN, BOB]).plot.assessor_means()
 
 
 def test_without_assessors_the_payload_says_so():
@@ -152,7 +154,7 @@ def test_commands_say_what_goes_together(files):
     call = CliRunner().invoke
     done = call(commands, ["agreement", "ann.qrels", "bob.qrels", "--html", "a.html"])
     assert done.exit_code == 2
-    assert "--html goes with --run." in done.output
+    assert "--html requires --run." in done.output
     done = call(
         commands,
         [
@@ -170,5 +172,5 @@ def test_commands_say_what_goes_together(files):
         input="q1 Q0 a 1 1 x\n",
     )
     assert done.exit_code == 2
-    assert "name files" in done.output
+    assert "pass files" in done.output
     assert not (files / "c.html").exists()

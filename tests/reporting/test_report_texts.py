@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import gainful as gf
-from gainful.inputs.side_table_columns import DOC_TEXTS
 from gainful.reporting.query_and_document_texts import Caption, read_captions
+from gainful.rows.side_table_columns import DOC_TEXTS
 
 JUDGMENTS = {"1": {"d1": 2, "d2": 0}, "2": {"d3": 1}}
 RUN = {"1": {"d2": 2, "d1": 1, "d9": 0}, "2": {"d3": 1}}

@@ -19,21 +19,21 @@ OTHER = {query: {doc: -score for doc, score in docs.items()} for query, docs in 
 TEAM = '''
 import gainful as gf
 
-@gf.define("TeamP", cutoff=True, range=(0, 1))
+@gf.measures.define("TeamP", cutoff=True, range=(0, 1))
 def team_precision(lists, *, rel=1):
     """The share of relevant documents among the first k."""
     return lists.sums(lists.grade >= rel) / lists.k
 
-@gf.define("TeamFound", cutoff=True, range=(0, 1), per_query=True)
+@gf.measures.define("TeamFound", cutoff=True, range=(0, 1), per_query=True)
 def team_found(found, *, rel=1):
     """Whether anything relevant is found."""
     return float((found.grade >= rel).any())
 
-patience = gf.define("patience", discount=lambda ranks: 0.8 ** (ranks - 1))
+patience = gf.measures.define("patience", discount=lambda ranks: 0.8 ** (ranks - 1))
 '''
 
 
-@gf.define("OnDriver", per_query=True)
+@gf.measures.define("OnDriver", per_query=True)
 def on_driver(found):
     return float(found.retrieved)
 
@@ -70,15 +70,15 @@ def as_files(tmp_path):
 def test_the_same_as_of_dicts_and_of_files(frames, team, tmp_path, choices):
     weight = 0.5
 
-    @gf.define("Weighted", cutoff=True)
+    @gf.measures.define("Weighted", cutoff=True)
     def weighted(lists, *, power=1):
         return lists.sums(weight * np.maximum(lists.grade, 0) / lists.rank**power)
 
-    @gf.define("First", per_query=True)
+    @gf.measures.define("First", per_query=True)
     def first(found):
         return 1 / found.rank[0] if len(found.rank) else 0.0
 
-    gf.use(team.patience, team.team_precision)
+    gf.measures.use(team.patience, team.team_precision)
     measures = [
         team.team_precision @ 3,
         team.team_precision(rel=2) @ 10,
@@ -112,14 +112,14 @@ def test_compared_sliced_and_gated(spark, frames, team):
 
 
 def test_what_is_wrong_with_it_is_told(frames):
-    @gf.define("Wrong", per_query=True)
+    @gf.measures.define("Wrong", per_query=True)
     def wrong(found):
         return 1 / (len(found.judged) - 3)
 
     with pytest.raises(gf.errors.InputError, match=r"Wrong, .* found ZeroDivisionError"):
         gf.evaluate(*frames, wrong)
 
-    @gf.define("Beyond", range=(0, 1))
+    @gf.measures.define("Beyond", range=(0, 1))
     def beyond(lists):
         return lists.retrieved * 2.0
 

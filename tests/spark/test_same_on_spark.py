@@ -84,7 +84,7 @@ def test_slices_are_the_same(frames, choices):
 
 def test_every_measure_and_every_answer_is_there():
     names = {measure.name for measure in every_measure("", cut=False)}
-    assert names == {family.name for family in gf.catalogue()}
+    assert names == {family.name for family in gf.measures.families(needs="grades")}
     for choice in gf.measures.choices():
         tried = {policy.get(choice.name, choice.default) for policy in POLICIES} - {1.0, -1.0}
         errors = {"error", "ignore"} if choice.name == "extra" else {"error"}
@@ -95,7 +95,7 @@ def test_every_measure_and_every_answer_is_there():
 def test_most_measures_are_measured_under_some_policy():
     measures = [
         gf.Measure(name.name, cutoff=None if name.cutoff == "never" else 5)
-        for name in gf.catalogue()
+        for name in gf.measures.families(needs="grades")
     ]
     left = set(measures) - set(that_can_be(measures, JUDGMENTS, RUN, gf.Policy()))
     assert {measure.name for measure in left} <= {"ERR", "nERR"}
@@ -140,8 +140,8 @@ def test_a_dialect_is_the_same(frames):
 
 
 def test_a_saved_baseline_is_the_same(frames, tmp_path):
-    gf.save_baseline(gf.evaluate(JUDGMENTS, RUN, "nDCG@10"), tmp_path / "here.json")
-    gf.save_baseline(gf.evaluate(*frames, "nDCG@10"), tmp_path / "there.json")
+    gf.comparison.save_baseline(gf.evaluate(JUDGMENTS, RUN, "nDCG@10"), tmp_path / "here.json")
+    gf.comparison.save_baseline(gf.evaluate(*frames, "nDCG@10"), tmp_path / "there.json")
     assert (tmp_path / "here.json").read_bytes() == (tmp_path / "there.json").read_bytes()
 
 
@@ -186,7 +186,7 @@ def test_the_values_of_queries_stay_on_spark(frames):
         assert rows[query] == pytest.approx(tuple(each.values()), abs=1e-12)
     assert scores.per_query.to_dict().keys() == set(expected.queries)
     assert scores.per_query.to_pandas()["query"].tolist() == list(expected.queries)
-    assert scores.grades() == expected.grades()
+    assert scores.evidence.grades() == expected.evidence.grades()
 
 
 def test_a_mean_whose_sum_is_too_large(spark):

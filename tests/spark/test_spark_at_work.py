@@ -15,14 +15,14 @@ import gainful as gf
 from gainful.cli.commands import commands
 from gainful.evaluation.spark.evaluate import measured_rows
 from gainful.evaluation.spark.partition_measuring import Measuring
-from gainful.inputs.grades_scores_or_ranks import RUN
-from gainful.inputs.run_and_judgment_columns import read_columns
-from gainful.inputs.spark_frames import as_they_are
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.spark import plan as cutting
 from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
 from gainful.matching.spark.plan import Plan
 from gainful.matching.spark.spark_judgments import judgments_in_dicts, judgments_in_frame
+from gainful.rows.grades_scores_or_ranks import RUN
+from gainful.rows.run_and_judgment_columns import read_columns
+from gainful.rows.spark_frames import as_they_are
 from spark_cases import QUICK_JAVA, on_spark, random_sides, rows_of
 
 JUDGMENTS, RUN_DICTS = random_sides("at work")
@@ -214,7 +214,7 @@ def test_the_command_line_and_a_session_that_was_stopped(tables):
     assert done.returncode == 0, done.stderr
     found, _, messages = done.stdout.partition("-----\n")
     assert found == expected.stdout
-    assert messages.count("a session that runs, found one that was stopped") == 2
+    assert messages.count("a running session, found a stopped session") == 2
 
 
 def test_the_command_line_compares(spark, tables):
@@ -232,8 +232,11 @@ def test_the_command_line_compares(spark, tables):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--master", "local[2]"], "--master goes with --engine spark"),
-        (["--engine", "spark", "--bounds", "--grades", "0,1"], "neither with --bounds"),
+        (["--master", "local[2]"], "--master requires --engine spark"),
+        (
+            ["--engine", "spark", "--bounds", "--grades", "0,1"],
+            "--bounds cannot be combined with --engine",
+        ),
         (["--engine", "spark", "--master", "local[2]", "--threads", "2"], "leave out --threads"),
         (["--engine", "spark"], "a run that Spark reads"),
     ],

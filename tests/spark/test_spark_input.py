@@ -13,7 +13,9 @@ from pyspark.errors import PySparkException
 
 import gainful as gf
 from gainful.evaluation.spark import evaluate
-from gainful.inputs.spark_frames import (
+from gainful.matching.spark import partition_matching
+from gainful.matching.spark import plan as cutting
+from gainful.rows.spark_frames import (
     batches_by_rows,
     by_query,
     errors_of_spark,
@@ -23,8 +25,6 @@ from gainful.inputs.spark_frames import (
     is_spark,
     kept,
 )
-from gainful.matching.spark import partition_matching
-from gainful.matching.spark import plan as cutting
 from spark_cases import rows_of
 
 JUDGMENTS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
@@ -175,9 +175,9 @@ def test_ids_too_long_for_a_batch_have_spark_count_their_bytes():
     ("said", "expected"),
     [
         (': java.lang.NullPointerException: "org.apache.spark.SparkContext.dagScheduler()" is null',
-         "Spark: expected a session that runs, found one that was stopped"),
+         "Spark: expected a running session, found a stopped session"),
         (": java.lang.IllegalStateException: no disk.",
-         "Spark: expected rows that it can read, found IllegalStateException: no disk."),
+         "Spark: expected readable rows, found IllegalStateException: no disk."),
     ],
 )  # fmt: skip
 def test_what_java_says_is_told_in_a_sentence(said, expected):
@@ -288,7 +288,7 @@ def test_documents_that_are_judged_twice(spark):
     assert found.means == gf.evaluate(graded, run, "nDCG@10").means
     lower = spark.createDataFrame([*ROWS, ("q1", "a", 0.125)], judgments.schema)
     found = gf.evaluate(lower, run, "nDCG@10", policy=gf.Policy(duplicates="best"))
-    assert found.grades() == [0.25, 0.5, 1.0]  # what does not count is no grade of theirs
+    assert found.evidence.grades() == [0.25, 0.5, 1.0]  # what does not count is no grade of theirs
 
 
 def test_judgments_and_run_in_each_others_place_are_told(spark):
@@ -311,7 +311,7 @@ def test_judgments_and_run_in_each_others_place_are_told(spark):
 def test_lists_in_cells_are_told(spark):
     lists = spark.createDataFrame([("q1", ["a", "b"])], "query string, retrieved array<string>")
     expected = (
-        "run: expected a row for each document, found lists in 'retrieved'. Make rows of them"
+        "run: expected a row for each document, found lists in 'retrieved'. Turn them into rows"
     )
     assert expected in message(JUDGMENTS, lists)
     assert "lists in 'doc'" in message(JUDGMENTS, lists.withColumnRenamed("retrieved", "doc"))

@@ -5,9 +5,9 @@ import gzip
 import pytest
 
 import gainful as gf
-from gainful.inputs.files import BYTE_ORDER_MARK
-from gainful.inputs.grades_scores_or_ranks import RUN
-from gainful.inputs.spark_text import text_on_spark
+from gainful.rows.files import BYTE_ORDER_MARK
+from gainful.rows.grades_scores_or_ranks import RUN
+from gainful.rows.spark_text import text_on_spark
 from odd_files import FILES, LINES_JOINED, REFUSED
 
 JUDGMENTS = {"q": {"a": 1, "b": 3}, "1": {"2": 1}}
@@ -144,9 +144,7 @@ def test_packed_files(spark, tmp_path):
     path.write_bytes(gzip.compress(content))
     assert on_spark(path).means == gf.evaluate(JUDGMENTS, str(path), "nDCG").means
     path.write_bytes(gzip.compress(content)[:-2000])
-    with pytest.raises(
-        gf.errors.InputError, match=r"^Spark: expected rows that it can read, found EOFExc"
-    ):
+    with pytest.raises(gf.errors.InputError, match=r"^Spark: expected readable rows, found EOFExc"):
         on_spark(path)
     (tmp_path / "run.csv").write_bytes(gzip.compress(content))  # not by its name
     with pytest.raises(gf.errors.InputError):

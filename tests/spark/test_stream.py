@@ -101,7 +101,7 @@ def compare(seed, judgments, run, policy, depth, hashes=hash):
         for column in columns:
             whole = np.concatenate([getattr(expected, column)[part] for part in rows])
             assert found[column].tobytes() == whole.tobytes(), (seed, policy, depth, column)
-    extra = [query for bunch in bunches for query in bunch.extra]
+    extra = [query for bunch in bunches for query in bunch.matched.extra]
     assert sorted(extra) == sorted(expected.extra)
     assert not any(bunch.faulty or bunch.unfolded for bunch in bunches)
     return bunches

@@ -6,89 +6,59 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.command_with_project_defaults import ProjectCommand
-from gainful.cli.option_origins import current_project
-from gainful.cli.options import (
-    READING,
-    WITHOUT_NOTES,
-    check_target,
-    format_of,
-    format_option,
-    judgments_and_runs,
-    judgments_option,
-    layout_of,
-    output_option,
-    read_shared_options,
-    refuse_missing,
-    refuse_standard_input_twice,
-    runs_of,
-    shared_options,
-)
-from gainful.cli.standard_streams import tell, write
+from gainful.cli import option_table as option
+from gainful.cli.command import command
+from gainful.cli.options import check_files, judged_runs, looks_like_judgments, read_shared_options
+from gainful.cli.output import print_result
+from gainful.cli.process import tell
+from gainful.cli.project import current_project, is_set
 
 _FAILED = 1
-_SHARED = (*READING, "chunks")
+_SHARED = (*option.READING, "chunks")
 
 
 def _rules() -> str:
-    """Tell all the rules."""
+    """Return the help on all rules."""
     rules = "\n\n".join(
         f"{rule.name} ({rule.severity}): {rule.what}" for rule in gf.results.Findings.rules
     )
-    return f"What is looked for:\n\n{rules}"
+    return f"Rules:\n\n{rules}"
 
 
-@click.command(
-    cls=ProjectCommand,
-    more=_rules(),
-    examples=["gainful check qrels.txt bm25.run --scale 0..3 --strict"],
-)
+@command("gainful check qrels.txt bm25.run --scale 0..3 --strict", more=_rules())
 @click.argument("files", nargs=-1, metavar="[JUDGMENTS] [RUN]...")
-@judgments_option
-@click.option(
-    "--cutoff",
-    "-k",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="The rank down to which the lists matter.",
+@option.give(
+    "judgments",
+    {
+        "--cutoff, -k >=1 = 10": "The last rank that the checks of the lists look at.",
+        "--scale LOW..HIGH": "The lowest and highest grade, such as 0..3.",
+        "--strict": "Exit 1 on warnings, too.",
+    },
+    "format",
+    "output",
+    *_SHARED,
 )
-@click.option(
-    "--scale", metavar="LOW..HIGH", help="The lowest and the highest grade, such as 0..3."
-)
-@click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
-@format_option
-@output_option
-@shared_options(_SHARED)
 def check(files: tuple[str, ...], **options: Any) -> None:
-    """Look at JUDGMENTS, and RUNs if any, for what is wrong or probably not meant.
+    """Check JUDGMENTS, and any RUNs, for errors and likely mistakes.
 
-    The files are those that evaluate reads. Exit 0 if there is nothing graver than a warning, 1 if
-    there are errors (with --strict, warnings too). Exit 2 if a file cannot be read at all. Where
-    --judgments or the project's file names the judgments, every file is a RUN. `gainful help check`
-    tells what is looked for.
+    It accepts the same files as evaluate. Exit 0 if there are at most warnings, 1 if there are errors
+    (or, with --strict, warnings), and 2 if a file cannot be read at all. If --judgments or the project
+    file names the judgments, every file is a RUN. `gainful help check` lists the rules.
     """
-    judgments, runs = judgments_and_runs(files, options)
-    if judgments is None:
-        refuse_missing("JUDGMENTS", "check")
-    reading = read_shared_options(_SHARED, options, judgments, *runs)
-    named = runs_of(runs, options, judgments)
-    refuse_standard_input_twice(judgments, *runs)
-    check_target(options["output"], judgments, *named.values())
-    format_of(options)  # says what is wrong with it before the work
-    findings = gf.check(
-        judgments,
-        named,
-        cutoff=options["cutoff"],
-        scale=_scale(options["scale"]),
-        **reading,
-    )
-    write(gf.writing.render(findings, format_of(options), **layout_of(options)), options["output"])
-    if format_of(options) in WITHOUT_NOTES:  # the others carry it themselves
-        tell(findings.summary)
-    if (project := current_project()) is not None:
-        for told in {project.why_a_run(each.remedy) for each in findings} - {""}:
-            tell(told)
+    judgments, named = judged_runs(files, options, fewest=0)
+    reading = read_shared_options(_SHARED, options, judgments, *named.values())
+    check_files(options, judgments, *named.values())
+    scale = _scale(options["scale"])
+    findings = gf.check(judgments, named, cutoff=options["cutoff"], scale=scale, **reading)
+    print_result(findings, options, [findings.summary])
+    unreadable = {finding.input for finding in findings if finding.rule == "unreadable-row"}
+    project = current_project()
+    if (
+        project is not None
+        and is_set("judgments")
+        and any(looks_like_judgments(path) for name, path in named.items() if name in unreadable)
+    ):
+        tell(project.why_a_run())
     if findings.counts["error"] or (options["strict"] and not findings.clean):
         sys.exit(_FAILED)
 
@@ -100,4 +70,4 @@ def _scale(text: str | None) -> tuple[float, float] | None:
     try:
         return float(low), float(high)
     except ValueError:
-        raise click.UsageError(f"--scale takes LOW..HIGH, such as 0..3, not {text!r}.") from None
+        raise click.UsageError(f"--scale expects LOW..HIGH, such as 0..3, not {text!r}.") from None

@@ -1,50 +1,61 @@
-"""The commands, each in a module of its name."""
+"""The commands, each in a module of the same name."""
 
 from importlib import import_module
 
 import click
 
 import gainful as gf
-from gainful.cli import startup_speed
+from gainful.cli.process import import_quickly
 
-# In the order of a user's work. The lines of help stand here so that a list of all commands needs
-# none of them.
-_COMMANDS = {
-    "run": "Record a run: send queries to a search service.",
-    "evaluate": "Measure one or more runs against judgments.",
-    "compare": "Say whether runs are better than another, and how sure that is.",
-    "leaderboard": "Rank runs, and say which cannot be told apart.",
-    "report": "Write a page about runs: verdict, charts and ranked lists.",
-    "explain": "Work a value out, line by line.",
-    "why": "Say why two tools give different numbers, or which gives yours.",
-    "check": "Look for what is wrong in judgments and runs.",
-    "pool": "Say which documents to judge, and which first.",
-    "judge": "Open a desk where people grade documents, in a browser.",
-    "agreement": "Say how far several assessors agree.",
-    "collect": "Have a model grade documents.",
-    "sample": "Draw queries or documents for people to judge.",
-    "calibrate": "Hold a model's grades to people's, and say what runs are worth by both.",
-    "merge": "Make one grade of those of several assessors.",
-    "fuse": "Make one run of several.",
-    "recommend": "Measure recommendations beyond relevance: coverage, novelty, diversity.",
-    "power": "Say how many queries a comparison needs.",
-    "measures": "List the measures, or define one.",
-    "dialects": "List the tools whose conventions --dialect takes on.",
-    "conformance": "Run an implementation of nDCG, in any language, on cases with exact values.",
-    "convert": "Write a run or judgments in another format.",
-    "config": "Show the settings of the project, and where each comes from.",
-    "help": "Tell of a topic, such as policy or formats, or all of a command.",
-    "mcp": "Offer these questions as tools to a model, read-only.",
-    "trec_eval": "Do what trec_eval does: its options, its output.",
+# One line of help per command, in the groups of the help. The lines are here so that listing the commands imports none of
+# them.
+_GROUPS = {
+    "Start": {
+        "check": "Check judgments and runs for errors and likely mistakes.",
+        "evaluate": "Measure one or more runs against judgments.",
+        "compare": "Test whether runs differ from a baseline, and how sure that is.",
+        "report": "Write an HTML page about runs: verdict, charts and ranked lists.",
+        "explain": "Show the arithmetic behind a value, line by line.",
+    },
+    "Decide": {
+        "leaderboard": "Rank many runs, with the uncertainty of each rank.",
+        "power": "Compute how many queries a comparison needs.",
+        "why": "Explain why two tools report different numbers, or find the tool behind a number.",
+    },
+    "Judge": {
+        "pool": "List the documents to judge, most useful first.",
+        "judge": "Open the judging desk, where people grade documents in a browser.",
+        "agreement": "Measure how well assessors agree.",
+        "collect": "Collect grades from a model.",
+        "sample": "Draw a random sample of queries or documents for people to judge.",
+        "calibrate": "Correct a model's grades with a human-graded sample and re-estimate each run's score.",
+        "merge": "Merge several assessors' grades into one.",
+    },
+    "Make and convert": {
+        "run": "Record a run by sending queries to a search service.",
+        "fuse": "Fuse several runs into one.",
+        "recommend": "Measure recommendations beyond relevance: coverage, novelty, diversity.",
+        "convert": "Convert runs or judgments to another format.",
+    },
+    "Look up": {
+        "measures": "List the measures, or define one.",
+        "dialects": "List the tools that --dialect reproduces.",
+        "conformance": "Test an nDCG implementation, in any language, on cases with exact values.",
+        "config": "Show the project settings and their origins.",
+        "help": "Show help on a topic (policy, formats …) or the full help of a command.",
+        "mcp": "Run an MCP server so an LLM can call gainful (read-only).",
+        "trec_eval": "Run as trec_eval: the same options, the same output.",
+    },
 }
-# Those that read, measure, print and end; they start no other program.
+_COMMANDS = {name: line for group in _GROUPS.values() for name, line in group.items()}
+# These read, measure, print and exit; they start no other program.
 _MEASURING = ("evaluate", "trec_eval")
-# What is a command's work under another name, as in Python.
+# Names from Python whose work another command does.
 _ELSEWHERE = {"which": "gainful why --got"}
 
 
 class _Commands(click.Group):
-    """Commands, each in a module of its name that is imported when it is called."""
+    """Commands, each in a module of the same name, imported only when it is called."""
 
     lines = _COMMANDS
 
@@ -53,24 +64,26 @@ class _Commands(click.Group):
         return list(_COMMANDS)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write a line about each command, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        """Write one line per command, in groups, without importing any of them."""
+        longest = max(map(len, _COMMANDS))
+        for title, lines in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(longest), line) for name, line in lines.items()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Return the command of a name, if there is one."""
+        """Return the command with this name, or None."""
         if cmd_name not in _COMMANDS:
             return None
-        name = "help_" if cmd_name == "help" else cmd_name  # as Python has a help of its own
+        name = "help_" if cmd_name == "help" else cmd_name  # Python has a built-in help
         if cmd_name in _MEASURING:
-            startup_speed.import_quickly()
+            import_quickly()
         command: click.Command = getattr(import_module(f"gainful.cli.{cmd_name}"), name)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is called, or suggest the closest."""
+        """Return the command to call, or suggest the closest name."""
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             import difflib
@@ -85,37 +98,37 @@ class _Commands(click.Group):
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="gainful COMMAND --help tells more of each, gainful help COMMAND all, gainful help lists topics.",
+    epilog="Run gainful COMMAND --help for its main options, gainful help COMMAND for every option, and gainful help for topics.",
 )
 @click.version_option(gf.__version__, message="gainful %(version)s")
 @click.option(
     "--traceback",
     is_flag=True,
     expose_value=False,
-    help="Before a command: with an error, show where in the code it comes from.",
+    help="Before a command: show the traceback of an error.",
 )
 @click.option(
     "--config",
     metavar="FILE",
-    help="Before a command: take the settings of the project from this file, not from the nearest "
-    "gainful.toml.",
+    help="Before a command: read project settings from this file instead of the nearest gainful.toml.",
 )
 @click.option(
     "--no-config",
     is_flag=True,
-    help="Before a command: take no settings from any file.",
+    help="Before a command: ignore project files.",
 )
 @click.option(
     "--trust",
     is_flag=True,
-    help="Before a command: let the project's file run code, call services and send keys, this time; "
-    "`gainful config --trust` does so for good.",
+    help="Before a command: let the project file run code, call services and send keys, this time only; "
+    "`gainful config --trust` makes that permanent.",
 )
 @click.pass_context
 def commands(context: click.Context, config: str | None, no_config: bool, trust: bool) -> None:
     """Measure how good rankings are."""
     if config is not None and no_config:
-        raise click.UsageError("Give --config or --no-config, not both.")
-    from gainful.cli.project_file import ProjectFileChoice  # which a list of commands needs not
+        raise click.UsageError("Use either --config or --no-config, not both.")
+    if context.invoked_subcommand != "trec_eval":  # it reads no project file and must start quickly
+        from gainful.cli.project import ProjectFileChoice  # not needed to list commands
 
-    context.obj = ProjectFileChoice(config, no_config, trust)
+        context.obj = ProjectFileChoice(config, no_config, trust)

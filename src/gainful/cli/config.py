@@ -5,74 +5,74 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.option_origins import default_of
-from gainful.cli.options import (
-    WITHOUT_NOTES,
-    check_target,
-    format_of,
-    format_option,
-    layout_of,
-    output_option,
+from gainful.cli import option_table as option
+from gainful.cli.output import ROWS, check_target, format_of, print_result
+from gainful.cli.process import tell, tell_lines
+from gainful.cli.project import (
+    EXAMPLE,
+    NAME,
+    PYPROJECT,
+    Project,
+    ProjectFileChoice,
+    all_settings,
+    default_of,
+    read_settings,
 )
-from gainful.cli.project_file import NAME, PYPROJECT, ProjectFileChoice
-from gainful.cli.project_settings import EXAMPLE, Project, all_settings, read_settings
-from gainful.cli.project_trust import ACTING, foreign_owners, remember, settings_of
-from gainful.cli.standard_streams import tell, tell_lines, write
-from gainful.rendering.table_formats import Cell, Table
+from gainful.output.rendering.table_formats import Cell, Table
 
 _NONE = (
-    f"There is no {NAME}, and no {PYPROJECT} with a table [tool.gainful], in this folder or one above. "
-    f"A {NAME} may begin so:"
+    f"Found no {NAME}, and no {PYPROJECT} with a [tool.gainful] table, in this folder or its parents. "
+    f"Example of a {NAME}:"
 )
 
 
 @click.command(
-    epilog=f"Settings stand in {NAME}, or in the table [tool.gainful] of {PYPROJECT}. The nearest folder "
-    "that has one counts, from the current one up."
+    epilog=f"Settings are in {NAME}, or in the [tool.gainful] table of {PYPROJECT}. gainful uses the nearest of them, "
+    "in the current folder or its parents."
 )
-@click.option(
-    "--trust",
-    is_flag=True,
-    help="Let the file, as it is now, run code, call services and send keys from now on. A change of the file ends that.",
+@option.give(
+    {
+        "--trust": "Let the file, as it is now, run code, call services and send keys from now on. Changing the file revokes the trust.",
+    },
+    "format",
+    "output",
 )
-@format_option
-@output_option
 @click.pass_context
 def config(context: click.Context, /, trust: bool, **options: Any) -> None:
-    """Show the settings of the project, and where each comes from; nothing is imported or called.
+    """Show the project settings and their origins, without importing or calling anything.
 
-    What is typed counts before the file, and the file before the default. gainful --config FILE
-    COMMAND takes another file, gainful --no-config COMMAND takes none.
+    The command line overrides the file, and the file overrides the defaults. Use gainful --config FILE
+    COMMAND to read another file, and gainful --no-config COMMAND to ignore project files.
     """
-    format_of(options)  # says what is wrong with it before the work
+    format_of(options)  # reports a wrong format before the work
     choice = context.obj
     file = choice.read(to_show=True) if isinstance(choice, ProjectFileChoice) else None
-    check_target(options["output"], *([] if file is None else [file.path]))
+    check_target(options["output"], None if file is None else file.path)
     if trust and file is None:
-        raise click.UsageError("--trust: there is no project file to trust.")
-    project = None if file is None else read_settings(file)
-    if project is not None:
-        _check(project)
-    exact = format_of(options) in (*WITHOUT_NOTES, "json")
+        raise click.UsageError("--trust: found no project file to trust.")
+    project = None if file is None else _checked(read_settings(file))
+    exact = format_of(options) in ROWS
     rows = _rows(project, context, exact=exact)
     title = "" if project is None else f"Settings of {project}"
     table = Table(["setting", "value", "from"], rows, title=title)
-    write(gf.writing.render(table, format_of(options), **layout_of(options)), options["output"])
+    print_result(table, options)
     if project is None and not (isinstance(choice, ProjectFileChoice) and choice.none):
         tell_lines(f"\n{_NONE}\n\n{EXAMPLE}")
     if project is not None:
         _tell_trust(project, trust=trust)
-    if project is not None and (other := project.file.shadowed) is not None:
-        tell(f"{other} has a table [tool.gainful], too: it is not read, since {project} counts.")
+        if (other := project.file.shadowed) is not None:
+            tell(
+                f"{other} also contains a [tool.gainful] table; it is ignored because {project} takes precedence."
+            )
 
 
-def _check(project: Project) -> None:
-    """Refuse what no command could take: measures, conditions and a dialect that there are not.
+def _checked(project: Project) -> Project:
+    """Reject unknown measures, conditions and dialects.
 
-    Where the file has definitions, which are not imported here, nobody knows which measures there are.
+    If the file has definitions, nothing is checked: they are not imported here, so the measures are unknown.
     """
     if "define" in project.values:
-        return
+        return project
     rules = (project.values.get(f"gate.{name}", []) for name in ("fail_if", "fail_unless"))
     try:
         gf.results.Gate.check_conditions(
@@ -80,36 +80,36 @@ def _check(project: Project) -> None:
         )
     except gf.errors.GainfulError as problem:
         raise project.located(problem, applies=lambda _: True) from None
+    return project
 
 
 def _tell_trust(project: Project, *, trust: bool) -> None:
-    """Say what the file may not do until it is trusted; or trust it, and say so."""
-    acting = settings_of(project.values, [key for key in ACTING if key in project.values])
-    owners = foreign_owners(project.file.path)
+    """Report what the file may not do until it is trusted; or trust it and report that."""
+    acting, owners = project.written(project.acting), project.file.foreign_owners
     if trust:
-        tell(
-            f"trusted as it is now: {project}{acting and f', with {acting}'}; noted in {remember(project.file)}"
-        )
+        more = acting and f", with {acting}"
+        tell(f"trusted as it is now: {project}{more}; recorded in {project.file.trust()}")
     elif not project.file.is_trusted:
         if owners:
             tell(
-                f"{project}: {' and '.join(owners)}; commands do not take it unless you name or trust it."
+                f"{project}: {' and '.join(owners)}; commands ignore it unless you name it with --config or trust it."
             )
         if acting:
             tell(
-                f"not trusted, so commands refuse to use it: {acting}. `gainful config --trust` trusts it."
+                f"not trusted, so commands refuse to use {acting}. Run `gainful config --trust` to trust the file."
             )
 
 
 def _rows(project: Project | None, context: click.Context, *, exact: bool) -> list[list[Cell]]:
-    """Return a row for each setting; with `exact`, numbers as numbers and the whole path."""
+    """Return one row per setting; with `exact`, unrounded numbers and the full path."""
     values = {} if project is None else project.values
     name = "" if project is None else str(project) if exact else project.file.name
     rows: list[list[Cell]] = []
-    for key, option in all_settings():
-        value, source = values.get(key), name
-        if key not in values:
-            value, source = None if option is None else default_of(option, context), "default"
+    for key, setting in all_settings():
+        if key in values:
+            value, source = values[key], name
+        else:
+            value, source = None if setting is None else default_of(setting, context), "default"
         rows.append([key, _written(value, exact=exact), source])
     return rows
 

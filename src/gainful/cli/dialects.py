@@ -5,20 +5,14 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.options import (
-    format_of,
-    format_option,
-    layout_of,
-    output_option,
-)
-from gainful.cli.standard_streams import write
+from gainful.cli import option_table as option
+from gainful.cli.output import print_result
 
 
 @click.command()
 @click.argument("name", required=False)
-@format_option
-@output_option
+@option.give("format", "output")
 def dialects(name: str | None, **options: Any) -> None:
-    """List the tools whose conventions --dialect takes on, or tell all about one."""
-    chosen = gf.dialects() if name is None else gf.dialect(name)
-    write(gf.writing.render(chosen, format_of(options), **layout_of(options)), options["output"])
+    """List the tools that --dialect reproduces, or describe one in detail."""
+    chosen = gf.measures.dialects() if name is None else gf.measures.dialect(name)
+    print_result(chosen, options)

@@ -1,275 +1,172 @@
 """`gainful evaluate`."""
 
-import sys
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
 import gainful as gf
-from gainful.cli import startup_speed
-from gainful.cli.command_with_project_defaults import ProjectCommand
-from gainful.cli.gate_rules import gate_rules, json_with_gate, leave_out_gate
-from gainful.cli.option_origins import current_project, is_set, is_typed
-from gainful.cli.options import (
-    MEASURING,
-    WITHOUT_NOTES,
-    InputFile,
+from gainful.cli import option_table as option
+from gainful.cli.command import ProjectCommand, command
+from gainful.cli.options import check_files, judged_runs, read_shared_options, refuse_tables
+from gainful.cli.output import (
+    ROWS,
     check_gate_files,
-    check_target,
-    ends_options,
-    engine_options,
-    format_of,
-    format_option,
-    gate_files_options,
-    gate_options,
-    judgments_and_runs,
-    judgments_option,
-    layout_of,
-    measure_option,
-    output_option,
-    read_shared_options,
+    finish_gate,
+    gate_rules,
+    leave_out_gate,
+    print_result,
     refuse_junit_alone,
-    refuse_missing,
     refuse_other_endings,
-    refuse_standard_input_twice,
-    runs_of,
-    shared_options,
-    verbose_option,
 )
-from gainful.cli.progress import progress_bar
-from gainful.cli.standard_streams import tell, tell_lines, write
+from gainful.cli.process import keep_imports, progress_bar
+from gainful.cli.project import current_project, is_set, is_typed
 
 _SUBTOPICS = "alpha_nDCG@20"
-_FAILED = 1
 _MOST_DIGITS = 18  # of a number of documents
 
 
-def _method(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
-    """Refuse a method that there is not."""
-    if given is not None and given not in (known := gf.comparison.comparison_choices()["interval"]):
-        raise click.UsageError(f"--interval is by one of {', '.join(known)}, not by {given!r}.")
-    return given
+def _method(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
+    """Reject an unknown method."""
+    if name is not None and name not in (methods := gf.comparison.comparison_choices()["interval"]):
+        raise click.UsageError(f"--interval expects one of {', '.join(methods)}, not {name!r}.")
+    return name
 
 
 class _Evaluate(ProjectCommand):
-    """The command, whose --interval may stand alone: what follows is its method only if there is one."""
+    """The command; the method after --interval is optional."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
         if "--interval" in args[:end]:
             place = args.index("--interval")
             methods = list(gf.comparison.comparison_choices()["interval"])
-            named = [*args[place + 1 : end], ""][0] in methods
-            method = args[place + 1] if named else methods[0]
-            args = [*args[:place], f"--interval={method}", *args[place + 1 + named :]]
+            is_named = [*args[place + 1 : end], ""][0] in methods
+            method = args[place + 1] if is_named else methods[0]
+            args = [*args[:place], f"--interval={method}", *args[place + 1 + is_named :]]
         return super().parse_args(ctx, args)
 
 
-@click.command(
+@command(
+    "gainful evaluate qrels.txt bm25.run",
+    "gainful evaluate qrels.txt bm25.run dense.run -m 'nDCG@5,10 AP RR'",
+    "gainful evaluate qrels.txt bm25.run --per-query -o scores.csv",
+    "gainful evaluate qrels.txt bm25.run --interval --fail-if 'nDCG@10 < 0.3'",
+    "gainful evaluate qrels.txt bm25.run --dialect trec_eval-9",
     cls=_Evaluate,
-    examples=[
-        "gainful evaluate qrels.txt bm25.run",
-        "gainful evaluate qrels.txt bm25.run dense.run -m 'nDCG@5,10 AP RR'",
-        "gainful evaluate qrels.txt bm25.run --per-query -o scores.csv",
-        "gainful evaluate qrels.txt bm25.run --interval --fail-if 'nDCG@10 < 0.3'",
-        "gainful evaluate qrels.txt bm25.run --dialect trec_eval-9",
-    ],
 )
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN [RUN]...")
-@judgments_option
-@measure_option("What to measure, such as nDCG@10, DCG@5,10 or 'nDCG@10 AP RR'; repeat for more.")
-@click.option(
-    "--subtopics",
-    is_flag=True,
-    help="JUDGMENTS tell subtopics of the queries apart (query subtopic doc grade), and the "
-    "measures are those that `gainful measures --subtopics` lists; alpha_nDCG@20 by default.",
+@option.give(
+    "judgments",
+    "measures",
+    {
+        "--subtopics": "JUDGMENTS list subtopics (query subtopic doc grade); measures as in `gainful measures --subtopics`, alpha_nDCG@20 by default.",
+        "--bounds": "Also print the lowest and highest values that any grades of the unjudged documents could give, and the bounds of differences from the first RUN.",
+        "--grades GRADES": "With --bounds: the possible grades of a document, as a list, 0,1,2,3, or as a range, 0..3.",
+        "--unseen COUNT": "With --bounds: the number of unjudged documents that no run returned, 0 by default, or any for enough to fill an ideal list.",
+        "--tie-warning AMOUNT>=0.0": "Warn if the order of tied documents can change the mean of a measure with a cutoff by more than this; reads the files twice.",
+        "--save-baseline FILE": "Also save the per-query values of one RUN to this file for later comparisons; compressed if the name ends in .gz or .zst.",
+        "--per-query": "Print one row per query instead of the means.",
+    },
+    "ends",
+    {
+        "--interval [METHOD]": option.more(
+            "Print one row per RUN and measure, with the confidence interval of the mean; METHOD as in `gainful compare --help`.",
+            callback=_method,
+        ),
+        "--level >0.0<1.0": "The confidence level of the intervals.  [default: 0.95]",
+    },
+    "gate",
+    "gate_files",
+    {
+        "--slices INPUT": "A table with one row per query: also measure within each value of its columns, with means, intervals and missing queries.",
+        "--by COLUMN...": "Slice by this column of --slices, or by judged (the number of judged documents); repeat for more.",
+    },
+    "digits",
+    *option.RESULT,
+    *option.EVALUATING,
+    "spark",
+    measures="What to measure, such as nDCG@10, DCG@5,10 or 'nDCG@10 AP RR'; repeat for more.",
+    worst="Print only the N queries of each RUN with the lowest value of the first measure.",
+    best="Print only the N queries of each RUN with the highest value of the first measure.",
+    fail_if="Exit 1 if this holds; repeat for more. 'nDCG@10 < 0.6': a floor for a RUN's mean, checked against the lower end of the "
+    "interval. Also 'coverage < 0.9', 'missing > 0', 'unjudged > 0.3'. For changes, see `gainful compare`.",
+    fail_unless="Exit 1 unless the interval confirms this, such as 'nDCG@10 >= 0.6'. This is the same floor; repeat for more.",
 )
-@click.option(
-    "--bounds",
-    is_flag=True,
-    help="Also print the lowest and the highest value, whatever the grades of documents without a "
-    "judgment are, and of differences from the first RUN.",
-)
-@click.option(
-    "--grades",
-    metavar="GRADES",
-    help="With --bounds, the grades that a document may have: all of them, 0,1,2,3, or the ends of a "
-    "range, 0..3.",
-)
-@click.option(
-    "--unseen",
-    metavar="COUNT",
-    help="With --bounds, how many documents without a judgment there are besides those retrieved, "
-    "0 if not given; any for so many that an ideal can be full of them.",
-)
-@click.option(
-    "--tie-warning",
-    type=click.FloatRange(min=0),
-    metavar="AMOUNT",
-    help="Warn where the order of tied documents can move the mean of a measure with a cutoff by "
-    "more than this; the files are then read twice.",
-)
-@click.option(
-    "--save-baseline",
-    metavar="FILE",
-    help="Also save the values of every query to this file, for comparisons that come later; of one "
-    "RUN. It is packed where the name ends in .gz or .zst.",
-)
-@click.option("--per-query", is_flag=True, help="A row for each query instead of the means.")
-@ends_options(
-    "The same of the N queries of each RUN with the lowest value of the first measure.",
-    "The same of the N queries of each RUN with the highest.",
-)
-@click.option(
-    "--interval",
-    metavar="[METHOD]",
-    callback=_method,
-    help="A row for each RUN and measure, with the interval in which the mean lies. METHOD is "
-    "one of those that `gainful compare --help` tells of, the first if none is named.",
-)
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="The level of the intervals.  [default: 0.95]",
-)
-@gate_options(
-    "Exit 1 if this holds, such as 'nDCG@10 < 0.6'. That is a floor of a RUN's mean, of which the lower "
-    "end of the interval decides. Also 'coverage < 0.9', 'missing > 0', 'unjudged > 0.3'; repeat for "
-    "more. Of changes, see `gainful compare`.",
-    "Exit 1 unless the interval says so, such as 'nDCG@10 >= 0.6'. That is the same floor; repeat for more.",
-)
-@gate_files_options
-@click.option(
-    "--slices",
-    type=InputFile(),
-    help="A table with a row for each query: measure within each value of its columns, too, and "
-    "print the mean, its interval and what was missing of each.",
-)
-@click.option(
-    "--by",
-    multiple=True,
-    metavar="COLUMN",
-    help="Slice by this column of --slices, or by judged (how many documents are); repeat for more.",
-)
-@click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
-@format_option
-@output_option
-@verbose_option
-@shared_options(MEASURING)
-@engine_options
 def evaluate(files: tuple[str, ...], **options: Any) -> None:
     """Measure one or more RUNs against JUDGMENTS.
 
-    Both are files: TREC, CSV, TSV, JSON, JSON lines, Parquet or SVMlight, also packed; - is
-    standard input. A RUN may also be a folder or a quoted pattern of runs. `gainful help formats`
-    tells more.
+    Both are files: TREC, CSV, TSV, JSON, JSON lines, Parquet or SVMlight, optionally compressed; - is
+    standard input. A RUN may also be a folder or a quoted pattern of runs. See `gainful help formats`.
     """
-    if options["engine"] == "spark" and (options["bounds"] or options["subtopics"]):
-        raise click.UsageError("--engine spark goes neither with --bounds nor with --subtopics.")
-    judgments, given_runs = judgments_and_runs(files, options)
-    if judgments is None or not given_runs:
-        refuse_missing("RUN [RUN]...", "evaluate")
-    named = runs_of(given_runs, options, judgments)
-    runs = tuple(named.values())
-    read = [judgments, *runs, *([] if options["slices"] is None else [options["slices"]])]
-    given = read_shared_options(MEASURING, options, *read)
-    refuse_standard_input_twice(*read)
-    check_target(options["output"], *read)
-    format_of(options)  # says what is wrong with it before the work
-    _check_saving(read, runs, options)
-    _check_intervals(options)
-    _check_conditions(options, given.get("dialect"))
+    option.refuse_conflicts("evaluate", options)
+    judgments, runs = judged_runs(files, options)
+    read = (judgments, *runs.values(), options["slices"])
+    shared = read_shared_options(option.EVALUATING, options, *read)
+    check_files(options, *read)
+    _check_conditions(options, shared.get("dialect"))
     check_gate_files(options, ("output", "junit", "summary", "save_baseline"), *read)
+    refuse_other_endings(options["save_baseline"], ".json")
+    if options["save_baseline"] == "-" or (options["save_baseline"] and len(runs) > 1):
+        raise click.UsageError("--save-baseline saves the scores of exactly one RUN, to a file.")
     refuse_junit_alone(options, _rules(options))
-    # This imports what measures, now that there is something to measure.
+    if options["bounds"] or options["subtopics"]:
+        refuse_tables(shared, "cannot be combined with --bounds or --subtopics")
+    # This imports the modules that measure, once the options are known to be valid.
     evaluate_runs = gf.evaluate_runs
-    startup_speed.keep_imports()
+    keep_imports()
     if options["bounds"]:
-        if options["subtopics"]:
-            raise click.UsageError("--bounds does not go with --subtopics.")
-        _write_bounds(judgments, named, options, given)
+        _write_bounds(judgments, runs, options, shared)
         return
-    if options["grades"] is not None or options["unseen"] is not None:
-        raise click.UsageError("--grades and --unseen go with --bounds.")
     results: Mapping[str, gf.results.Scores]
     if options["subtopics"]:
-        results = _evaluate_subtopics(judgments, named, options, given)
+        results = _evaluate_subtopics(judgments, runs, options, shared)
     else:
         with progress_bar() as progress:
+            chosen = {name: options[name] for name in ("tie_warning", "slices", "by")}
+            measures = list(options["measures"])
             results = evaluate_runs(
-                judgments,
-                named,
-                list(options["measures"]),
-                tie_warning=options["tie_warning"],
-                slices=options["slices"],
-                by=options["by"],
-                progress=progress,
-                **given,
+                judgments, runs, measures, progress=progress, **chosen, **shared
             )
     _finish(results, options)
 
 
 def _finish(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any]) -> None:
-    """Save the baseline, if one is asked for, and print the scores."""
+    """Save the baseline with --save-baseline, and print the scores."""
     if options["save_baseline"] is not None:
         (scores,) = results.values()
-        gf.save_baseline(scores, options["save_baseline"])
+        gf.comparison.save_baseline(scores, options["save_baseline"])
     level = options["level"] or 0.95
     gate = _gate(results, options)
-    text = _rendered(results, options, level)
-    if format_of(options) == "json":
-        text = json_with_gate(text, gate)
-    write(text, options["output"])
-    # The ends alone are a list in json, without room for notes.
-    bare = (*WITHOUT_NOTES, "json") if any(_ends(options).values()) else WITHOUT_NOTES
-    if format_of(options) in bare:  # the others carry these themselves
-        if options["interval"] is not None or _is_sliced(options):
-            make = (
-                gf.results.Scores.slices_table
-                if _is_sliced(options)
-                else gf.results.Scores.intervals_table
-            )
-            named = {} if options["interval"] is None else {"method": options["interval"]}
-            for note in make(results, level=level, **named).notes:
-                tell(note)
-        first = next(iter(results.values()))
-        if first.dialect is not None:
-            tell(f"dialect: {first.dialect}")
-        policy = results.policy if isinstance(results, gf.results.RunScores) else first.policy
-        tell(f"policy: {policy}")
-        for name, scores in results.items():
-            tell(f"{name}: {scores.coverage}")
-        for note in first.aggregates:
-            tell(note)
-    _pass_gate(results, gate, options)
+    notes = _notes(results, options, level)
+    worst, best = options["worst"] or 0, options["best"] or 0
+    if worst or best:
+        rows = gf.results.RunScores(results).per_query.ends(worst=worst, best=best)
+        print_result(rows, options, notes, bare=ROWS, gate=gate)
+    else:
+        chosen = {"per_query": options["per_query"], "interval": options["interval"]}
+        print_result(results, options, notes, gate=gate, level=level, **chosen)
+    finish_gate(gate, options, lambda: _summary(results, gate, options))
 
 
-def _ends(options: dict[str, Any]) -> dict[str, int]:
-    """Return how many of the worst and of the best queries are asked for."""
-    return {name: options[name] or 0 for name in ("worst", "best")}
-
-
-def _rendered(
+def _notes(
     results: "Mapping[str, gf.results.Scores]", options: dict[str, Any], level: float
-) -> str:
-    """Return the table that is asked for as text."""
-    ends = _ends(options)
-    if any(ends.values()):
-        found = gf.results.RunScores(results).per_query.ends(worst=ends["worst"], best=ends["best"])
-        return gf.writing.render(
-            found, format_of(options), digits=options["digits"], **layout_of(options)
-        )
-    return gf.writing.render(
-        results,
-        format_of(options),
-        per_query=options["per_query"],
-        digits=options["digits"],
-        interval=options["interval"],
-        level=level,
-        **layout_of(options),
-    )
+) -> Iterator[str]:
+    """Yield notes about the scores: intervals, dialect, policy and coverage."""
+    is_sliced = options["slices"] is not None or options["by"]
+    if options["interval"] is not None or is_sliced:
+        kind = gf.results.Scores
+        make = kind.slices_table if is_sliced else kind.intervals_table
+        method = {} if options["interval"] is None else {"method": options["interval"]}
+        yield from make(results, level=level, **method).notes
+    first = next(iter(results.values()))
+    if first.dialect is not None:
+        yield f"dialect: {first.dialect}"
+    policy = results.policy if isinstance(results, gf.results.RunScores) else first.policy
+    yield f"policy: {policy}"
+    for name, scores in results.items():
+        yield f"{name}: {scores.coverage}"
+    yield from first.aggregates
 
 
 def _rules(options: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -277,15 +174,15 @@ def _rules(options: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _check_conditions(options: dict[str, Any], dialect: str | None) -> None:
-    """Refuse conditions that could not be checked, before the work."""
+    """Reject conditions that cannot be checked, before the work."""
     for name in ("bounds", "subtopics"):
         if options[name]:
             leave_out_gate(options, f"with --{name}")
     if not any(_rules(options)):
         return
     if options["bounds"]:
-        raise click.UsageError("--fail-if and --fail-unless do not go with --bounds.")
-    if not options["subtopics"]:  # their measures are read with their judgments
+        raise click.UsageError("--fail-if and --fail-unless cannot be combined with --bounds.")
+    if not options["subtopics"]:  # subtopic measures are read with the subtopic judgments
         rules = gate_rules(options, list(options["measures"]), dialect=dialect, compared=False)
         options["fail_if"], options["fail_unless"] = rules
 
@@ -293,7 +190,7 @@ def _check_conditions(options: dict[str, Any], dialect: str | None) -> None:
 def _gate(
     results: "Mapping[str, gf.results.Scores]", options: dict[str, Any]
 ) -> "gf.results.Gate | None":
-    """Check the conditions, if there are any."""
+    """Check the conditions, if any."""
     if not any(_rules(options)):
         return None
     return gf.results.Gate.of_scores(
@@ -304,99 +201,43 @@ def _gate(
     )
 
 
-def _pass_gate(
+def _summary(
     results: "Mapping[str, gf.results.Scores]",
     gate: "gf.results.Gate | None",
     options: dict[str, Any],
-) -> None:
-    """Tell what a gate decided, and end with 1 where it fails."""
-    if gate is not None:
-        tell_lines(f"\n{gate}")
-    if gate is not None and options["junit"]:
-        gf.writing.write_text(gate.to_junit(), options["junit"])
-    if options["summary"]:
-        table = gf.writing.render(results, "markdown", digits=options["digits"])
-        told = "" if gate is None else f"{gate.to_markdown()}\n"
-        gf.writing.write_text(f"{told}{table}\n", options["summary"])
-    if gate is not None and gate.failed:
-        sys.exit(_FAILED)
+) -> str:
+    table = gf.writing.render(results, "markdown", digits=options["digits"])
+    return f"{table}\n" if gate is None else f"{gate.to_markdown()}\n{table}\n"
 
 
 def _of_comparisons(name: str) -> Any:
-    """Return what the project's file says of comparisons, so that a floor is the same in both."""
+    """Return the project file's setting for comparisons, so that a floor means the same in both commands."""
     project = current_project()
     return None if project is None else project.use(f"compare.{name}")
 
 
-def _is_sliced(options: dict[str, Any]) -> bool:
-    return options["slices"] is not None or bool(options["by"])
-
-
-def _check_intervals(options: dict[str, Any]) -> None:
-    """Refuse what does not go with intervals and slices."""
-    given = {
-        "--interval": options["interval"] is not None,
-        "--slices": options["slices"] is not None,
-        "--by": bool(options["by"]),
-    }
-    asked = " and ".join(name for name, there in given.items() if there)
-    if asked and options["bounds"]:
-        raise click.UsageError(f"Leave out --bounds, or {asked}: they do not go together.")
-    ends = [f"--{name}" for name, count in _ends(options).items() if count]
-    rows = " and ".join(["--per-query"] * options["per_query"] + ends)
-    if asked and rows:
-        raise click.UsageError(f"Leave out {rows}, or {asked}, which tells of means.")
-    if options["per_query"] and ends:
-        raise click.UsageError(f"{rows} are two tables: give one of them.")
-    if options["bounds"] and (ends or options["summary"]):
-        raise click.UsageError("--bounds goes neither with --worst and --best nor with --summary.")
-    if _is_sliced(options) and options["subtopics"]:
-        raise click.UsageError("--subtopics goes neither with --slices nor with --by.")
-    if options["level"] is not None and not asked and not any(_rules(options)):
-        raise click.UsageError(
-            "--level goes with --interval, --slices, --by, --fail-if and --fail-unless."
-        )
-
-
-def _check_saving(read: list[str], runs: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Refuse to save what is no baseline, or where something else stands, before the work."""
-    target, output = options["save_baseline"], options["output"]
-    if target is None:
-        return
-    if len(runs) > 1:
-        raise click.UsageError("--save-baseline saves the scores of one RUN.")
-    if options["bounds"] or options["subtopics"]:
-        raise click.UsageError("--save-baseline goes neither with --bounds nor with --subtopics.")
-    if target == "-" or (output is not None and Path(target).resolve() == Path(output).resolve()):
-        raise click.UsageError("--save-baseline needs a file of its own, beside the table.")
-    refuse_other_endings(target, ".json")
-    check_target(target, *read)
-
-
 def _evaluate_subtopics(
-    judgments: str,
-    runs: Mapping[str, str],
-    options: dict[str, Any],
-    given: dict[str, Any],
+    judgments: str, runs: dict[str, str], options: dict[str, Any], shared: dict[str, Any]
 ) -> "dict[str, gf.results.Scores]":
-    """Measure runs where queries have subtopics; the judgments are read once."""
-    asked = is_typed("measures") or is_set("measures")
-    measures = list(options["measures"]) if asked else _SUBTOPICS
+    """Measure runs by judgments with subtopics, which are read once."""
+    is_chosen = is_typed("measures") or is_set("measures")
+    measures = list(options["measures"]) if is_chosen else _SUBTOPICS
+    columns = shared.pop("columns")
     judged = gf.subtopics.read_subtopics(
         judgments,
-        policy=given["policy"],
-        columns=_without(given["columns"], "run", "score", "rank"),
-        engine=given["engine"],
+        policy=shared["policy"],
+        columns=_without(columns, "run", "score", "rank"),
+        engine=shared["engine"],
     )
-    given["columns"] = _without(given["columns"], "judgments", "grade", "subtopic")
+    shared["columns"] = _without(columns, "judgments", "grade", "subtopic")
     return {
-        name: gf.subtopics.evaluate_subtopics(judged, run, measures, **given)
+        name: gf.subtopics.evaluate_subtopics(judged, run, measures, **shared)
         for name, run in runs.items()
     }
 
 
 def _without(columns: Mapping[str, str], side: str, *roles: str) -> dict[str, str]:
-    """Return the names of columns but those of one side."""
+    """Return the column names without those of one side."""
     return {
         key: name
         for key, name in columns.items()
@@ -405,12 +246,9 @@ def _without(columns: Mapping[str, str], side: str, *roles: str) -> dict[str, st
 
 
 def _write_bounds(
-    judgments: str,
-    runs: Mapping[str, str],
-    options: dict[str, Any],
-    given: dict[str, Any],
+    judgments: str, runs: dict[str, str], options: dict[str, Any], shared: dict[str, Any]
 ) -> None:
-    """Print the bounds of runs instead of their values alone."""
+    """Print the bounds of the runs' values."""
     if options["grades"] is None:
         raise click.UsageError(
             "--bounds needs --grades, such as --grades 0,1,2,3 or --grades 0..3."
@@ -418,30 +256,13 @@ def _write_bounds(
     low, dots, high = options["grades"].partition("..")
     grades = (low, high) if dots else set(options["grades"].split(","))
     count = options["unseen"] or "0"
+    if count != "any" and not (count.isdecimal() and len(count) <= _MOST_DIGITS):
+        raise click.UsageError("--unseen expects a number of documents, 0 or more, or any.")
+    unseen = None if count == "any" else int(count)
+    measures = list(options["measures"])
     with progress_bar() as progress:
-        found = gf.judging.bounds_of_runs(
-            judgments,
-            runs,
-            list(options["measures"]),
-            grades=grades,
-            unseen=None if count == "any" else _count(count),
-            progress=progress,
-            **given,
+        bounds = gf.judging.bounds_of_runs(
+            judgments, runs, measures, grades=grades, unseen=unseen, progress=progress, **shared
         )
-    text = gf.writing.render(
-        found,
-        format_of(options),
-        per_query=options["per_query"],
-        digits=options["digits"],
-        **layout_of(options),
-    )
-    write(text, options["output"])
-    if format_of(options) in (*WITHOUT_NOTES, "json"):  # the others carry these themselves
-        for note in found.table().notes:
-            tell(note)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or len(text) > _MOST_DIGITS:
-        raise click.UsageError("--unseen is a number of documents from 0, or any.")
-    return int(text)
+    notes = bounds.table().notes
+    print_result(bounds, options, notes, bare=ROWS, per_query=options["per_query"])

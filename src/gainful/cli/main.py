@@ -1,8 +1,8 @@
 """The entry point: the process around a command, with its signals, failures and exit code.
 
-Data goes to standard output, everything else to standard error. Exit 0 done, 1 a gate or check
-failed, 2 bad input or usage, 130 after Ctrl-C, 143 after SIGTERM. What takes time to import is
-imported in `_run`, where a signal is handled already.
+Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 a gate or check
+failed, 2 bad input or usage, 130 after Ctrl-C, 143 after SIGTERM. Slow imports are in `_run`, because
+signals are already handled there.
 """
 
 import os
@@ -19,12 +19,12 @@ _BAD = 2  # input or usage, or a bug
 _ENDING = [signal.SIGINT, signal.SIGTERM]
 if sys.platform != "win32":
     _ENDING.append(signal.SIGHUP)
-_LONGEST_COMMAND = 2000  # that a message repeats
+_LONGEST_COMMAND = 2000  # characters of the command that a message repeats
 _SIGNALLED = 128  # added to the number of a signal, as shells do
 
 
 class _Terminated(BaseException):
-    """Ends the work where a signal asks for it, so that what is on the way is removed."""
+    """Raised when a signal ends the work, so that temporary files are removed."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -32,7 +32,7 @@ class _Terminated(BaseException):
 
 
 def main() -> NoReturn:
-    """Run the command line, and turn every failure into one paragraph."""
+    """Run the command line, and report every failure in one paragraph."""
     try:
         _hear_signals()
         code = _run()
@@ -40,14 +40,14 @@ def main() -> NoReturn:
         code = _stopped(signal.SIGINT, "interrupted")
     except _Terminated as terminated:
         code = _stopped(terminated.number, "terminated")
-    except Exception as problem:  # noqa: BLE001 - nobody is to see a traceback who did not ask
+    except Exception as problem:  # noqa: BLE001 - tracebacks are only shown with --traceback
         code = _failed(_bug(problem))
     _leave(code)
 
 
 def _run() -> int:
     """Run a command and return its exit code."""
-    from gainful.cli.standard_streams import discard, open_closed
+    from gainful.cli.process import discard, open_closed
 
     open_closed()
     import click
@@ -56,7 +56,7 @@ def _run() -> int:
     from gainful.cli.commands import commands
 
     warnings.showwarning = _show_warning
-    warnings.simplefilter("always", gf.errors.GainfulWarning)  # not once for several alike
+    warnings.simplefilter("always", gf.errors.GainfulWarning)  # also repeated warnings
     try:
         # Sub-commands return nothing; click's own errors carry their exit code.
         commands.main(standalone_mode=False)
@@ -67,18 +67,18 @@ def _run() -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.Abort as problem:
-        if isinstance(problem.__cause__, EOFError):  # which click takes for an end by the user
+        if isinstance(problem.__cause__, EOFError):  # click treats it as Ctrl-D by the user
             raise problem.__cause__ from None
         return _stopped(signal.SIGINT, "interrupted")
     except SystemExit as done:
         if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):
-            discard(1)  # click met a reader that has seen enough of a help page
+            discard(1)  # the reader of a help page closed the pipe
             return 0
         return done.code if isinstance(done.code, int) else 0
     except MemoryError:
         return _failed(
             "memory: expected room for the work, found none left. Measure fewer runs or queries "
-            "at once, or on a larger machine."
+            "at a time, or use a larger machine."
         )
     except OSError as problem:
         return _failed(_refused(problem))
@@ -86,12 +86,12 @@ def _run() -> int:
 
 
 def _hear_signals() -> None:
-    """Have the signals that end a process end its work first; a second one ends it at once.
+    """Make terminating signals end the work cleanly; a second signal ends the process immediately.
 
-    What is ignored, as by nohup, stays so.
+    Ignored signals, such as by nohup, stay ignored.
     """
     usual = (signal.SIG_DFL, signal.default_int_handler)
-    with suppress(ValueError):  # only the main thread can
+    with suppress(ValueError):  # only the main thread can set handlers
         for number in _ENDING:
             if signal.getsignal(number) in usual:
                 signal.signal(number, _end_the_work)
@@ -111,8 +111,8 @@ def _end_at_once(number: int, _: object) -> NoReturn:
 
 
 def _stopped(number: int, word: str) -> int:
-    with suppress(ImportError):  # of a module that was being imported
-        from gainful.cli.standard_streams import tell
+    with suppress(ImportError):  # if the module was just being imported
+        from gainful.cli.process import tell
 
         tell(f"gainful: {word}")
     return _SIGNALLED + number
@@ -120,7 +120,7 @@ def _stopped(number: int, word: str) -> int:
 
 def _leave(code: int) -> NoReturn:
     """End the process, with everything written."""
-    from gainful.cli.standard_streams import discard
+    from gainful.cli.process import discard
 
     try:
         sys.stdout.flush()
@@ -130,13 +130,13 @@ def _leave(code: int) -> NoReturn:
         discard(1)
         code = code or _failed(f"standard output: {problem.strerror}.")
     if code >= _SIGNALLED and threading.active_count() > 1:
-        os._exit(code)  # a thread that did not stop in time would be waited for
+        os._exit(code)  # Python would wait for a thread that hasn't stopped
     sys.exit(code)
 
 
 def _failed(message: str) -> int:
-    """Say what went wrong, with the traceback if it is asked for, and return the exit code."""
-    from gainful.cli.standard_streams import tell, tell_lines
+    """Report an error, with the traceback if --traceback is set, and return the exit code."""
+    from gainful.cli.process import tell, tell_lines
 
     if "--traceback" in takewhile(lambda word: word.startswith("-"), sys.argv[1:]):
         import traceback
@@ -147,11 +147,11 @@ def _failed(message: str) -> int:
 
 
 def _misused(problem: Any) -> int:
-    """Show wrong usage as click does, but the user's words in it on one line."""
-    from gainful.cli.standard_streams import tell, tell_lines
+    """Report a usage error like click, but with the message on one line."""
+    from gainful.cli.process import tell, tell_lines
 
     context, message = getattr(problem, "ctx", None), problem.format_message()
-    if type(problem).__name__ == "NoArgsIsHelpError":  # whose message is a page
+    if type(problem).__name__ == "NoArgsIsHelpError":  # its message is the help page
         tell_lines(message)
         return int(problem.exit_code)
     if context is not None:
@@ -159,13 +159,13 @@ def _misused(problem: Any) -> int:
         if context.command.get_help_option(context) is not None:
             tell(f"Try '{context.command_path} --help' for help.")
         tell("")
-    listed = message if "\n\t" not in message else " ".join(message.split())  # choices, one a line
+    listed = message if "\n\t" not in message else " ".join(message.split())  # one choice per line
     tell(f"Error: {listed}")
     return int(problem.exit_code)
 
 
 def _refused(problem: OSError) -> str:
-    """Say what the system did not do, and with what."""
+    """Return the message about a failed system call, with its file if known."""
     reason = problem.strerror or str(problem) or type(problem).__name__
     if problem.filename is not None:
         return f"{os.fsdecode(problem.filename)}: {reason}."
@@ -173,14 +173,14 @@ def _refused(problem: OSError) -> str:
 
     try:
         gf.writing.write_text("", "-", dry=True)
-    except gf.errors.InputError as closed:  # where click could not print its help
+    except gf.errors.InputError as closed:  # click could not print its help
         return str(closed)
     return f"the operating system: {reason}."
 
 
 def _bug(problem: Exception) -> str:
     own = [note for note in getattr(problem, "__notes__", ()) if note.startswith("raised by ")]
-    if own:  # by a gain or a discount of one's own
+    if own:  # the error is from a user-defined gain or discount
         return f"{own[0].removeprefix('raised by ')}: {type(problem).__name__}: {problem}."
     import platform
 
@@ -196,12 +196,12 @@ def _bug(problem: Exception) -> str:
     command = shortened(shlex.join(["gainful", "--traceback", *sys.argv[1:]]), _LONGEST_COMMAND)
     return (
         f"this is a bug in gainful: {type(problem).__name__}: {problem}{where}. Please report it with "
-        f"what this prints, and the files if you can: {command} (gainful {gf.__version__}, Python "
+        f"the output of this command, and the files if possible: {command} (gainful {gf.__version__}, Python "
         f"{platform.python_version()}, {platform.platform()})"
     )
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    from gainful.cli.standard_streams import tell
+    from gainful.cli.process import tell
 
     tell(f"gainful: warning: {message}")

@@ -3,15 +3,15 @@
 import click
 
 import gainful as gf
-from gainful.cli.grouped_help import GroupedCommand
+from gainful.cli.command import GroupedCommand, command
 
 
-@click.command(cls=GroupedCommand, examples=["gainful mcp ./judgments ./runs"])
+@command("gainful mcp ./judgments ./runs", cls=GroupedCommand)
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER...")
 def mcp(folders: tuple[str, ...]) -> None:
-    """Offer evaluate, compare, explain, why, check and bounds as tools of the Model Context Protocol.
+    """Run an MCP server so an LLM can call evaluate, compare, explain, why, check and bounds.
 
-    It speaks over standard input and output, as clients start it. It reads files in the FOLDERs and
-    nowhere else, and writes none. It needs `pip install 'gainful[mcp]'`.
+    The server speaks the Model Context Protocol over standard input and output, so clients can start it.
+    It reads files in the FOLDERs only, and writes none. It requires `pip install 'gainful[mcp]'`.
     """
     gf.integrations.mcp.server(folders).run()

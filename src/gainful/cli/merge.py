@@ -5,113 +5,66 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.command_with_project_defaults import ProjectCommand
-from gainful.cli.option_origins import set_aside
-from gainful.cli.options import (
-    READING,
-    InputFile,
-    check_target,
-    read_shared_options,
-    refuse_other_endings,
-    refuse_standard_input_twice,
-    shared_options,
-)
-from gainful.cli.standard_streams import seen_enough, tell
+from gainful.cli import option_table as option
+from gainful.cli.command import command
+from gainful.cli.options import listed, pairs, read_shared_options, refuse_standard_input_twice
+from gainful.cli.output import check_target, refuse_other_endings, write_documents
+from gainful.cli.process import tell
+from gainful.cli.project import set_aside
 
 _FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
 
 
-@click.command(
-    cls=ProjectCommand,
-    examples=["gainful merge ann.qrels bob.qrels eve.qrels --rule median -o merged.qrels"],
+@command("gainful merge ann.qrels bob.qrels eve.qrels --rule median -o merged.qrels")
+@click.argument("files", nargs=-1, required=True, type=option.InputFile(), metavar="FILE...")
+@option.give(
+    {
+        "--rule RULE = mean": "How to merge grades: mean; median; majority, the most frequent grade; max; min; dawid-skene, the most probable grade given "
+        "each assessor's confusions; or the name of an assessor, to use only their grades.",
+        "--ties [lowest|highest|mean|first]": "The tied grade that wins with median, majority or dawid-skene; first: the grade of the first assessor who gave one of them.  "
+        "[default: mean with median, otherwise lowest]",
+        "--first NAME": "The assessor whose grades take precedence; for documents that this assessor did not grade, the rule merges the other grades.",
+        "--weights WEIGHTS": "Weights of assessors for mean, median and majority: ann=2,bob=0.5.  [default: 1 each]",
+    },
+    "names",
+    {
+        f"--format, -f [{'|'.join(_FORMATS)}]": "The output format; csv, tsv, jsonl and parquet also list how many grades were merged, and whose; json contains "
+        "everything.  [default: by the extension of --output; trec]",
+    },
+    "output",
+    *option.READING,
+    output="Write the judgments to this file instead of standard output; it is replaced when complete.",
 )
-@click.argument("files", nargs=-1, required=True, type=InputFile(), metavar="FILE...")
-@click.option(
-    "--rule",
-    metavar="RULE",
-    default="mean",
-    show_default=True,
-    help="How grades become one: mean; median; majority, the grade given most often; max; min; dawid-skene, the most probable grade under "
-    "the confusions of grades that each assessor shows; or the name of an assessor, whose grades alone "
-    "count.",
-)
-@click.option(
-    "--ties",
-    type=click.Choice(["lowest", "highest", "mean", "first"]),
-    help="The one of several grades that tie with median, majority and dawid-skene; first: the grade of the first assessor, in "
-    "their order, who gave one of them.  [default: mean with median, else lowest]",
-)
-@click.option(
-    "--first",
-    metavar="NAME",
-    help="The assessor whose grade counts alone where they gave one; elsewhere the rule merges the "
-    "others'.",
-)
-@click.option(
-    "--weights",
-    metavar="WEIGHTS",
-    help="Weights of assessors for mean, median and majority: ann=2,bob=0.5.  [default: 1 each]",
-)
-@click.option(
-    "--names",
-    metavar="NAMES",
-    help="Names of the assessors, one for each FILE: ann,bob.  [default: the names of the files]",
-)
-@click.option(
-    "--format",
-    "-f",
-    "format_",
-    type=click.Choice(_FORMATS),
-    help="How the judgments are written; csv, tsv, jsonl and parquet also say of how many grades each is, and whose; "
-    "json has all that is known.  [default: by the ending of --output; trec]",
-)
-@click.option(
-    "--output",
-    "-o",
-    metavar="FILE",
-    help="Write the judgments to this file instead of standard output; it is replaced when complete.",
-)
-@shared_options(READING)
 def merge(files: tuple[str, ...], **options: Any) -> None:
-    """Make one grade of those that several assessors gave to a document.
+    """Merge the grades that several assessors gave to a document into one.
 
-    FILE is a table with query, doc, assessor and grade. Or give several FILEs of judgments, one for
-    each assessor, or a pattern such as '*.qrels'.
+    FILE is a table with query, doc, assessor and grade. Alternatively, pass one FILE of judgments per
+    assessor, or a pattern such as '*.qrels'.
     """
-    set_aside(options, ["assessors"])  # a rule for one file of several, where all count here
-    given = read_shared_options(READING, options, *files)
+    set_aside(options, ["assessors"])  # --rule has the same meaning here
+    shared = read_shared_options(option.READING, options, *files)
     refuse_standard_input_twice(*files)
-    output = options["output"]
-    refuse_other_endings(output, *gf.writing.endings(of="merged"))
-    check_target(output, *files)
-    names, weights = options["names"], options["weights"]
-    merged = gf.merge_judgments(
+    refuse_other_endings(options["output"], *gf.writing.endings(of="merged"))
+    check_target(options["output"], *files)
+    weights = options["weights"]
+    merged = gf.judging.merge_judgments(
         files[0] if len(files) == 1 else files,
         options["rule"],
-        names=None if names is None else [name.strip() for name in names.split(",")],
+        names=listed(options["names"]),
         weights=None if weights is None else _weights(weights),
         ties=options["ties"],
         first=options["first"],
-        **given,
+        **shared,
     )
-    chosen = options["format_"] or (None if output not in (None, "-") else "trec")
-    with seen_enough():
-        merged.write("-" if output is None else output, format=chosen)
+    write_documents(merged, options, options["format"])
     for line in merged.notes:
         tell(line)
 
 
 def _weights(text: str) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for part in text.split(","):
-        name, equals, number = part.rpartition("=")
-        try:
-            weight = float(number)
-        except ValueError:
-            equals = ""
-        if not equals or name.strip() in found:
-            raise click.UsageError(
-                f"--weights takes assessors with numbers, such as ann=2,bob=0.5, not {text!r}."
-            )
-        found[name.strip()] = weight
-    return found
+    example = "assessors with numbers, such as ann=2,bob=0.5"
+    named = pairs("--weights", text.split(","), example, str.rpartition)
+    try:
+        return {name: float(number) for name, number in named.items()}
+    except ValueError:
+        raise click.UsageError(f"--weights expects {example}, not {text!r}.") from None

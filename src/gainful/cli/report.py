@@ -6,100 +6,67 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.command_with_project_defaults import ProjectCommand
-from gainful.cli.comparison_options import comparing_of, comparing_options
-from gainful.cli.option_origins import set_aside
+from gainful.cli import option_table as option
+from gainful.cli.command import command
 from gainful.cli.options import (
-    PAGE,
-    InputFile,
-    check_target,
-    judgments_and_runs,
-    judgments_option,
-    measure_option,
+    comparing_of,
+    judged_runs,
     read_shared_options,
-    refuse_missing,
     refuse_standard_input_twice,
-    runs_of,
-    shared_options,
-    texts_options,
 )
-from gainful.cli.progress import progress_bar
-from gainful.cli.standard_streams import tell
+from gainful.cli.output import check_target
+from gainful.cli.process import progress_bar, tell
+from gainful.cli.project import set_aside
 from gainful.message_texts import counted
 
 _MEGABYTE = 1_000_000
-_ROLES = ("query", "doc", "assessor", "grade")  # of the columns of --grades
+_ROLES = ("query", "doc", "assessor", "grade")  # the columns of --grades
 
 
-@click.command(
-    cls=ProjectCommand,
-    examples=["gainful report qrels.txt bm25.run dense.run --queries queries.tsv -o report.html"],
-)
+@command("gainful report qrels.txt bm25.run dense.run --queries queries.tsv -o report.html")
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN [RUN]...")
-@judgments_option
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    metavar="FILE",
-    help="The page to write; it is replaced when complete. - is standard output.",
+@option.give(
+    "judgments",
+    "output",
+    "measures",
+    "texts",
+    {
+        "--grades INPUT...": "Grades of several assessors, for a section about them: a table with query, doc, assessor and grade, or one file per "
+        "assessor; repeat for more. --columns grades.query=NAME names a column; otherwise the judgments' column names are used if they fit.",
+        "--title TEXT": "The title of the page.  [default: the names of the runs]",
+        "--depth RANK>=1": "The last rank that the lists show.  [default: the cutoff of the first measure, or 20]",
+    },
+    "comparing",
+    *option.PAGE,
+    output={
+        "required": True,
+        "help": "The page to write; an existing file is replaced once the page is complete. - is standard output.",
+    },
+    measures="What to measure, such as 'nDCG@10 AP'; repeat for more. Charts and details show the first one at first.",
 )
-@measure_option(
-    "What to measure, such as 'nDCG@10 AP'; repeat for more. Charts and details begin with the first."
-)
-@texts_options
-@click.option(
-    "--grades",
-    multiple=True,
-    type=InputFile(),
-    help="Grades of several assessors, as `gainful agreement` takes them, for a section about them: a table with "
-    "query, doc, assessor and grade, or one file for each assessor; repeat for more. --columns grades.query=NAME "
-    "names a column of them; without any of these, the names for judgments count where they fit.",
-)
-@click.option("--title", metavar="TEXT", help="The title of the page.  [default: the runs]")
-@click.option(
-    "--depth",
-    type=click.IntRange(1),
-    metavar="RANK",
-    help="The last rank that lists show.  [default: the cutoff of the first measure, or 20]",
-)
-@comparing_options
-@shared_options(PAGE)
 def report(files: tuple[str, ...], **options: Any) -> None:
-    """Write a page about RUNs: verdict, charts, and the ranked lists of every query that matters.
+    """Write an HTML page about RUNs: verdict, charts, and the ranked lists of every query that matters.
 
-    It is one file that needs no network. JUDGMENTS and RUNs are files as for `gainful evaluate`; the
-    first RUN is what the others are compared with. Of one RUN, there is no comparison. Where
-    --judgments or the project's file names the judgments, every file is a RUN.
+    The page is a single file that works offline. JUDGMENTS and RUNs are files as for `gainful evaluate`;
+    the first RUN is the baseline of the others. With a single RUN, the page has no comparison. If
+    --judgments or the project file names the judgments, every file is a RUN.
     """
     target = options["output"]
-    judgments, runs = judgments_and_runs(files, options)
-    if judgments is None or not runs:
-        refuse_missing("RUN [RUN]...", "report")
-    named = runs_of(runs, options, judgments)
-    if len(named) == 1:
-        set_aside(options, ["slices", "by"])  # there is no comparison to slice
-    read = [judgments, *named.values()]
-    read += [options[name] for name in ("slices", "queries", "docs") if options[name]]
-    read += options["grades"]
+    judgments, runs = judged_runs(files, options)
+    if len(runs) == 1:
+        set_aside(options, ["slices", "by"])  # without a comparison, there is nothing to slice
+    texts = {name: options[name] for name in ("queries", "docs")}
+    read = (judgments, *runs.values(), options["slices"], *texts.values(), *options["grades"])
     refuse_standard_input_twice(*read)
     check_target(target, *read)
     gf.results.Report.check_path(target)
-    given = read_shared_options(PAGE, options, *read)
-    assessors = _agreement(named, options, given) if options["grades"] else None
+    shared = read_shared_options(option.PAGE, options, *read)
+    assessors = _agreement(runs, options, shared) if options["grades"] else None
+    chosen = texts | {name: options[name] for name in ("title", "depth")} | comparing_of(options)
+    measures = list(options["measures"])
     with progress_bar() as progress:
         found = gf.report(
-            judgments,
-            named,
-            list(options["measures"]),
-            queries=options["queries"],
-            docs=options["docs"],
-            title=options["title"],
-            depth=options["depth"],
-            agreement=assessors,
-            progress=progress,
-            **comparing_of(options),
-            **given,
+            judgments, runs, measures, agreement=assessors, progress=progress, **chosen, **shared
         )
     found.write(target)
     kept = found.payload()["kept"]
@@ -110,37 +77,36 @@ def report(files: tuple[str, ...], **options: Any) -> None:
 
 
 def _agreement(
-    runs: dict[str, str], options: dict[str, Any], given: dict[str, Any]
+    runs: dict[str, str], options: dict[str, Any], shared: dict[str, Any]
 ) -> "gf.results.Agreement":
-    """Say how far the assessors of --grades agree; with several runs, also what that does to conclusions."""
+    """Return the agreement of the assessors of --grades; with several runs, also its effect on conclusions."""
     files = options["grades"]
     grades = files[0] if len(files) == 1 else files
-    asked: dict[str, Any] = {"level": options["level"], "seed": options["seed"]}
+    chosen: dict[str, Any] = {"level": options["level"], "seed": options["seed"]}
     if len(runs) > 1:
         if "-" in runs.values():
             raise click.UsageError(
-                "Standard input can be read once, and --grades measures runs again: name files."
+                "--grades reads the runs twice, so none of them can be standard input: pass files."
             )
-        asked |= {"runs": runs, "measures": list(options["measures"])}
-        asked |= {name: options[name] for name in ("baseline", "pairs", "correction")}
+        chosen |= {"runs": runs, "measures": list(options["measures"])}
+        chosen |= {name: options[name] for name in ("baseline", "pairs", "correction")}
         measuring = ("policy", "dialect", "chunks", "engine")
-        asked |= {name: given[name] for name in measuring if name in given}
-    problem = None
-    for columns in _columns_of_grades(given, runs=len(runs) > 1):
+        chosen |= {name: shared[name] for name in measuring if name in shared}
+    problems = []
+    for columns in _columns_of_grades(shared, runs=len(runs) > 1):
         try:
-            return gf.agreement(grades, columns=columns, **asked)
-        except gf.errors.InputError as found:
-            problem = problem or found
-    assert problem is not None  # noqa: S101 - there is at least one way to read them
-    raise problem
+            return gf.judging.agreement(grades, columns=columns, **chosen)
+        except gf.errors.InputError as problem:
+            problems.append(problem)
+    raise problems[0]
 
 
-def _columns_of_grades(given: dict[str, Any], *, runs: bool) -> list[dict[str, str]]:
-    """Take the columns that --grades alone has out of those given; return how to read them, what is likeliest first.
+def _columns_of_grades(shared: dict[str, Any], *, runs: bool) -> list[dict[str, str]]:
+    """Take the columns of --grades out of the shared columns; return ways to read them, the likeliest first.
 
-    Names for judgments need not be meant for grades too, which may be files without columns.
+    The column names of the judgments may not apply to the grades, which may be files without columns.
     """
-    columns: dict[str, str] = given["columns"]
+    columns: dict[str, str] = shared["columns"]
     own = {key: name for key, name in columns.items() if key.startswith("grades.")}
     for key in own:
         if key.removeprefix("grades.") not in _ROLES:
@@ -148,15 +114,15 @@ def _columns_of_grades(given: dict[str, Any], *, runs: bool) -> list[dict[str, s
             raise click.UsageError(f"--columns {key}: the columns of --grades are {known}.")
     others = {key: name for key, name in columns.items() if key not in own}
     of_assessors = ("assessor", "judgments.assessor")
-    given["columns"] = {
+    shared["columns"] = {
         key: name
         for key, name in others.items()
-        if key not in of_assessors or "assessors" in given  # else the grades alone have them
+        if key not in of_assessors or "assessors" in shared  # otherwise only the grades have them
     }
     of_runs = {
         f"run.{role}": others[key]
         for role in ("query", "doc", "score", "rank")
-        for key in (role, f"run.{role}")  # the own one counts before that of both sides
+        for key in (role, f"run.{role}")  # run.query overrides query
         if runs and key in others
     }
     if own:

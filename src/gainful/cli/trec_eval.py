@@ -1,12 +1,11 @@
-"""`gainful trec_eval`: hands its words to `compat.trec_eval`, which does the work."""
+"""`gainful trec_eval`: passes its arguments to `compat.trec_eval`, which does the work."""
 
 import sys
 
 import click
 
 import gainful as gf
-from gainful.cli import startup_speed
-from gainful.cli.standard_streams import print_data, print_error
+from gainful.cli.process import keep_imports, print_data, print_error
 
 
 @click.command(
@@ -17,9 +16,9 @@ from gainful.cli.standard_streams import print_data, print_error
 )
 @click.argument("arguments", metavar="QRELS RUN", nargs=-1, type=click.UNPROCESSED)
 def trec_eval(arguments: tuple[str, ...]) -> None:
-    """Do what trec_eval does: its options, its output."""
+    """Run as trec_eval: the same options, the same output."""
     answer = gf.compat.trec_eval
-    startup_speed.keep_imports()
+    keep_imports()
     printed = answer(arguments)
     print_data(printed.output)
     print_error(printed.error)

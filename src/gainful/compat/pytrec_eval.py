@@ -24,20 +24,22 @@ from gainful.errors import DisjointError, InputError, MeasureError
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from gainful.message_texts import did_you_mean, shown
+from gainful.rows.input_types import Judgments, Run
 
 _TEXTS = frozenset({"runid", "relstring"})
-_VERSION, _LATEST = 9, 10  # what it computes as, and whose measures it knows
-_KNOWN = {entry.name: entry for entry in ENTRIES if entry.format in ("", QRELS)}
-_NICKNAMES = tuple(name for name in NICKNAMES if set(names_of(name, _VERSION)) <= set(_KNOWN))
+# the version whose values it computes, and the version whose measures it knows
+_VERSION, _LATEST = 9, 10
+_ENTRIES = {entry.name: entry for entry in ENTRIES if entry.format in ("", QRELS)}
+_NICKNAMES = tuple(name for name in NICKNAMES if set(names_of(name, _VERSION)) <= set(_ENTRIES))
 
-supported_measures = frozenset(_KNOWN) - _TEXTS
-"""trec_eval's measures that are numbers."""
+supported_measures = frozenset(_ENTRIES) - _TEXTS
+"""trec_eval's numeric measures."""
 
 
 supported_nicknames = {
     nickname: frozenset(names_of(nickname, _VERSION)) - _TEXTS for nickname in _NICKNAMES
 }
-"""What a nickname stands for."""
+"""The measures that a nickname stands for."""
 
 
 class RelevanceEvaluator:
@@ -45,10 +47,10 @@ class RelevanceEvaluator:
 
     Args:
         query_relevance: `{query: {doc: grade}}`, or any other kind of judgments.
-        measures: trec_eval's names, with parameters after a point or an underscore: `map`,
+        measures: trec_eval's names, with parameters after a dot or an underscore: `map`,
             `ndcg_cut.10,20`, `P_5`; nicknames such as `official` and `all_trec` too.
         relevance_level: the lowest grade of a relevant document.
-        judged_docs_only_flag: drop documents without a judgment before anything else.
+        judged_docs_only_flag: whether to drop unjudged documents first.
 
     >>> judgments = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
     >>> evaluator = RelevanceEvaluator(judgments, {"map", "ndcg_cut.5"})
@@ -58,20 +60,20 @@ class RelevanceEvaluator:
 
     def __init__(
         self,
-        query_relevance: object,
+        query_relevance: Judgments,
         measures: Iterable[str],
         relevance_level: int = 1,
         judged_docs_only_flag: bool = False,  # noqa: FBT001, FBT002 - as it is elsewhere
     ) -> None:
         self._judgments = query_relevance
-        self._asked = _read(measures)
+        self._asked = _asked_measures(measures)
         expected = "the lowest grade of a relevant document"
         level = arguments.number(relevance_level, "relevance_level", expected, lambda _: True)
         self._settings = Settings(level)
         self._judged_only = bool(arguments.truth(judged_docs_only_flag, "judged_docs_only_flag"))
 
-    def evaluate(self, run: object) -> dict[str, dict[str, float]]:
-        """Return the values of every query that is judged and in the run.
+    def evaluate(self, run: Run) -> dict[str, dict[str, float]]:
+        """Return the values of every judged query in the run.
 
         Args:
             run: `{query: {doc: score}}`, or any other kind of run.
@@ -81,7 +83,7 @@ class RelevanceEvaluator:
         try:
             with reading(self._judgments, Policy(ties="doc", precision="single")) as reader:
                 matched, _ = reader.match(run)
-        except DisjointError:  # no query of the run is judged
+        except DisjointError:  # the run has no judged query
             return {}
         if self._judged_only:
             matched = judged_documents(matched)
@@ -98,23 +100,23 @@ class RelevanceEvaluator:
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
-    """Return what trec_eval would print for all queries: a mean, a sum, a geometric mean.
+    """Return the value that trec_eval prints for all queries: a mean, a sum or a geometric mean.
 
     >>> compute_aggregated_measure("num_ret", [3, 4]), compute_aggregated_measure("map", [0.5, 1])
     (7.0, 0.75)
     """
     arguments.text(measure, "measure", "one of trec_eval's names")
-    given = arguments.listed(values, "values", "the values of the queries")
-    for value in given:
+    listed_values = arguments.listed(values, "values", "the values of the queries")
+    for value in listed_values:
         if arguments.is_truth(value) or not isinstance(value, numbers.Real):
             raise InputError("values", "numbers", shown(value))
-    listed = [arguments.as_float(value) for value in given]
+    listed = [arguments.as_float(value) for value in listed_values]
     if not listed:
         raise InputError("values", "the values of at least one query", "none")
     entry = next(
         (
-            _KNOWN[name]
-            for name in sorted(_KNOWN, key=len, reverse=True)
+            _ENTRIES[name]
+            for name in sorted(_ENTRIES, key=len, reverse=True)
             if measure.startswith(name)
         ),
         None,
@@ -125,20 +127,20 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
     return math.exp(mean) if entry is not None and entry.logarithm else mean
 
 
-def _read(measures: Iterable[str]) -> tuple[AskedMeasure, ...]:
+def _asked_measures(measures: Iterable[str]) -> tuple[AskedMeasure, ...]:
     written = []
     for measure in arguments.listed(measures, "measures", "names of trec_eval's measures"):
         name = arguments.text(measure, "measures", "names of trec_eval's measures")
-        for known, entry in _KNOWN.items():
-            rest = name.removeprefix(f"{known}_")
+        for entry_name, entry in _ENTRIES.items():
+            rest = name.removeprefix(f"{entry_name}_")
             if entry.takes in (CUTOFFS, SHARES) and rest != name and rest[:1].isdigit():
-                name = f"{known}.{rest}"
+                name = f"{entry_name}.{rest}"
                 break
         written.append((name.partition(".")[0], name))
     for name, text in written:
-        if name not in _KNOWN and name not in _NICKNAMES:
+        if name not in _ENTRIES and name not in _NICKNAMES:
             raise MeasureError(
-                "measures", "one of trec_eval's", shown(text), did_you_mean(name, _KNOWN)
+                "measures", "one of trec_eval's", shown(text), did_you_mean(name, _ENTRIES)
             )
     together: dict[str, list[str]] = {}
     for name, text in written:
@@ -146,12 +148,12 @@ def _read(measures: Iterable[str]) -> tuple[AskedMeasure, ...]:
     texts = []
     for name, parts in together.items():
         names = names_of(name, _VERSION) if name in _NICKNAMES else [name]
-        texts += [f"{each}.{','.join(parts)}" if parts else each for each in names]
+        texts += [f"{variant}.{','.join(parts)}" if parts else variant for variant in names]
     try:
-        asked = read_parameters(mark(texts, _LATEST))
+        parsed = read_parameters(mark(texts, _LATEST))
     except StoppedError as problem:
-        raise MeasureError("measures", "parameters that fit", str(problem)) from None
-    return tuple(each for each in asked if each.entry.name not in _TEXTS)
+        raise MeasureError("measures", "valid parameters", str(problem)) from None
+    return tuple(measure for measure in parsed if measure.entry.name not in _TEXTS)
 
 
 def parse_qrel(lines: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -175,7 +177,7 @@ def parse_run(lines: Iterable[str]) -> dict[str, dict[str, float]]:
 def _parsed(
     lines: Iterable[str], fields: int, number: int, what: str
 ) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
+    by_query: dict[str, dict[str, float]] = {}
     expected = "the lines of a file"
     for place, line in enumerate(arguments.listed(lines, what, expected), 1):
         parts = arguments.text(line, f"{what}, line {place}", expected).split()
@@ -184,11 +186,11 @@ def _parsed(
         where = f"{what}, line {place}"
         if len(parts) != fields:
             raise InputError(where, f"{fields} fields", str(len(parts)))
-        docs = found.setdefault(parts[0], {})
+        docs = by_query.setdefault(parts[0], {})
         if parts[2] in docs:
             raise InputError(where, "each document of a query once", f"{parts[2]!r} again")
         try:
             docs[parts[2]] = float(parts[number])
         except ValueError:
             raise InputError(where, "a number", shown(parts[number])) from None
-    return found
+    return by_query

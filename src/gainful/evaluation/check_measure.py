@@ -10,13 +10,13 @@ from gainful import arguments
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.evaluate import evaluate
 from gainful.matching.keyword_options import naming_keywords
-from gainful.measures.baseline_in_formulas import refuse_without_baseline
+from gainful.measures.formulas import refuse_without_baseline
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import shortened
-from gainful.rendering.table_formats import Table, as_text
-from gainful.writing.result_base import Result
+from gainful.output.rendering.table_formats import Table, as_text
+from gainful.output.writing.result_base import Result
 
 Grades = tuple[float | None, ...]
 """The grades of a list in rank order; None for a document without one."""

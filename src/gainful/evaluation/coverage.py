@@ -1,16 +1,21 @@
 """What was counted and what was missing."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, compress, pairwise
+from typing import Any
 
 import numpy as np
 
+from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Bools, Floats, Ints
-from gainful.evaluation.values_before_policy import Measured
-from gainful.matching.matched import Matched
+from gainful.errors import InputError
+from gainful.evaluation.measuring import Measured, together
+from gainful.matching.matched import Matched, cut
 from gainful.measures.policy import Policy, brief_policy
-from gainful.rendering.table_formats import Note
-from gainful.writing.result_base import Record
+from gainful.output.rendering.table_formats import Note
+from gainful.output.writing.result_base import Record
 
 _DIGITS = 9  # below, a sum has what it was rounded by
 
@@ -129,49 +134,51 @@ class QueryCounts:
 
     def only(self, chosen: Bools, extra: Bools) -> "QueryCounts":
         """Return the counts of some of the judged queries, and of some of the others."""
+        arrays = ("judged", "missing", "empty", "retrieved", "seen", "unjudged", "tied")
         return QueryCounts(
             queries=_where(self.queries, chosen),
-            judged=self.judged[chosen],
-            missing=self.missing[chosen],
-            empty=self.empty[chosen],
-            retrieved=self.retrieved[chosen],
-            seen=self.seen[chosen],
-            unjudged=self.unjudged[chosen],
-            tied=self.tied[chosen],
             extra=_where(self.extra, extra),
+            **{name: getattr(self, name)[chosen] for name in arrays},
         )
 
     def coverage(self, policy: Policy, depth: int | None) -> Coverage:
         """Return what the queries have together, looked at down to a depth."""
-        unjudged = in_documents(float(self.unjudged.sum()))
-        # What is condensed was dropped from the lists, and retrieved all the same.
-        dropped = int(unjudged) if policy.unjudged == "condense" else 0
-        return Coverage(
+        return coverage_of(
+            policy,
             judged=len(self.queries),
-            evaluated=int((~self.missing).sum()),
+            evaluated=len(self.queries) - int(np.count_nonzero(self.missing)),
             missing=_where(self.queries, self.missing),
             empty=_where(self.queries, self.empty),
             extra=self.extra,
-            retrieved=int(self.retrieved.sum()) + dropped,
+            retrieved=int(self.retrieved.sum()),
             depth=depth,
-            seen=int(self.seen.sum()) + dropped,
-            unjudged=unjudged,
+            seen=int(self.seen.sum()),
+            unjudged=float(self.unjudged.sum()),
             tied=int(self.tied.sum()),
-            tied_queries=int((self.tied > 0).sum()),
+            tied_queries=int(np.count_nonzero(self.tied)),
         )
+
+
+def coverage_of(
+    policy: Policy, *, retrieved: int, seen: int, unjudged: float, **others: Any
+) -> Coverage:
+    """Return the coverage of queries; what is condensed was dropped from the lists, and retrieved all the same."""
+    unjudged = in_documents(unjudged)
+    dropped = int(unjudged) if policy.unjudged == "condense" else 0
+    return Coverage(retrieved=retrieved + dropped, seen=seen + dropped, unjudged=unjudged, **others)
 
 
 def counts_of(batches: Sequence[Matched], measured: Measured, policy: Policy) -> QueryCounts:
     """Count what an evaluation rests on, query by query."""
-    judged = np.concatenate([np.diff(batch.pool_offsets) for batch in batches])
+    judged = together([batch.pool_offsets[1:] - batch.pool_offsets[:-1] for batch in batches])
     if isinstance(policy.unjudged, float):  # the others have that grade in the pool
-        judged = judged - np.concatenate([batch.unjudged for batch in batches])
+        judged = judged - together([batch.unjudged for batch in batches])
     return QueryCounts(
         queries=measured.queries,
         judged=judged,
         missing=measured.missing,
         empty=np.logical_or.reduce(measured.empty, axis=1),
-        retrieved=np.concatenate([batch.retrieved for batch in batches]),
+        retrieved=together([batch.retrieved for batch in batches]),
         seen=measured.seen,
         unjudged=measured.unjudged,
         tied=measured.tied,
@@ -190,7 +197,7 @@ def in_documents(count: float) -> float:
 
 
 def _where(queries: tuple[str, ...], chosen: Bools) -> tuple[str, ...]:
-    return tuple(queries[place] for place in np.flatnonzero(chosen))
+    return tuple(compress(queries, chosen.tolist()))
 
 
 def count_queries(count: int) -> str:
@@ -200,3 +207,154 @@ def count_queries(count: int) -> str:
     ('1 query', '24 queries')
     """
     return "1 query" if count == 1 else f"{count} queries"
+
+
+Hashes = tuple[str, str]  # of the judgments and of the run
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Evidence:
+    """What scores rest on, beside the values of queries.
+
+    Attributes:
+        counting: how many queries count for each measure.
+        empty: how many queries have no positive gain for each measure.
+        lists: the lists as they were measured; none where the values alone are kept.
+        by_query: the counts of documents, query by query.
+        reaches: the last ranks that the measures see.
+        rematch: matches the lists whole, where they were cut.
+        kind: what the scores are, where no lists are kept.
+        hash_of: returns the hashes down to a reach, where no lists are kept.
+    """
+
+    counting: tuple[int, ...]
+    empty: tuple[int, ...]
+    lists: tuple[Matched, ...] = ()
+    by_query: QueryCounts | None = None
+    reaches: frozenset[int | None] = frozenset()
+    rematch: Callable[[], Sequence[Matched]] | None = None
+    kind: str = ""
+    hash_of: Callable[[int | None], Hashes] | None = None
+
+    @cached_property
+    def _hashed(self) -> dict[int | None, Hashes]:
+        return {}
+
+    def hashes(self, reach: int | None) -> Hashes:
+        """Return the hashes of the judgments and of the run, down to the last rank that a measure sees."""
+        if reach not in self._hashed:
+            known = self.hash_of
+            self._hashed[reach] = _hashes_of(self.lists, reach) if known is None else known(reach)
+        return self._hashed[reach]
+
+    def whole(self) -> Sequence[Matched]:
+        """Return the lists down to the last rank; those that were cut are read once more."""
+        if self.rematch is None:
+            return self.lists
+        remedy = "Evaluate again; with tie_warning, ties are looked at in the same call."
+        try:
+            batches = self.rematch()
+        except InputError as problem:
+            expected = "judgments and run that can be read once more, for what is below the cutoff"
+            raise InputError("scores", expected, str(problem).rstrip("."), remedy) from None
+        for reach in self.reaches:
+            if _hashes_of(batches, reach) != self.hashes(reach):
+                found = "others: they have changed since"
+                raise InputError("scores", "judgments and run as they were", found, remedy)
+        return batches
+
+    @property
+    def counts(self) -> QueryCounts:
+        """The numbers of judged, retrieved and unjudged documents, query by query."""
+        if self.by_query is None:
+            raise InputError("judged", "scores of queries without subtopics", self.kind)
+        return self.by_query
+
+    def judged(self, queries: tuple[str, ...]) -> Ints:
+        """Return the number of judged documents of some queries."""
+        counts = self.counts
+        judged = dict(zip(counts.queries, counts.judged.tolist(), strict=True))
+        return np.array([judged[query] for query in queries], np.int64)
+
+    def grades(self) -> list[float]:
+        """Return the grades in the judgments, each once, ascending."""
+        pools = [np.unique(batch.pool_grades) for batch in self.lists]
+        return np.unique(np.concatenate(pools)).tolist() if pools else []
+
+    def ends_of_grades(self) -> tuple[float, float]:
+        """Return the lowest and the highest grade in the judgments; infinite where there are none."""
+        lowest = min((batch.lowest_grade for batch in self.lists), default=math.inf)
+        tops = (float(batch.pool_grades.max(initial=-math.inf)) for batch in self.lists)
+        return lowest, max(tops, default=-math.inf)
+
+
+def _hashes_of(batches: Sequence[Matched], reach: int | None) -> Hashes:
+    """Return the hashes of the judgments and of the run down to a reach."""
+    judgments, run = zip(*(digests(batch, reach) for batch in batches), strict=True)
+    return short_hash(total(chain.from_iterable(judgments))), short_hash(
+        total(chain.from_iterable(run))
+    )
+
+
+_SHOWN_BYTES = 6
+_DIGEST_BYTES = 16
+_MODULUS = 1 << 8 * _DIGEST_BYTES
+
+
+def digests(matched: Matched, reach: int | None) -> tuple[list[int], list[int]]:
+    """Return a digest (q,) of the judgments of each query, and one of its run down to a reach.
+
+    The first is of all judged grades, the second of the ranks and grades of the judged documents
+    that were retrieved, how many documents were, and whether the query is missing.
+    """
+    near = cut(matched, reach)
+    names = [query.encode(errors="surrogatepass") for query in matched.queries]
+    rows = np.stack([near.rank_first, near.rank_last, near.rank, _bits(near.grade)], axis=1)
+    counts = np.stack([matched.retrieved, matched.missing.astype(np.int64)], axis=1)
+    judgments = _each(names, _parts(_bits(matched.pool_grades)[:, None], matched.pool_offsets))
+    listed = _parts(rows, near.offsets)
+    counted = _parts(counts, np.arange(len(names) + 1))
+    run = _each(names, (many + few for many, few in zip(listed, counted, strict=True)))
+    return judgments, run
+
+
+def total(digests_of_queries: Iterable[int]) -> int:
+    """Add digests up, in any order.
+
+    >>> total([1, 2, (1 << 128) - 1])
+    2
+    """
+    return sum(digests_of_queries) % _MODULUS
+
+
+def short_hash(sum_of_digests: int) -> str:
+    """Return the hash that a signature shows, from the sum of the digests of all queries."""
+    import hashlib  # here because most scores are not signed
+
+    packed = sum_of_digests.to_bytes(_DIGEST_BYTES, "little")
+    return hashlib.blake2b(packed, digest_size=_SHOWN_BYTES).hexdigest()
+
+
+def _bits(numbers: Floats) -> Ints:
+    return (numbers + 0.0).view(np.int64)  # + 0: equal values have equal bits, there is no −0
+
+
+def _parts(rows: Ints, offsets: Ints) -> Iterable[bytes]:
+    """Yield the bytes of the rows of each query, little-endian everywhere."""
+    packed = np.ascontiguousarray(rows, "<i8").tobytes()
+    ends = (offsets * (8 * rows.shape[1])).tolist()
+    return (packed[start:end] for start, end in pairwise(ends))
+
+
+def _each(names: list[bytes], parts: Iterable[bytes]) -> list[int]:
+    import hashlib
+
+    return [
+        int.from_bytes(
+            hashlib.blake2b(
+                b"%d:%b%b" % (len(name), name, part), digest_size=_DIGEST_BYTES
+            ).digest(),
+            "little",
+        )
+        for name, part in zip(names, parts, strict=True)
+    ]

@@ -3,21 +3,22 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Unpack, cast
+from typing import TYPE_CHECKING, NoReturn, Unpack, cast
 
 from gainful import arguments
-from gainful.errors import DisjointError, GainfulError, GainfulWarning, InputError, about, warn
+from gainful.errors import GainfulError, GainfulWarning, InputError, warn
 from gainful.evaluation.measuring import batches_for, match_and_measure, measure_batches
 from gainful.evaluation.request import (
     Request,
     asked_of,
     may_be_ratings,
+    naming_run,
     policy_for,
     read_request,
     read_tool,
@@ -25,29 +26,32 @@ from gainful.evaluation.request import (
     speaking,
     warn_of_ratings,
 )
-from gainful.evaluation.scores import Scores, scores_of
+from gainful.evaluation.scores import Scores, scores_of, sliced_scores, warn_of_ties
 from gainful.evaluation.scores_by_run import RunScores
-from gainful.inputs.duckdb_engine import Progress
-from gainful.inputs.grades_scores_or_ranks import RUN
-from gainful.inputs.identifiers import examples
-from gainful.inputs.runs_by_name import Runs, read_runs
-from gainful.inputs.spark_engine import Spark
-from gainful.matching.keyword_options import MeasuringOptions, naming_keywords, takes
-from gainful.matching.matched import Matched
-from gainful.matching.minus_one_marks import marks_among, tell_marks
+from gainful.matching.keyword_options import (
+    EvaluatingOptions,
+    MeasuringOptions,
+    naming_keywords,
+    takes,
+)
+from gainful.matching.matched import Matched, marks_among, tell_marks
 from gainful.matching.reader import Reader, reading
-from gainful.measures.baseline_in_formulas import (
+from gainful.measures.formulas import (
     knowing_baseline,
     measures_inside,
     of_baseline,
     refuse_without_baseline,
 )
-from gainful.measures.dialect import Dialect
-from gainful.measures.ir_measures_definitions import DocumentMeasure
 from gainful.measures.measure import Measure
-from gainful.measures.notation import Measures
+from gainful.measures.measure_family import GRADES
+from gainful.measures.notation import DocumentMeasure, Measures
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
-from gainful.message_texts import shown
+from gainful.measures.tool_dialect import Dialect
+from gainful.rows.duckdb_engine import Progress
+from gainful.rows.identifiers import examples
+from gainful.rows.input_types import Judgments, Run, TableLike
+from gainful.rows.runs_by_name import Runs, read_runs
+from gainful.rows.spark_engine import Spark
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -55,16 +59,16 @@ if TYPE_CHECKING:
 _DEEPEST_CUT = 100  # below, it is as fast to look at the whole run
 
 
-@takes(MeasuringOptions)
+@takes(EvaluatingOptions)
 def evaluate(
-    judgments: object,
-    run: object,
+    judgments: Judgments,
+    run: Run,
     measures: Measures = "nDCG@10",
     *,
     tie_warning: float | None = None,
-    slices: object = None,
+    slices: TableLike | None = None,
     by: str | Sequence[str] = (),
-    **options: Unpack[MeasuringOptions],
+    **options: Unpack[EvaluatingOptions],
 ) -> Scores:
     """Measure a run against judgments.
 
@@ -78,7 +82,7 @@ def evaluate(
         slices: a table with a row for each query: `{query: {column: value}}`, a data frame, a file.
         by: the columns to slice by, as in `compare`; also `judged`, the number of judged documents.
             All columns of `slices` if none is named. `Scores.slices` has what was found.
-        **options: policy, dialect, columns, chunks, engine and progress, see `MeasuringOptions`.
+        **options: policy, dialect, columns, chunks, engine and progress, see `MeasuringOptions` and `TableOptions`.
 
     >>> judgments = {"q1": {"a": 3, "b": 2, "c": 0}}
     >>> scores = evaluate(judgments, {"q1": {"a": 0.9, "c": 0.8, "b": 0.7}}, ["nDCG@3", "CG"])
@@ -86,9 +90,10 @@ def evaluate(
     (0.9386, 5.0)
     """
     asked = read_request(measures, options)
-    sliced, options = _slicer(slices, by, options)
+    sliced, taken = _slicer(slices, by, options)
     try:
-        return sliced(evaluate_one(judgments, run, asked, options, tie_warning))
+        scores = evaluate_request(judgments, {"run": run}, asked, taken, tie_warning)["run"]
+        return sliced(scores)
     except GainfulError:
         if not _looks_like_runs(run):
             raise
@@ -101,10 +106,10 @@ def evaluate(
     )
 
 
-def _looks_like_runs(run: object) -> bool:
+def _looks_like_runs(run: Run) -> bool:
     """Return whether what cannot be read as a run is a dict of runs."""
     # Imported here because it is needed for an error alone.
-    from gainful.inputs.records_of_lists import is_of_a_query
+    from gainful.rows.records_of_lists import is_of_a_query
 
     first = next(iter(run.values()), None) if isinstance(run, Mapping) else None
     if isinstance(run, Mapping) and is_of_a_query(run):
@@ -128,28 +133,17 @@ def _looks_like_runs(run: object) -> bool:
     return hasattr(first, "__arrow_c_stream__") or hasattr(first, "columns")
 
 
-def evaluate_one(
-    judgments: object,
-    run: object,
-    request: Request,
-    options: MeasuringOptions,
-    tie_warning: float | None = None,
-) -> Scores:
-    """Measure a run as `evaluate` does, for a request that is read already."""
-    return evaluate_request(judgments, {"run": run}, request, options, tie_warning)["run"]
-
-
-@takes(MeasuringOptions)
+@takes(EvaluatingOptions)
 def evaluate_runs(
-    judgments: object,
+    judgments: Judgments,
     runs: Runs,
     measures: Measures = "nDCG@10",
     *,
     baseline: str | None = None,
     tie_warning: float | None = None,
-    slices: object = None,
+    slices: TableLike | None = None,
     by: str | Sequence[str] = (),
-    **options: Unpack[MeasuringOptions],
+    **options: Unpack[EvaluatingOptions],
 ) -> RunScores:
     """Measure several runs against the same judgments, which are read once.
 
@@ -165,7 +159,7 @@ def evaluate_runs(
         tie_warning: warn of the effect of ties, as in `evaluate`.
         slices: a table with a row for each query, as in `evaluate`.
         by: the columns to slice by.
-        **options: see `MeasuringOptions`.
+        **options: see `MeasuringOptions` and `TableOptions`.
 
     >>> runs = {"one": {"q": {"a": 2, "b": 1}}, "two": {"q": {"a": 1, "b": 2}}}
     >>> scores = evaluate_runs({"q": {"a": 1}}, runs, "nDCG@1")
@@ -176,15 +170,13 @@ def evaluate_runs(
     if baseline is not None:
         arguments.choice(baseline, "baseline", list(named))
     asked = read_request(measures, options, baseline=baseline is not None)
-    sliced, options = _slicer(slices, by, options)
-    found = evaluate_request(judgments, named, asked, options, tie_warning, baseline=baseline)
-    for scores in found.values():
-        sliced(scores)
-    return RunScores(found)
+    sliced, taken = _slicer(slices, by, options)
+    found = evaluate_request(judgments, named, asked, taken, tie_warning, baseline=baseline)
+    return RunScores({name: sliced(scores) for name, scores in found.items()})
 
 
 def _slicer(
-    slices: object, by: str | Sequence[str], options: MeasuringOptions
+    slices: TableLike | None, by: str | Sequence[str], options: MeasuringOptions
 ) -> tuple[Callable[[Scores], Scores], MeasuringOptions]:
     """Return what slices scores, if that is asked for, and the options without what is of slices.
 
@@ -193,21 +185,16 @@ def _slicer(
     if slices is None and isinstance(by, str | tuple | list) and not by:
         return lambda scores: scores, options
     # Imported here because most evaluations are not sliced.
-    from gainful.evaluation.score_slices import read_slices, slices_of_scores, slicing_of
+    from gainful.evaluation.score_slices import read_slices, slicing_of
 
     table, options = read_slices(slices, options)
     slicing = slicing_of(table, by)
-
-    def sliced(scores: Scores) -> Scores:
-        scores.slices = () if slicing is None else slices_of_scores(scores, slicing)
-        return scores
-
-    return sliced, options
+    return lambda scores: scores if slicing is None else sliced_scores(scores, slicing), options
 
 
 def evaluate_request(
-    judgments: object,
-    runs: Mapping[str, object],
+    judgments: Judgments,
+    runs: Mapping[str, Run],
     request: Request,
     options: MeasuringOptions,
     tie_warning: float | None = None,
@@ -229,7 +216,7 @@ def evaluate_request(
         if tie_warning is not None:
             for name, scores in results.items():
                 with naming_run(name, among=runs):
-                    scores.warn_of_ties(tie_warning)
+                    warn_of_ties(scores, tie_warning)
                 detach(scores, reader, runs[name])
     return results
 
@@ -251,17 +238,17 @@ class RunProgress:
 
     def __call__(self, share: float, _step: str) -> None:
         """Report how much of the run at hand is done, from 0 to 1; after the last, nothing."""
+        self.tell_step(share)
+
+    def tell_step(self, share: float, step: str | None = None) -> None:
+        """Tell how much of the run at hand is done, and what is waited for, in words."""
         if self.done < len(self._names):
             # Each statement of the engine begins at 0, but what is done stays done.
             self._told = max(self._told, (self.done + share) / len(self._names))
-            self._progress(self._told, self._names[self.done])
-
-    def tell_step(self, share: float, step: str) -> None:
-        """Tell how much of the run at hand is done, and what is waited for, in words."""
-        if self.done < len(self._names):
-            self._told = max(self._told, (self.done + share) / len(self._names))
             name = self._names[self.done]
-            self._progress(self._told, step if len(self._names) == 1 else f"{name}: {step}")
+            alone = name if step is None else step
+            several = name if step is None else f"{name}: {step}"
+            self._progress(self._told, alone if len(self._names) == 1 else several)
 
     def finish_run(self) -> None:
         """Tell that the run at hand is done; the next one begins."""
@@ -271,7 +258,7 @@ class RunProgress:
 
 def measure_runs(
     reader: Reader,
-    runs: Mapping[str, object],
+    runs: Mapping[str, Run],
     request: Request,
     *,
     progress: RunProgress | None = None,
@@ -312,87 +299,93 @@ def measure_runs(
 
 def _warn_of_ratings(scores: Scores, measures: Sequence[Measure], what: str) -> None:
     """Warn of measures that count the worst ratings as relevant; most grades have other ends, which answers at once."""
-    if may_be_ratings(*scores.ends_of_grades):
-        warn_of_ratings(scores.grades(), measures_inside(measures), what)
+    if may_be_ratings(*scores.evidence.ends_of_grades()):
+        warn_of_ratings(scores.evidence.grades(), measures_inside(measures), what)
 
 
 def _telling(
-    reader: Reader, run: object, progress: RunProgress | None
+    reader: Reader, run: Run, progress: RunProgress | None
 ) -> AbstractContextManager[None]:
     """Tell how far Spark is with a run, where it does the work; else the engine tells itself."""
     if progress is None or "pyspark" not in sys.modules:  # then nothing is on Spark
         return nullcontext()
     # Imported here because few calls need it.
-    from gainful.inputs.spark_frames import is_spark
-    from gainful.inputs.spark_progress import telling_stages
+    from gainful.rows.spark_engine import telling_stages
+    from gainful.rows.spark_frames import is_spark
 
     on_spark = is_spark(run) or is_spark(reader.given)
     return telling_stages(progress.tell_step) if on_spark else nullcontext()
 
 
-@contextmanager
-def naming_run(name: str, among: Mapping[str, object]) -> Iterator[None]:
-    """Say which of several runs an error or a warning is about."""
-    if len(among) == 1:
-        yield
-        return
-    run = f"run {shown(name)}"
-    try:
-        with about(run):
-            yield
-    except InputError as problem:
-        what, comma, place = problem.where.partition(", ")
-        if isinstance(problem, DisjointError):
-            raise problem.at(f"{run}, {problem.where}") from None
-        if what != RUN.name:
-            raise
-        raise problem.at(f"{run}{comma}{place}") from None
-
-
-def _measure_run(reader: Reader, run: object, request: Request, depth: int | None) -> Scores:
+def _measure_run(reader: Reader, run: Run, request: Request, depth: int | None) -> Scores:
     """Measure a run down to a depth; while its reader is open, it can be matched whole."""
-    measures, tool = request.measures, request.tool
-    if any(isinstance(each, DocumentMeasure) for each in measures_inside(measures)):
-        # Imported here because few measures are functions of the documents themselves.
-        from gainful.evaluation.functions_of_documents import asked_of_documents
-
-        measures = asked_of_documents(measures, reader, run)
+    measures, tool = with_values_of_run(request.measures, request, reader, run), request.tool
     reader.warn_if_same(run)
     if reader.is_on_spark([run]):
         # Imported here because it measures again for ties, with what is above.
         from gainful.evaluation.spark.evaluate import measure_on_spark
 
         pair, decided = reader.on_spark(run, depth)
-        scores: Scores = measure_on_spark(pair, measures, decided, tool)
-    else:
-        matched, decided = reader.match(run, depth)
-        request.refuse_grades(matched.grade, matched.pool_grades)
-        measured = measure_batches([matched], measures, decided, depth)
-        scores = scores_of([matched], measured, measures, decided, depth)
-        if depth is not None:  # what ties can do is not known of lists that were cut
-            scores.match_whole = partial(_match_in, reader, run)
-    scores.dialect = None if tool is None else tool.name
-    scores.query_type = reader.query_type(run)
-    return scores
+        return measure_on_spark(pair, measures, decided, tool, reader.query_type(run))
+    matched, decided = reader.match(run, depth)
+    request.refuse_grades(matched.grade, matched.pool_grades)
+    return scores_of(
+        [matched],
+        measure_batches([matched], measures, decided, depth),
+        measures,
+        decided,
+        depth,
+        dialect=tool,
+        query_type=reader.query_type(run),
+        # What ties can do is not known of lists that were cut.
+        rematch=None if depth is None else WholeLists(reader, run),
+    )
 
 
-def detach(scores: Scores, reader: Reader, run: object) -> None:
-    """Let go of a run whose reader is about to close: to match it whole, it is opened again.
+def with_values_of_run(
+    measures: tuple[Measure, ...], request: Request, reader: Reader, run: Run
+) -> tuple[Measure, ...]:
+    """Return measures of which those that are no functions of ranks and grades know the values of a run."""
+    if any(isinstance(each, DocumentMeasure) for each in measures_inside(measures)):
+        # Imported here because few measures are functions of the documents themselves.
+        from gainful.evaluation.computing.own_measures import asked_of_documents
 
-    What cannot be opened again is matched whole now. What is wrong below the depth is said when
-    somebody asks for the whole, as it is of a run that can be opened again.
-    """
-    if scores.match_whole is not None:
+        measures = asked_of_documents(measures, reader, run)
+    if any(each.family.needs != GRADES for each in measures_inside(measures)):
+        # Imported here because most measures are made of grades alone.
+        from gainful.evaluation.tables_beside_judgments import with_values
+
+        measures = with_values(measures, request.tables, reader, run)
+    return measures
+
+
+def detach(scores: Scores, reader: Reader, run: Run) -> None:
+    """Let go of a run whose reader is about to close: to match it whole, it is opened again."""
+    rematch = scores.evidence.rematch
+    if isinstance(rematch, WholeLists):
+        rematch.detach(reader, run)
+    reader.forget(run)
+
+
+class WholeLists:
+    """Matches a run down to the last rank when somebody asks, with its reader while that is open."""
+
+    def __init__(self, reader: Reader, run: Run) -> None:
+        self._match: Callable[[], Sequence[Matched]] = partial(_match_in, reader, run)
+
+    def __call__(self) -> Sequence[Matched]:
+        """Return the lists."""
+        return self._match()
+
+    def detach(self, reader: Reader, run: Run) -> None:
+        """Let go of a reader that is about to close: the run is opened again when somebody asks.
+
+        What cannot be opened again is matched now. What is wrong below the depth is said when
+        somebody asks for the whole, as it is of a run that can be opened again.
+        """
         judgments, again = reader.judgments.given.again, reader.run(run).again
-        if judgments is None or again is None:
-            with warnings.catch_warnings():  # of which nothing is new
-                warnings.simplefilter("ignore", GainfulWarning)
-                try:
-                    scores.match_whole = partial(list, scores.match_whole())
-                except GainfulError as problem:
-                    scores.match_whole = partial(_say_again, problem)
-        else:
-            scores.match_whole = partial(
+        if judgments is not None and again is not None:
+            self._match = partial(
                 _match_whole,
                 judgments,
                 again,
@@ -403,19 +396,25 @@ def detach(scores: Scores, reader: Reader, run: object) -> None:
                     "engine": reader.session.engine,
                 },
             )
-    reader.forget(run)
+            return
+        with warnings.catch_warnings():  # of which nothing is new
+            warnings.simplefilter("ignore", GainfulWarning)
+            try:
+                self._match = partial(list, self._match())
+            except GainfulError as problem:
+                self._match = partial(_raise, problem)
 
 
-def _say_again(problem: GainfulError) -> NoReturn:
+def _raise(problem: GainfulError) -> NoReturn:
     raise problem
 
 
-def _match_in(reader: Reader, run: object) -> list[Matched]:
+def _match_in(reader: Reader, run: Run) -> list[Matched]:
     return [reader.match(run)[0]]
 
 
 def _match_whole(
-    judgments: object, run: object, policy: Policy, options: Mapping[str, Any]
+    judgments: Judgments, run: Run, policy: Policy, options: Mapping[str, object]
 ) -> list[Matched]:
     with reading(judgments, policy, options) as reader:
         return _match_in(reader, run)
@@ -438,7 +437,8 @@ def evaluate_arrays(
     Args:
         labels: [batch, list] or flat (n,), the grade of each document.
         scores: of the same shape, higher is better. A document with the score −∞, the usual mask, is
-            judged and not returned; NaN and +∞ are errors.
+            judged and not returned, while in `gf.metrics` it is the last of its list; NaN and +∞
+            are errors.
         measures: one measure or several, in the notation or as values.
         group: for flat arrays, the size of each list, in order.
         query: for flat arrays, the query id of each document, in any order; for
@@ -453,10 +453,10 @@ def evaluate_arrays(
     0.7103
     """
     # Imported here because an evaluation of files needs none of it.
-    from gainful.inputs.arrays import read_lists
-    from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
-    from gainful.kernels.swapped_arguments import swapped_arguments
+    from gainful.arithmetic.kernels.swapped_arguments import swapped_arguments
     from gainful.matching import array_matching
+    from gainful.rows.arrays import read_lists
+    from gainful.rows.mistaken_ranks import warn_of_ranks_in_arrays
 
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)
@@ -466,7 +466,7 @@ def evaluate_arrays(
     lists = read_lists(labels, scores, group=group, query=query, mask=mask)
     oddity = swapped_arguments(lists.labels, lists.scores)
     if oddity is not None:
-        warn(arguments.SWAPPED.format(oddity=oddity))
+        warn(arguments.SWAPPED.format(oddity=oddity), "input.swapped")
     warn_of_ranks_in_arrays(lists)
     refuse_grades(tool, lists.labels, lists.labels, asked)
     with speaking(tool):
@@ -476,13 +476,13 @@ def evaluate_arrays(
             asked,
             resolved,
         )
-        found = scores_of(batches, measured, asked, resolved)
+        found = scores_of(
+            batches, measured, asked, resolved, dialect=tool, query_type=lists.query_type
+        )
     if chosen.negative == "auto" and tool is None:
         tell_marks(marks_among(batches), arrays=True)
     if tool is None:
         _warn_of_ratings(found, asked, "labels")
-    found.dialect = None if tool is None else tool.name
-    found.query_type = lists.query_type
     return found
 
 

@@ -2,34 +2,39 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import lru_cache, wraps
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.array_types import Bools, Floats, Ints
-from gainful.errors import InputError
-from gainful.inputs.cores import cached_property
-from gainful.kernels.cumulated_gain import cumulated, owners
-from gainful.kernels.gains_and_discounts import (
+from gainful.arithmetic.cores import cached_property
+from gainful.arithmetic.kernels.binary_relevance import ratio
+from gainful.arithmetic.kernels.cumulated_gain import cumulated, mean_discount, owners
+from gainful.arithmetic.kernels.gains_and_discounts import (
     binary_gains,
     discount_table,
     exp2_gains,
     mapped_gains,
 )
-from gainful.kernels.row_sums import counts, running_counts
-from gainful.kernels.tied_orders import extreme_order
+from gainful.arithmetic.kernels.row_sums import counts, running_counts, sums
+from gainful.arithmetic.kernels.tied_orders import extreme_order
+from gainful.array_types import Bools, Floats, Ints
+from gainful.errors import InputError
 from gainful.matching.matched import Matched, places_of
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
 from gainful.measures.policy import Policy
 from gainful.measures.written_numbers import read_number, write_number
 
+_SHORT = 1000  # ranks; tables of so many are kept
 _FORMULAS = {"exp2": exp2_gains, "binary": binary_gains}
 
 RISING = frozenset({"linear", *_FORMULAS})
 """The gains that never fall as the grade rises."""
 Cutoffs = Sequence[int | None]
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 Parameters = Mapping[str, Any]
 
 
@@ -79,7 +84,16 @@ def _ask(gain: Gain, grade: float) -> float:
 
 def discounts_of(discount: Discount, base: float, depth: int) -> Floats:
     """Return the discounts (depth+1,) by rank; entry 0 is unused."""
+    if discount.function is None and depth <= _SHORT:
+        return _short_table(discount, base, depth)
     return discount_table(discount.formula, depth, base=base, exponent=discount.exponent)
+
+
+@lru_cache(maxsize=256)
+def _short_table(discount: Discount, base: float, depth: int) -> Floats:
+    table = discount_table(discount.formula, depth, base=base, exponent=discount.exponent)
+    table.flags.writeable = False
+    return table
 
 
 class Ideal(NamedTuple):
@@ -124,7 +138,8 @@ class Worksheet:
     @cached_property
     def longest(self) -> int:
         """The length of the longest list or pool: the deepest rank that there is."""
-        pools = np.diff(self.matched.pool_offsets)
+        offsets = self.matched.pool_offsets
+        pools = offsets[1:] - offsets[:-1]
         return int(max(self.matched.retrieved.max(initial=0), pools.max(initial=0)))
 
     @cached_property
@@ -291,8 +306,79 @@ class Worksheet:
         return np.maximum(worth, 0.0)
 
 
-Compute = Callable[[Worksheet, Parameters, Cutoffs], Floats]
+Compute = Callable[[Worksheet, Parameters, Cutoffs], Floats | Ints]
 """Computes a family: its parameters and cutoffs → values [query, cutoff]."""
+
+
+class Terms(NamedTuple):
+    """What each row of a worksheet is worth (n,), and how much that counts down to a cutoff (n,)."""
+
+    worth: Floats
+    weight: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """How a family is computed, and the terms of its documents, which `explain` and the report show.
+
+    Attributes:
+        worth: what documents are worth, as the heading of a column.
+        weight: what that is multiplied by; "" where all count the same, unless their order is open.
+        terms: the worth and the weight of each row, where no row begins below the cutoff.
+        values: of every query.
+        divisor: the number (q, c) or (q, 1) that the sum of the terms is divided by; None where the value is
+            another function of the terms.
+        over: how the divisor is written; "" where the sum is the value.
+        has_ideal: whether the divisor is the sum of the terms of all judged documents, best first.
+        adds: whether the terms add up to something; else only the worth and the weight are shown.
+    """
+
+    worth: str
+    weight: str
+    terms: Callable[[Worksheet, Parameters, int | None], Terms]
+    values: Compute
+    divisor: Compute | None = None
+    over: str = ""
+    has_ideal: bool = False
+    adds: bool = True
+
+
+def _undivided(_: Worksheet, __: Parameters, ___: Cutoffs) -> Floats:
+    return np.ones((1, 1))
+
+
+def sum_of_terms(
+    worth: str,
+    weight: str,
+    terms: Callable[[Worksheet, Parameters, int | None], Terms],
+    total: Compute | None = None,
+    divisor: Compute = _undivided,
+    over: str = "",
+    *,
+    has_ideal: bool = False,
+    divide: Callable[[Any, Any], Floats] = ratio,
+) -> Arithmetic:
+    """Return a family whose value is the sum of its terms, divided by one number.
+
+    `total` sums them down to each cutoff; None for a family without cutoffs, whose terms are summed here.
+    """
+
+    def all_terms(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+        worths, weights = terms(sheet, parameters, None)
+        return sums(worths * weights, sheet.owner, len(sheet.matched.queries))[:, None]
+
+    add = total or all_terms
+
+    def values(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+        return divide(add(sheet, parameters, cutoffs), divisor(sheet, parameters, cutoffs))
+
+    return Arithmetic(worth, weight, terms, values, divisor, over, has_ideal)
+
+
+def discounted(sheet: Worksheet, worth: Floats, discounts: Floats, cutoff: int | None) -> Terms:
+    """Return terms (n,) from a discount (depth+1,) by rank, the mean where the order of documents is open."""
+    _, first, last = sheet.graded()
+    return Terms(worth, mean_discount(discounts, first, last, cutoff))
 
 
 def _without_losses(worth: Floats) -> Floats:
@@ -324,47 +410,56 @@ class Relevant:
 
     `rank`, `owner` and `place` (n,) are of those documents: the rank, the query, and the place
     among the relevant documents of the query, from 1. `total` (q,) counts the relevant documents,
-    retrieved or not.
+    retrieved or not. `rel` is the lowest grade that is relevant.
     """
 
     rank: Ints
     owner: Ints
     place: Ints
     total: Ints
+    rel: float
 
 
+def shared(
+    compute: Callable[Concatenate[Worksheet, Given], Made],
+) -> Callable[Concatenate[Worksheet, Given], Made]:
+    """Have a function of a worksheet computed once for its other arguments, for all measures."""
+
+    @wraps(compute)
+    def once(sheet: Worksheet, /, *given: Given.args, **named: Given.kwargs) -> Made:
+        key = (compute, *(tuple(one.items()) if isinstance(one, Mapping) else one for one in given))
+        if key not in sheet.kept:
+            sheet.kept[key] = compute(sheet, *given, **named)
+        made: Made = sheet.kept[key]
+        return made
+
+    return once
+
+
+@shared
 def relevant(sheet: Worksheet, rel: float) -> Relevant:
     """Return the relevant documents of a sheet whose order is certain."""
-    key = "relevant", rel
-    if key not in sheet.kept:
-        grades, rank = sheet.certain_grades()
-        chosen = grades >= rel
-        place = running_counts(chosen, sheet.matched.offsets)
-        sheet.kept[key] = Relevant(
-            rank[chosen], sheet.owner[chosen], place[chosen], relevant_total(sheet, rel)
-        )
-    found: Relevant = sheet.kept[key]
-    return found
+    grades, rank = sheet.certain_grades()
+    chosen = grades >= rel
+    place = running_counts(chosen, sheet.matched.offsets)
+    total = relevant_total(sheet, rel)
+    return Relevant(rank[chosen], sheet.owner[chosen], place[chosen], total, rel)
 
 
+@shared
 def relevant_total(sheet: Worksheet, rel: float) -> Ints:
     """Return how many relevant documents (q,) there are, retrieved or not."""
-    key = "total", rel
-    if key not in sheet.kept:
-        matched = sheet.matched
-        owner = owners(matched.pool_offsets)
-        sheet.kept[key] = counts(matched.pool_grades >= rel, owner, len(matched.queries))
-    found: Ints = sheet.kept[key]
-    return found
+    matched = sheet.matched
+    return counts(matched.pool_grades >= rel, owners(matched.pool_offsets), len(matched.queries))
 
 
 def are_judged(sheet: Worksheet) -> Bools:
     """Return which (n,) rows are judgments, as `sheet.graded` has them.
 
-    All are, but for those that only mark a document, where there are such.
+    All are, but for those that only mark a document, where there are such, and those without a grade.
     """
     grades, _, _ = sheet.graded()
-    return grades >= 0 if sheet.marks else np.ones(grades.size, np.bool_)
+    return grades >= 0 if sheet.marks else ~np.isnan(grades)
 
 
 def expected_hits(sheet: Worksheet, chosen: Bools, cutoffs: Cutoffs) -> Floats:
@@ -401,7 +496,7 @@ def worth_of(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Ints, In
 
 def worth_on_scale(grades: Floats, parameters: Parameters, highest: Floats | float = 1.0) -> Floats:
     """Return what grades (n,) are worth, from 0 to 1; `highest` is that of the query, where the scale is its own."""
-    scale, worth = parameters["max"], np.maximum(grades, 0.0)
+    scale, worth = parameters["max"], np.fmax(grades, 0.0)  # 0 without a grade
     if scale == "none":
         worth = (grades >= parameters["rel"]).astype(np.float64)
     elif scale == "query":

@@ -12,20 +12,19 @@ from gainful import arguments
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage, notes_of
-from gainful.evaluation.mean_intervals import mean_interval
-from gainful.evaluation.means_over_queries import aggregate_of
+from gainful.evaluation.mean_intervals import ends_of, interval_or_none, mean_interval
+from gainful.evaluation.measuring import aggregate_of
 from gainful.evaluation.request import find_measure
 from gainful.evaluation.scores import Scores
 from gainful.measures.measure import Measure
-from gainful.measures.measure_family import GEOMETRIC, MEAN
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
-from gainful.rendering.table_formats import Cell, Table, as_text
-from gainful.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table, as_text
+from gainful.output.writing.result_base import Result
 
 if TYPE_CHECKING:
-    from gainful.statistics.intervals import Interval
+    from gainful.arithmetic.statistics.intervals import Interval
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,20 +164,10 @@ class LearningCurve(Result):
         means = {measure: self.means(measure) for measure in self.measures}
         for row, iteration in enumerate(self.iterations):
             for measure in self.measures:
-                low, high = self._ends(row, measure)
-                rows.append([iteration, str(measure), means[measure][row], low, high])
+                interval = interval_or_none(measure, self._counted_values(row, measure))
+                rows.append([iteration, str(measure), means[measure][row], *ends_of(interval)])
         names = ["iteration", "measure", "mean", "low", "high"]
         return Table(names, rows, notes=notes_of(self.policy, self.coverage))
-
-    def _ends(self, row: int, measure: Measure) -> tuple[float | None, float | None]:
-        """Return the ends of an interval; None where there is none."""
-        values = self._counted_values(row, measure)
-        if measure.family.aggregate not in (MEAN, GEOMETRIC) or np.isnan(values).any():
-            return None, None
-        if not values.size:
-            return None, None
-        found = mean_interval(measure, values)
-        return (found.low, found.high) if found.known else (None, None)
 
     def _counted_values(self, row: int, measure: Measure) -> Floats:
         column = self.measures.index(measure)

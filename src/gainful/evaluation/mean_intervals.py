@@ -1,21 +1,14 @@
-"""The interval of the mean of a run: for one measure, and for several runs as a table."""
+"""The interval of a mean over queries, and what readers must know of it."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gainful import arguments
-from gainful.array_types import Floats
-from gainful.errors import InputError
-from gainful.evaluation.means_over_queries import summands
-from gainful.measures.measure import Measure
-from gainful.measures.measure_family import GEOMETRIC, RUN, SUM
-from gainful.rendering.table_formats import Cell, Table
-from gainful.statistics.argument_checks import read_share
-from gainful.statistics.intervals import (
+from gainful.arithmetic.statistics.argument_checks import read_share
+from gainful.arithmetic.statistics.intervals import (
     INTERVALS,
     Interval,
     caution,
@@ -23,11 +16,14 @@ from gainful.statistics.intervals import (
     intervals_of_means,
     possible_ends,
 )
-from gainful.statistics.moments import moments
-from gainful.statistics.resampling import Draws
-
-if TYPE_CHECKING:
-    from gainful.evaluation.scores import Scores
+from gainful.arithmetic.statistics.moments import moments
+from gainful.arithmetic.statistics.resampling import Draws
+from gainful.array_types import Floats
+from gainful.errors import InputError
+from gainful.evaluation.measuring import summands
+from gainful.measures.measure import Measure
+from gainful.measures.measure_family import GEOMETRIC, RUN, SUM
+from gainful.output.rendering.table_formats import Cell
 
 _CAUTIONS = 5  # under a table
 
@@ -96,53 +92,18 @@ def _exp(end: float) -> float:
         return math.inf
 
 
-def intervals_of(
-    scores: "Scores", *, method: str = "hall", level: float = 0.95
-) -> dict[str, Interval | None]:
-    """Return the interval of the mean of every measure, by its name.
-
-    None stands for a sum, for what the run has as a whole, and for a mean that is undefined.
-    """
-    return {
-        str(measure): scores.interval(measure, method=method, level=level)
-        if has_interval(measure, scores.counted_values(measure))
-        else None
-        for measure in scores.measures
-    }
-
-
 def has_interval(measure: Measure, values: Floats) -> bool:
     """Return whether the values of a measure have a mean that is known, and no sum."""
     return measure.family.aggregate not in (SUM, RUN) and not np.isnan(values).any()
 
 
-def intervals_table(
-    runs: "Mapping[str, Scores]",
-    *,
-    method: str = "hall",
-    level: float = 0.95,
-) -> Table:
-    """Return a row for each run and measure: the mean, its interval, and how many queries count.
-
-    Args:
-        runs: name → scores.
-        method: a key of `INTERVALS`.
-        level: above 0 and below 1.
-    """
-    arguments.choice(method, "method", INTERVALS)
-    level = read_share(level, "level")
-    rows: list[list[Cell]] = []
-    told: list[tuple[str, Measure, Floats, Interval | None]] = []
-    for name, scores in runs.items():
-        found = intervals_of(scores, method=method, level=level)
-        cells = scores.cells()
-        for measure, mean in zip(scores.measures, cells, strict=True):
-            values, interval = scores.counted_values(measure), found[str(measure)]
-            queries = None if measure.family.aggregate == RUN else values.size
-            rows.append([name, str(measure), mean, *ends_of(interval), queries])
-            told.append((f"{measure}, {name}", measure, values, interval))
-    columns = ["run", "measure", "mean", *names_of_ends(level), "queries"]
-    return Table(columns, rows, notes=cautions_of_intervals(told, method, level))
+def interval_or_none(
+    measure: Measure, values: Floats, *, method: str = "hall", level: float = 0.95
+) -> Interval | None:
+    """Return the interval of a mean, or None where there is none: of a sum, and of what is undefined."""
+    if not values.size or not has_interval(measure, values):
+        return None
+    return mean_interval(measure, values, method=method, level=level)
 
 
 def cautions_of_intervals(

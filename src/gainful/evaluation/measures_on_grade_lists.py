@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gainful.arithmetic.number_arrays import as_array, as_numbers
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.gains_ranks_and_ideals import gains_of
 from gainful.evaluation.scores import measure_matched
-from gainful.inputs.arrays import as_array, as_numbers
 from gainful.matching.array_matching import match_ranked
 from gainful.matching.keyword_options import naming_keywords
 from gainful.matching.matched import Matched, offsets_of

@@ -1,14 +1,17 @@
 """Every measure of every query: how each family is computed (`COMPUTE`), batch by batch on all cores."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.arithmetic.cores import cores, in_parallel, keep_memory
+from gainful.arithmetic.kernels.operations_on_measures import OPERATIONS
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing import (
@@ -19,31 +22,106 @@ from gainful.evaluation.computing import (
     user_models,
 )
 from gainful.evaluation.gains_ranks_and_ideals import (
+    Arithmetic,
     Compute,
     Worksheet,
     expected_hits,
     relevant_total,
 )
-from gainful.evaluation.means_over_queries import apply_policy
-from gainful.evaluation.values_before_policy import Measured
-from gainful.inputs.cores import cores, in_parallel, keep_memory
-from gainful.kernels.operations_on_measures import OPERATIONS
 from gainful.matching.matched import Matched
-from gainful.measures.baseline_in_formulas import BaselineMeasure, refuse_without_baseline
-from gainful.measures.combination import Combination
+from gainful.measures.formulas import BaselineMeasure, Combination, refuse_without_baseline
 from gainful.measures.gain import Gain
-from gainful.measures.ir_measures_definitions import DocumentMeasure
-from gainful.measures.measure import Measure
-from gainful.measures.measure_family import OPTIONAL
+from gainful.measures.measure import CATALOGUE, Measure
+from gainful.measures.measure_family import GEOMETRIC, GRADES, OPTIONAL, RUN, SUM, Family
+from gainful.measures.notation import DocumentMeasure
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import Policy
+from gainful.message_texts import shown
+from gainful.output.rendering.table_formats import Cell
+from gainful.rows.identifiers import examples
 
-COMPUTE: Mapping[str, Compute] = {
-    **cumulated_gain.COMPUTE,
-    **precision_and_counts.COMPUTE,
-    **average_precision_and_kin.COMPUTE,
-    **user_models.COMPUTE,
-}
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The bare numbers of a run, before the policy gives them a meaning.
+
+    Attributes:
+        queries: (q,) ids.
+        values: [query, measure] float64; 0 where a normalised measure is undefined.
+        empty: [query, measure] bool, True where the query has no positive gain.
+        missing: (q,) bool, True where the run has no such query.
+        tied: (q,) int64, how many judged documents share their score with another.
+        seen: (q,) int64, documents looked at: all, or those down to a depth.
+        unjudged: (q,) float64, those of them without a judgment; where ties are averaged over, as
+            many as there are on average.
+    """
+
+    queries: tuple[str, ...]
+    values: NDArray[np.float64]
+    empty: NDArray[np.bool_]
+    missing: NDArray[np.bool_]
+    tied: NDArray[np.int64]
+    seen: NDArray[np.int64]
+    unjudged: NDArray[np.float64]
+
+
+Held = tuple[tuple[str, ...], Floats, Bools]
+
+
+class Rows:
+    """The values of queries, as the policy has them: a row for each query, a column for each measure."""
+
+    def __init__(self, queries: tuple[str, ...], values: Floats, counted: Bools) -> None:
+        values.flags.writeable = counted.flags.writeable = False
+        self._arrays = queries, values, counted
+
+    @property
+    def _held(self) -> Held:
+        return self._arrays
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """(q,) ids of the queries that count for at least one measure."""
+        return self._held[0]
+
+    @property
+    def values(self) -> Floats:
+        """[query, measure], read-only; NaN where not counted."""
+        return self._held[1]
+
+    @property
+    def counted(self) -> Bools:
+        """[query, measure], read-only."""
+        return self._held[2]
+
+
+def registered(
+    families: Iterable[Family], *tables: Mapping[str, Arithmetic]
+) -> dict[str, Arithmetic]:
+    """Return the arithmetic of families by name; refuse a family that `explain` could not work out."""
+    arithmetic = {name: entry for table in tables for name, entry in table.items()}
+    for family in families:
+        entry = arithmetic.get(family.name)
+        if family.needs == GRADES and not isinstance(entry, Arithmetic):
+            raise MeasureError(
+                f"the family {family.name}",
+                "an `Arithmetic` in a table COMPUTE of evaluation/computing/: its values, and its terms for `explain`",
+                "none" if entry is None else shown(entry),
+                "docs/develop/architecture.md has the recipe of a new measure.",
+            )
+    return arithmetic
+
+
+COMPUTE: Mapping[str, Arithmetic] = registered(
+    CATALOGUE,
+    cumulated_gain.COMPUTE,
+    precision_and_counts.COMPUTE,
+    average_precision_and_kin.COMPUTE,
+    user_models.COMPUTE,
+)
 
 _LINEAR = Gain("linear")
 # Documents: fewer are not worth a thread; the arrays of more are handed back to the system after
@@ -54,6 +132,7 @@ _WORTH_A_THREAD, _LARGEST = 50_000, 260_000
 _FEW_THREADS = 4
 
 Part = TypeVar("Part")
+Array = TypeVar("Array", bound=np.ndarray)
 
 
 def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
@@ -72,6 +151,10 @@ def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
         if isinstance(first, DocumentMeasure):
             for column in columns:
                 values[:, column] = _of_documents(sheet, measures[column])
+            continue
+        if first.family.needs != GRADES:
+            for column in columns:
+                values[:, column] = _of_tables(sheet, measures[column])
             continue
         sheet.measuring = first.at(None) if first.family.cutoff == OPTIONAL else first
         # A sum that is too large is refused below, with a name, instead of warned about here.
@@ -144,11 +227,34 @@ def _of_baseline(sheet: Worksheet, measure: BaselineMeasure) -> Floats:
     return np.array([known.get(query, math.nan) for query in sheet.matched.queries], np.float64)
 
 
+def _of_tables(sheet: Worksheet, measure: Measure) -> Floats:
+    """Return what a measure that needs more than grades is (q,); NaN where a query has no value, 0 where it is empty."""
+    if measure.of_run is None:
+        raise MeasureError(
+            str(measure),
+            f"{measure.family.needs} beside judgments and run",
+            "ranks and grades alone",
+            "gf.evaluate, gf.evaluate_runs, gf.compare, gf.report and gf.explain measure it.",
+        )
+    known = measure.of_run.values
+    if isinstance(known, float):
+        return np.full(len(sheet.matched.queries), np.nan)
+    found = (known.get(query, math.nan) for query in sheet.matched.queries)
+    return np.array([0.0 if value is None else value for value in found], np.float64)
+
+
+def _empty_of_tables(sheet: Worksheet, measure: Measure) -> Bools:
+    known = {} if measure.of_run is None else measure.of_run.values
+    if isinstance(known, float):
+        return np.zeros(len(sheet.matched.queries), np.bool_)
+    return np.array([known.get(query, 0.0) is None for query in sheet.matched.queries], np.bool_)
+
+
 def _how(measure: Measure) -> Compute:
     """Return how a measure is computed."""
     if isinstance(measure, OwnMeasure):
         return partial(own_measures.compute, measure.own)
-    return COMPUTE[measure.name]
+    return COMPUTE[measure.name].values
 
 
 def _by_cutoffs(
@@ -170,6 +276,8 @@ def empty_for(sheet: Worksheet, measures: Sequence[Measure]) -> Bools:
         if isinstance(first, OwnMeasure | Combination | BaselineMeasure | DocumentMeasure):
             # Its parameters have a meaning of their own.
             nothing: Bools = sheet.empty(_LINEAR)[:, None]
+        elif first.of_run is not None:
+            nothing = np.column_stack([_empty_of_tables(sheet, measures[each]) for each in columns])
         elif "rel" in parameters:
             nothing = (relevant_total(sheet, parameters["rel"]) == 0)[:, None]
         elif first.name in cumulated_gain.EMPTY:
@@ -181,10 +289,14 @@ def empty_for(sheet: Worksheet, measures: Sequence[Measure]) -> Bools:
 
 
 def _refuse_overflow(values: Floats, sheet: Worksheet, measures: Sequence[Measure]) -> None:
+    finite = np.isfinite(values)
+    if finite.all():
+        return
     apart = [
-        isinstance(each, Combination | BaselineMeasure) for each in measures
+        isinstance(each, Combination | BaselineMeasure) or each.of_run is not None
+        for each in measures
     ]  # looked at before
-    odd = ~np.isfinite(values) & ~np.array(apart)
+    odd = ~finite & ~np.array(apart)
     if not odd.any():
         return
     row, column = np.argwhere(odd)[0]
@@ -230,15 +342,18 @@ def match_and_measure(
 
 
 def _joined(measured: Sequence[Measured]) -> Measured:
+    if len(measured) == 1:
+        return measured[0]
+    queries = tuple(chain.from_iterable(part.queries for part in measured))
+    arrays = ("values", "empty", "missing", "tied", "seen", "unjudged")
     return Measured(
-        queries=tuple(chain.from_iterable(part.queries for part in measured)),
-        values=np.concatenate([part.values for part in measured]),
-        empty=np.concatenate([part.empty for part in measured]),
-        missing=np.concatenate([part.missing for part in measured]),
-        tied=np.concatenate([part.tied for part in measured]),
-        seen=np.concatenate([part.seen for part in measured]),
-        unjudged=np.concatenate([part.unjudged for part in measured]),
+        queries, *(together([getattr(part, name) for part in measured]) for name in arrays)
     )
+
+
+def together(arrays: Sequence[Array]) -> Array:
+    """Return arrays as one, that of a single batch without a copy."""
+    return arrays[0] if len(arrays) == 1 else cast("Array", np.concatenate(arrays))
 
 
 def batches_for(documents: int) -> int:
@@ -282,8 +397,142 @@ def _looked_at(
     if depth is None:
         return matched.seen, matched.unjudged.astype(np.float64)
     seen = np.minimum(matched.retrieved, depth)
-    judged = np.diff(matched.offsets).astype(np.float64)
+    judged = (matched.offsets[1:] - matched.offsets[:-1]).astype(np.float64)
     if sheet.policy.ties in ("average", "best", "worst") and (matched.rank_last > depth).any():
         every = np.ones(matched.rank.size, np.bool_)
         judged = expected_hits(sheet, every, [depth])[:, 0]
     return seen, np.maximum(seen - judged, 0.0)
+
+
+SKIPPED = ("skip", "skip_all")
+"""The answers to `empty` that leave a query out."""
+
+_EMPTY = {"zero": 0.0, "one": 1.0, "nan": np.nan}
+
+
+def apply_policy(measured: Measured, measures: Sequence[Measure], policy: Policy) -> Bools:
+    """Give the bare values their meaning, in place; return where [query, measure] they count."""
+    values, missing = measured.values, measured.missing
+    counted = np.ones(values.shape, np.bool_)
+    for column, measure in enumerate(measures):
+        if measure.of_run is not None:  # its tables say of which queries there are values
+            counted[:, column] = ~np.isnan(values[:, column])
+        elif measure.family.needs_run:
+            values[missing, column] = 0.0
+        empty = measured.empty[:, column]
+        if isinstance(measure, Combination | BaselineMeasure) and policy.empty != "nan":
+            counted[:, column] = ~np.isnan(values[:, column])  # where all in it counts
+        if not measure.family.normalised and policy.empty != "skip_all":
+            continue
+        if policy.empty in SKIPPED:
+            counted[empty, column] = False
+        elif policy.empty in _EMPTY:
+            values[empty, column] = _EMPTY[policy.empty]
+    if policy.missing == "skip":
+        counted[missing] = False
+    values[~counted] = np.nan
+    return counted
+
+
+Queries = tuple[int, Callable[[], Iterable[str]]]
+"""How many queries are of a kind, and what returns the ids of some of them."""
+
+_REFUSED = {
+    "missing": ("every judged query", "missing"),
+    "extra": ("judged queries only", "without judgments"),
+    "empty": ("a positive gain in every query, or a relevant document", "without"),
+}
+
+
+def refuse_by_policy(
+    measures: Sequence[Measure],
+    policy: Policy,
+    *,
+    missing: Queries,
+    extra: Queries,
+    empty: Iterable[Queries],
+) -> None:
+    """Refuse queries where the policy says so.
+
+    Args:
+        measures: (m,).
+        policy: with an answer to each of these.
+        missing: queries that the run lacks.
+        extra: queries without judgments.
+        empty: (m,) queries without positive gain, for each measure.
+    """
+    refused = [("missing", "run", missing), ("extra", "run", extra)]
+    for measure, queries in zip(measures, empty, strict=True):
+        if measure.family.normalised:
+            refused.append(("empty", str(measure), queries))
+    for choice, where, (count, ids) in refused:
+        if count and getattr(policy, choice) == "error":
+            expected, found = _REFUSED[choice]
+            found = f"{count} {found}: {examples(ids())}"
+            raise InputError(where, expected, found, choice=f"{choice}=error")
+
+
+def refuse_nothing_counted(measure: Measure, count: int, policy: Policy) -> None:
+    """Refuse a mean over no queries."""
+    if not count and measure.family.aggregate != RUN:
+        choice = f"missing={policy.missing} empty={policy.empty}"
+        raise InputError(
+            str(measure),
+            "at least one query to average over",
+            f"none left by the policy {choice}",
+            choice=choice,
+        )
+
+
+def means_of(measures: Sequence[Measure], values: Floats, counted: Bools) -> dict[str, float]:
+    """Return the mean of every measure by its name, over the queries that count for it.
+
+    Args:
+        measures: (m,).
+        values: [query, measure].
+        counted: [query, measure].
+    """
+    columns = zip(measures, values.T, counted.T, strict=True)
+    return {str(each): aggregate_of(each, column[at].tolist()) for each, column, at in columns}
+
+
+def aggregate_of(measure: Measure, values: list[float]) -> float:
+    """Return what a measure has over all queries, from the values of those that count.
+
+    Sums are exact before the one rounding at the end.
+    """
+    if measure.of_run is not None and isinstance(measure.of_run.values, float):
+        return measure.of_run.values
+    try:
+        return aggregate_of_sum(measure, math.fsum(summands(measure, values)), len(values))
+    except OverflowError:
+        if measure.family.aggregate == SUM:
+            raise
+        return math.fsum(value / len(values) for value in values)  # the mean may still be a number
+
+
+def aggregate_of_sum(measure: Measure, total: float, count: int) -> float:
+    """Return what a measure has over all queries, from the sum of its summands.
+
+    >>> from gainful.measures.notation import parse
+    >>> aggregate_of_sum(parse("RR"), 1.5, 3), aggregate_of_sum(parse("num_rel"), 6.0, 3)
+    (0.5, 6.0)
+    """
+    if measure.family.aggregate == SUM:
+        return total
+    return math.exp(total / count) if measure.family.aggregate == GEOMETRIC else total / count
+
+
+def summands(measure: Measure, values: list[float]) -> list[float]:
+    """Return what is summed of a measure: its values, or their logarithms."""
+    if measure.family.aggregate != GEOMETRIC:
+        return values
+    floor = measure.parameters["floor"]
+    return [value if math.isnan(value) else math.log(max(value, floor)) for value in values]
+
+
+def cell_of(measure: Measure, mean: float | None) -> Cell:
+    """Return the mean of a measure for a table: a sum that is whole without a point."""
+    if measure.family.aggregate == SUM and mean is not None and mean.is_integer():
+        return int(mean)
+    return mean

@@ -1,20 +1,30 @@
 """`Request`: the measures that are asked for, the policy, and the tool to measure like."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gainful.errors import GainfulError, InputError, MeasureError, PolicyError, warn
+from gainful.array_types import AnyArray
+from gainful.errors import (
+    DisjointError,
+    GainfulError,
+    InputError,
+    MeasureError,
+    PolicyError,
+    about,
+    warn,
+)
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.reader import Reader, reading
-from gainful.measures.baseline_in_formulas import measures_inside, refuse_without_baseline
-from gainful.measures.dialect import Dialect
+from gainful.measures.formulas import measures_inside, refuse_without_baseline
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import GRADES
+from gainful.measures.measures_by_need import parse_of
 from gainful.measures.notation import (
     GivenMeasure,
     Measures,
@@ -23,9 +33,30 @@ from gainful.measures.notation import (
     read_measures,
 )
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
+from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import counted, shown
+from gainful.rows.grades_scores_or_ranks import RUN
+from gainful.rows.input_types import Judgments
+
+if TYPE_CHECKING:
+    from gainful.rows.duckdb_engine import Session
 
 _LEAST_TOP, _FEW_STARS, _MOST_STARS = 4.5, 5.0, 10.0  # the highest ratings of the usual scales
+
+
+class TablesGiven:
+    """The tables that a caller gives beside judgments and run, and what was read of them for a reader."""
+
+    def __init__(self, options: Mapping[str, object]) -> None:
+        self.options = options
+        self._read: dict[str, tuple[Session, object]] = {}
+
+    def read(self, what: str, reader: Reader, read: Callable[[], Any]) -> Any:
+        """Return what was read of some tables, once for all runs of a reader."""
+        known = self._read.get(what)
+        if known is None or known[0] is not reader.session:
+            known = self._read[what] = reader.session, read()
+        return known[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +67,13 @@ class Request:
         measures: in the order asked.
         policy: the caller's, or the tool's, as `policy_for` has it for the measures.
         tool: the dialect that is asked for; None where none is.
+        tables: what measures need that are made of more than grades.
     """
 
     measures: tuple[Measure, ...]
     policy: Policy
     tool: Dialect | None
+    tables: TablesGiven = field(default_factory=lambda: TablesGiven({}))
 
     @property
     def measure(self) -> Measure:
@@ -49,7 +82,7 @@ class Request:
         return found
 
     @contextmanager
-    def reader_of(self, judgments: object, options: MeasuringOptions) -> Iterator[Reader]:
+    def reader_of(self, judgments: Judgments | None, options: MeasuringOptions) -> Iterator[Reader]:
         """Yield a reader of judgments; an error about a choice of the policy says if it is the tool's."""
         with speaking(self.tool), reading(judgments, self.policy, options) as reader:
             yield reader
@@ -59,7 +92,7 @@ class Request:
         if self.tool is None:
             reader.warn_of_marks()
 
-    def refuse_grades(self, listed: NDArray[Any], judged: NDArray[Any]) -> None:
+    def refuse_grades(self, listed: AnyArray, judged: AnyArray) -> None:
         """Refuse grades that the tool does not take; see `refuse_grades`."""
         refuse_grades(self.tool, listed, judged, self.measures)
 
@@ -81,7 +114,7 @@ def read_request(
         raise
     if not baseline:
         refuse_without_baseline(asked)
-    return Request(asked, policy_for(policy, asked), tool)
+    return Request(asked, policy_for(policy, asked), tool, TablesGiven(options))
 
 
 def _is_run(given: object) -> bool:
@@ -98,7 +131,7 @@ def read_one(measure: GivenMeasure, options: MeasuringOptions) -> Request:
     policy, tool = _policy_and_tool(options)
     asked = (read_measure(measure) if tool is None else tool.measure(measure),)
     refuse_without_baseline(asked)
-    return Request(asked, policy_for(policy, asked), tool)
+    return Request(asked, policy_for(policy, asked), tool, TablesGiven(options))
 
 
 def read_unmeasured(options: MeasuringOptions) -> Request:
@@ -150,8 +183,8 @@ def read_tool(dialect: str | Dialect | None, policy: GivenPolicy | None) -> Dial
             "policy",
             f"none beside the dialect {found.name}, which has its own",
             shown(policy),
-            "To change a choice of it: dataclasses.replace(gainful.dialect(...).policy, ...), with "
-            "the measure that gainful.dialect(...).measure(...) returns.",
+            "To change a choice of it: dataclasses.replace(gainful.measures.dialect(...).policy, ...), with "
+            "the measure that gainful.measures.dialect(...).measure(...) returns.",
         )
     return found
 
@@ -170,24 +203,26 @@ def asked_of(measures: Measures, tool: Dialect | None) -> tuple[Measure, ...]:
 
 
 def find_measure(
-    measure: GivenMeasure, measures: Sequence[Measure], dialect: str | None
+    measure: GivenMeasure, measures: Sequence[Measure], dialect: str | None = None
 ) -> Measure | None:
     """Return which of the measures of some scores is meant; None where none is.
 
-    That is the one of this name; else what the dialect, whose scores they are, makes of it.
+    That is the one of this name; else what the dialect, whose scores they are, makes of it; else a
+    measure of subtopics or items that other tools call so.
 
     >>> from gainful.measures.dialect_catalogue import dialect as find_dialect
     >>> asked = asked_of(["nDCG@10", "P@5"], find_dialect("lightgbm"))
     >>> find_measure("ndcg@10", asked, "lightgbm")
     Measure('nDCG(gain=exp2, ideal=retrieved)@10')
     """
-    if isinstance(measure, str):  # a gain that is a function has no notation that reads back
-        for known in measures:
-            if str(known) == measure:
-                return known
+    for known in measures:  # a gain that is a function has no notation that reads back
+        if isinstance(measure, str | Measure) and measure in (known, str(known)):
+            return known
     from gainful.measures.dialect_catalogue import dialects
 
     readers = [read_measure, *(each.measure for each in dialects() if each.name == dialect)]
+    needs = dict.fromkeys(each.family.needs for each in measures)
+    readers += [partial(parse_of, need) for need in needs if need != GRADES]
     problems = []
     for read in readers:
         try:
@@ -203,7 +238,7 @@ def find_measure(
 
 
 def refuse_grades(
-    tool: Dialect | None, listed: NDArray[Any], judged: NDArray[Any], measures: Iterable[Measure]
+    tool: Dialect | None, listed: AnyArray, judged: AnyArray, measures: Iterable[Measure]
 ) -> None:
     """Refuse grades that a tool does not take, before anything is computed from them.
 
@@ -255,7 +290,8 @@ def warn_of_ratings(grades: Sequence[float], measures: Iterable[Measure], what: 
         f"{what}: the grades look like ratings, from {grades[0]:g} to {grades[-1]:g} without a 0, and "
         f"{first}{more} {verb} a document with a rating of {worst:g} as relevant. Name the lowest rating "
         f"that is good: {first.having(rel=good)}. If every rated document is relevant, write "
-        f"{first.having(rel=0.5)}."
+        f"{first.having(rel=0.5)}.",
+        "input.ratings",
     )
 
 
@@ -276,6 +312,25 @@ def _good_rating(grades: Sequence[float]) -> int | None:
     if few and (not whole or grades[-1] == _FEW_STARS):
         return 4
     return None if few or not whole else 8
+
+
+@contextmanager
+def naming_run(name: str, among: Mapping[str, object]) -> Iterator[None]:
+    """Say which of several runs an error or a warning is about."""
+    if len(among) == 1:
+        yield
+        return
+    run = f"run {shown(name)}"
+    try:
+        with about(run):
+            yield
+    except InputError as problem:
+        what, comma, place = problem.where.partition(", ")
+        if isinstance(problem, DisjointError):
+            raise problem.at(f"{run}, {problem.where}") from None
+        if what != RUN.name:
+            raise
+        raise problem.at(f"{run}{comma}{place}") from None
 
 
 @contextmanager

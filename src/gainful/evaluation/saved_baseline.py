@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, NoReturn
 
@@ -20,32 +20,31 @@ from gainful import arguments
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage, count_queries
-from gainful.evaluation.per_query import PerQuery
-from gainful.evaluation.scores import Scores
-from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, beginning, opened, path_of, plain_file
-from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.nested_json import RepeatedError, unique_keys
-from gainful.measures.baseline_in_formulas import measures_inside, of_baseline
+from gainful.evaluation.measuring import Rows
+from gainful.evaluation.scores import PerQuery, Scores
+from gainful.measures.formulas import measures_inside, of_baseline
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import GRADES
 from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
 from gainful.message_texts import shown
-from gainful.rendering.table_formats import Table
+from gainful.output.rendering.table_formats import Table
+from gainful.output.writing.atomic_files import name_of, replacing
+from gainful.output.writing.packing import PACKINGS
+from gainful.output.writing.result_base import Result
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.files import BYTE_ORDER_MARK, LocalFile, beginning, opened, path_of, plain_file
+from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.nested_json import RepeatedError, unique_keys
 from gainful.version import VERSION
-from gainful.writing.atomic_files import name_of, replacing
-from gainful.writing.packing import PACKINGS
-from gainful.writing.result_base import Result
 
 _KIND, _FORMAT = "baseline", 1
 _NO_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _LARGEST = float(np.finfo(np.float64).max)
 _COUNTS = tuple(Coverage(0, 0, (), (), (), 0, None, 0, 0, 0, 0).counts())
-_REMEDY = "Save it again: gainful evaluate --save-baseline, or gf.save_baseline."
+_REMEDY = "Save it again: gainful evaluate --save-baseline, or gf.comparison.save_baseline."
 _SNIFFED = 300  # bytes
 _BEGINNING = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"gainful"\s*:\s*"baseline"')
-# JSON writes either as an escape, and reads two such in a row as one character.
-_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -88,10 +87,8 @@ class Baseline(Result):
     query_type: IdType = field(default=UNTYPED, compare=False)
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+        for array in (self.values, self.counted, self.judged):
+            array.flags.writeable = False
 
     @classmethod
     def of(cls, scores: Scores) -> "Baseline":
@@ -122,8 +119,8 @@ class Baseline(Result):
 
     def table(self) -> Table:
         """Return the values of each query, for rendering."""
-        names = tuple(str(measure) for measure in self.measures)
-        return PerQuery(self.queries, names, self.values, self.counted).table()
+        rows = Rows(self.queries, self.values, self.counted)
+        return PerQuery(rows, self.measures).table()
 
     def write(
         self,
@@ -138,11 +135,6 @@ class Baseline(Result):
         """
         if format is not None:
             arguments.choice(format, "format", ["json"])
-        for query in self.queries:
-            if _PAIR.search(query):
-                raise InputError(
-                    "baseline", "ids that JSON can hold", f"halves of a character in {shown(query)}"
-                )
         parts: Iterable[bytes] = [self._text()]
         packing = PurePath(name_of(path)).suffix.lower()
         if packing in PACKINGS:
@@ -394,7 +386,7 @@ def _refuse_without_notation(measure: Measure) -> None:
             f"Save what it is made of: {', '.join(map(str, dict.fromkeys(measures_inside([measure]))))}.",
         )
     try:
-        if parse(str(measure)) == measure:
+        if measure.family.needs == GRADES and parse(str(measure)) == measure:
             return
     except MeasureError:
         pass  # said below
@@ -402,8 +394,8 @@ def _refuse_without_notation(measure: Measure) -> None:
         "baseline",
         "measures that their notation names in full",
         f"'{measure}'",
-        "A gain or a discount that is a function gets a name by gainful.define. What is your own needs its name first: "
-        "gainful.use. Measures of subtopics or of recommendations cannot be saved.",
+        "A gain or a discount that is a function gets a name by gainful.measures.define. What is your own needs its name first: "
+        "gainful.measures.use. Measures of subtopics or of recommendations cannot be saved.",
     )
 
 

@@ -1,48 +1,68 @@
 """Slices of one run: the mean, its interval and the coverage of parts of the queries, worst first."""
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gainful import arguments
-from gainful.array_types import Floats
+from gainful.arithmetic.statistics.argument_checks import read_share
+from gainful.arithmetic.statistics.intervals import INTERVALS, Interval
+from gainful.arithmetic.statistics.resampling import Draws
+from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
-from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.coverage import Coverage, QueryCounts
 from gainful.evaluation.mean_intervals import (
     cautions_of_intervals,
     ends_of,
-    has_interval,
+    interval_or_none,
     mean_interval,
     names_of_ends,
 )
-from gainful.evaluation.means_over_queries import aggregate_of
-from gainful.evaluation.query_slicing import (
-    Part,
-    columns_to_cut_by,
-    parts_by_metadata,
-    parts_by_number,
-)
-from gainful.inputs.run_and_judgment_columns import SLICES_QUERY, Columns, read_columns
-from gainful.inputs.side_table_columns import SLICES
-from gainful.inputs.side_table_reader import InputTable, read_table
+from gainful.evaluation.measuring import Rows, aggregate_of, cell_of
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.measures.measure import Measure
-from gainful.measures.measure_family import SUM
-from gainful.rendering.table_formats import Cell, Table
-from gainful.statistics.argument_checks import read_share
-from gainful.statistics.intervals import INTERVALS, Interval
-from gainful.statistics.resampling import Draws
+from gainful.measures.measure_family import RUN
+from gainful.measures.policy import Policy
+from gainful.message_texts import shown
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.rows.identifiers import examples
+from gainful.rows.input_types import TableLike
+from gainful.rows.run_and_judgment_columns import SLICES_QUERY, Columns, read_columns
+from gainful.rows.side_table_columns import SLICES
+from gainful.rows.side_table_reader import InputTable, read_table
 
-if TYPE_CHECKING:
-    from gainful.evaluation.scores import Scores
+_MOST_VALUES = 12  # of a column of numbers that are taken as they are
+_BINS = 4
+_NONE = "(none)"
+_NOTHING, _UNKNOWN = -1, -2
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Queries that have something in common.
+
+    Attributes:
+        column: that tells them apart.
+        value: that they have there, or a range of it.
+        chosen: (q,) which of the queries are in it.
+        also: (e,) which of some other queries are in it, that did not say where to cut.
+    """
+
+    column: str
+    value: str
+    chosen: Bools
+    also: Bools
+
 
 AUTOMATIC = ("judged",)
 """Slices that need no metadata: how many documents are judged."""
 
-_ALL = "all"
+ALL = "all"
+"""The slice of all queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +77,49 @@ class Slicing:
     columns: Sequence[str]
     metadata: InputTable | None
 
-    def parts(self, scores: "Scores") -> list[Part]:
-        """Return the parts into which the columns cut the judged queries of scores."""
-        counts = scores.query_counts
-        found = []
+    def parts(self, counts: QueryCounts) -> list[Part]:
+        """Return the parts into which the columns cut the judged queries."""
+        parts = []
         for column in self.columns:
             if self.metadata is not None and column in self.metadata.columns:
-                found += parts_by_metadata(column, counts.queries, self.metadata, counts.extra)
+                parts += parts_by_metadata(column, counts.queries, self.metadata, counts.extra)
             else:  # queries without judgments are in none
                 nothing = np.full(len(counts.extra), np.nan)
-                found += parts_by_number(column, counts.judged.astype(np.float64), nothing)
-        return found
+                parts += parts_by_number(column, counts.judged.astype(np.float64), nothing)
+        return parts
+
+    def slices(
+        self,
+        measures: Sequence[Measure],
+        rows: Rows,
+        counts: QueryCounts,
+        policy: Policy,
+        depth: int | None,
+    ) -> "tuple[ScoreSlice, ...]":
+        """Return the slices of scores: by column, then by measure, then from the worst mean to the best."""
+        row = {query: at for at, query in enumerate(rows.queries)}
+        slices: list[ScoreSlice] = []
+        for part in self.parts(counts):
+            coverage = counts.only(part.chosen, part.also).coverage(policy, depth)
+            chosen = (counts.queries[at] for at in np.flatnonzero(part.chosen).tolist())
+            places = [row[query] for query in chosen if query in row]  # others count for no measure
+            values, counted = rows.values[places], rows.counted[places]
+            for column, measure in enumerate(measures):
+                known = values[counted[:, column], column]
+                mean = aggregate_of(measure, known.tolist()) if known.size else None
+                slices.append(
+                    ScoreSlice(part.column, part.value, measure, mean, known.size, coverage, known)
+                )
+
+        def place(one: ScoreSlice) -> tuple[int, int, float]:
+            mean = math.inf if one.known_mean is None else one.known_mean
+            return self.columns.index(one.column), measures.index(one.measure), mean
+
+        return tuple(sorted(slices, key=place))
 
 
 def read_slices(
-    slices: object, options: MeasuringOptions
+    slices: TableLike | None, options: MeasuringOptions
 ) -> tuple[InputTable | None, MeasuringOptions]:
     """Read a table of slices, whose column of queries the options may name; None where there is none.
 
@@ -147,101 +195,216 @@ class ScoreSlice:
         draws = Draws(resamples, seed)
         return mean_interval(self.measure, self.values, method=method, level=level, draws=draws)
 
-    def interval_or_none(self, *, method: str = "hall", level: float = 0.95) -> Interval | None:
-        """Return the interval, or None where there is none: of a sum, and of what is undefined."""
-        if not self.queries or not has_interval(self.measure, self.values):
-            return None
-        return self.interval(method=method, level=level)
+    @property
+    def place(self) -> str:
+        """Which slice it is, in messages; nothing for all queries."""
+        return "" if self.column == ALL else f", {self.column} {self.value}"
 
-    def to_dict(self, *, method: str = "hall", level: float = 0.95) -> dict[str, Any]:
+    @property
+    def known_mean(self) -> float | None:
+        """The mean; None where it is undefined."""
+        return None if self.mean is None or math.isnan(self.mean) else self.mean
+
+    def to_dict(self, *, method: str = "hall", level: float = 0.95) -> dict[str, object]:
         """Return all of it as plain values, with the interval by a method, at a level."""
-        interval = self.interval_or_none(method=method, level=level)
-        known = self.mean is not None and not math.isnan(self.mean)
+        interval = interval_or_none(self.measure, self.values, method=method, level=level)
         return {
             "slice": self.column,
             "value": self.value,
             "measure": str(self.measure),
             "queries": self.queries,
-            "mean": self.mean if known else None,
+            "mean": self.known_mean,
             "interval": None if interval is None else interval.to_dict(),
             "coverage": self.coverage.to_dict(),
         }
 
 
-def slices_of_scores(scores: "Scores", slicing: Slicing) -> tuple[ScoreSlice, ...]:
-    """Return the slices of scores: by column, then by measure, then from the worst mean to the best."""
-    counts = scores.query_counts
-    row = {query: at for at, query in enumerate(scores.queries)}
-    found: list[ScoreSlice] = []
-    for part in slicing.parts(scores):
-        coverage = counts.only(part.chosen, part.also).coverage(
-            scores.policy, scores.coverage.depth
-        )
-        chosen = (counts.queries[at] for at in np.flatnonzero(part.chosen).tolist())
-        rows = [row[query] for query in chosen if query in row]  # others count for no measure
-        values, counted = scores.values[rows], scores.counted[rows]
-        for column, measure in enumerate(scores.measures):
-            known = values[counted[:, column], column]
-            mean = aggregate_of(measure, known.tolist()) if known.size else None
-            found.append(
-                ScoreSlice(part.column, part.value, measure, mean, known.size, coverage, known)
-            )
-    return tuple(sorted(found, key=lambda one: _place(one, slicing, scores)))
+def intervals_table(
+    runs: Mapping[str, Sequence[ScoreSlice]], *, method: str = "hall", level: float = 0.95
+) -> Table:
+    """Return a row for each run and measure: the mean, its interval, and how many queries count.
 
-
-def _place(one: ScoreSlice, slicing: Slicing, scores: "Scores") -> tuple[int, int, float]:
-    known = one.mean is not None and not math.isnan(one.mean)
-    mean = one.mean if known and one.mean is not None else math.inf
-    return slicing.columns.index(one.column), scores.measures.index(one.measure), mean
+    Args:
+        runs: name → all queries as a slice, for each measure.
+        method: a key of `INTERVALS`.
+        level: above 0 and below 1.
+    """
+    ordered = [(run, one) for run, slices in runs.items() for one in slices]
+    intervals, notes = _intervals(ordered, method, level)
+    rows: list[list[Cell]] = []
+    for (run, one), interval in zip(ordered, intervals, strict=True):
+        queries = None if one.measure.family.aggregate == RUN else one.queries
+        mean = cell_of(one.measure, one.mean)
+        rows.append([run, str(one.measure), mean, *ends_of(interval), queries])
+    columns = ["run", "measure", "mean", *names_of_ends(level), "queries"]
+    return Table(columns, rows, notes=notes)
 
 
 def slices_table(
-    runs: "Mapping[str, Scores]", *, method: str = "hall", level: float = 0.95
+    runs: Mapping[str, Sequence[ScoreSlice]], *, method: str = "hall", level: float = 0.95
 ) -> Table:
     """Return a row for each slice, measure and run, after a row for all queries of each.
 
     Args:
-        runs: name → scores that were sliced alike.
-        method: of the intervals, a key of `INTERVALS`.
+        runs: name → all queries as a slice, for each measure, then slices that were cut alike.
+        method: a key of `INTERVALS`.
         level: above 0 and below 1.
     """
-    arguments.choice(method, "method", INTERVALS)
-    level = read_share(level, "level")
-    by_run = [(name, slices_with_all(scores)) for name, scores in runs.items()]
+    together: dict[tuple[str, str, Measure], list[tuple[str, ScoreSlice]]] = {}
+    for run, slices in runs.items():
+        for one in slices:
+            together.setdefault((one.column, one.value, one.measure), []).append((run, one))
+    ordered = [pair for pairs in together.values() for pair in pairs]
+    intervals, notes = _intervals(ordered, method, level)
     rows: list[list[Cell]] = []
-    told: list[tuple[str, Measure, Floats, Interval | None]] = []
-    for key in dict.fromkeys(key for _, each in by_run for key in each):
-        for name, each in by_run:
-            if key not in each:
-                continue
-            one = each[key]
-            interval = one.interval_or_none(method=method, level=level)
-            rows.append([*_named(one, name), *ends_of(interval), *_covered(one.coverage)])
-            where = "" if one.column == _ALL else f", {one.column} {one.value}"
-            told.append((f"{one.measure}, {name}{where}", one.measure, one.values, interval))
+    for (run, one), interval in zip(ordered, intervals, strict=True):
+        name, mean, coverage = str(one.measure), cell_of(one.measure, one.mean), one.coverage
+        row: list[Cell] = [one.column, one.value, name, run, one.queries, mean, *ends_of(interval)]
+        rows.append([*row, len(coverage.missing), len(coverage.empty), coverage.unjudged_share])
     columns = ["slice", "value", "measure", "run", "queries", "mean", *names_of_ends(level)]
     columns += ["missing", "empty", "unjudged"]
-    notes = cautions_of_intervals(told, method, level)
     notes.append("missing and empty are numbers of queries, unjudged is the share of documents")
     return Table(columns, rows, title="Slices, worst first", notes=notes)
 
 
-def slices_with_all(scores: "Scores") -> dict[tuple[str, str, Measure], ScoreSlice]:
-    """Return the slices by column, value and measure, with all queries of each measure before them."""
-    whole = [
-        ScoreSlice(_ALL, "", measure, scores[measure], values.size, scores.coverage, values)
-        for measure in scores.measures
-        for values in (scores.counted_values(measure),)
+def _intervals(
+    ordered: Sequence[tuple[str, ScoreSlice]], method: str, level: float
+) -> tuple[list[Interval | None], list[str]]:
+    """Return the interval of each mean, and what readers must know of all."""
+    arguments.choice(method, "method", INTERVALS)
+    level = read_share(level, "level")
+    intervals = [
+        interval_or_none(one.measure, one.values, method=method, level=level) for _, one in ordered
     ]
-    return {(one.column, one.value, one.measure): one for one in (*whole, *scores.slices)}
+    made = [
+        (f"{one.measure}, {run}{one.place}", one.measure, one.values, interval)
+        for (run, one), interval in zip(ordered, intervals, strict=True)
+    ]
+    return intervals, cautions_of_intervals(made, method, level)
 
 
-def _named(one: ScoreSlice, run: str) -> list[Cell]:
-    mean: Cell = one.mean
-    if one.measure.family.aggregate == SUM and one.mean is not None and one.mean.is_integer():
-        mean = int(one.mean)
-    return [one.column, one.value, str(one.measure), run, one.queries, mean]
+def columns_to_cut_by(
+    by: Sequence[str], metadata: InputTable | None, automatic: Collection[str]
+) -> list[str]:
+    """Return the columns that are asked for, each once; all of the metadata if none is named.
+
+    Args:
+        by: names of columns.
+        metadata: a table with a row for each query, if there is one.
+        automatic: the columns that need no metadata.
+    """
+    known = [*(metadata.columns if metadata is not None else ()), *automatic]
+    if not by:
+        return list(metadata.columns) if metadata is not None else []
+    for column in by:
+        if metadata is None and column not in known:
+            raise InputError(
+                "slices",
+                f"a table of queries with the column {shown(column)}",
+                "none",
+                "Give slices=…, on the command line --slices FILE; "
+                f"{' and '.join(automatic)} alone need{'s' * (len(automatic) == 1)} no table.",
+            )
+        arguments.choice(column, "slices", known, expected="a column of the metadata")
+    return list(dict.fromkeys(by))
 
 
-def _covered(coverage: Coverage) -> list[Cell]:
-    return [len(coverage.missing), len(coverage.empty), coverage.unjudged_share]
+def parts_by_metadata(
+    column: str, queries: Sequence[str], metadata: InputTable, also: Sequence[str] = ()
+) -> list[Part]:
+    """Cut queries by a column of a table: by its values, or by ranges of many numbers.
+
+    Queries that the table has no value for are a part of their own.
+
+    Args:
+        column: of the table.
+        queries: (q,) ids, which say where numbers are cut.
+        metadata: with a row for each query.
+        also: (e,) ids of other queries, which are put where they belong.
+    """
+    place = {query: at for at, query in enumerate(metadata["query"])}
+    at, others = ([place.get(query) for query in ids] for ids in (queries, also))
+    if all(one is None for one in at):
+        raise InputError(
+            f"slices {metadata.name}",
+            "some of the queries that are measured",
+            f"none of them; it has {examples(metadata['query'])}",
+            f"Measured are {examples(queries)}.",
+        )
+    if metadata.is_numeric(column):
+        numbers = metadata.numbers(column)
+        found, rest = (
+            np.array([np.nan if one is None else numbers[one] for one in places], np.float64)
+            for places in (at, others)
+        )
+        return parts_by_number(column, found, rest)
+    texts = metadata.texts(column)
+    cells, rest_cells = (
+        [None if one is None else texts[one] for one in each] for each in (at, others)
+    )
+    names = sorted({cell for cell in cells if cell is not None})
+    number = {name: code for code, name in enumerate(names)}
+    cuts = [(name, _is(code)) for code, name in enumerate(names)]
+    return _cut(
+        column, [*cuts, (_NONE, _is(_NOTHING))], _codes(cells, number), _codes(rest_cells, number)
+    )
+
+
+def _codes(cells: Sequence[str | None], number: Mapping[str, int]) -> Ints:
+    """Return the number of each text: one for those without any, another for those not known."""
+    return np.array(
+        [_NOTHING if cell is None else number.get(cell, _UNKNOWN) for cell in cells], np.int64
+    )
+
+
+def parts_by_number(column: str, values: Floats, also: Floats | None = None) -> list[Part]:
+    """Take few numbers as they are, and cut many into four parts of about the same size.
+
+    Args:
+        column: what the numbers are.
+        values: (q,) of each query, NaN where there is none, which are a part of their own.
+        also: (e,) of other queries, which do not say where to cut.
+
+    >>> [part.value for part in parts_by_number("length", np.array([2.0, 3.0, 2.0, np.nan]))]
+    ['2', '3', '(none)']
+    """
+    known = values[~np.isnan(values)]
+    distinct = np.unique(known)
+    cuts: list[tuple[str, _Holds]]
+    if distinct.size <= _MOST_VALUES:
+        cuts = [(_plain(number), _is(number)) for number in distinct.tolist()]
+    else:
+        inner = np.quantile(known, np.arange(1, _BINS) / _BINS)
+        edges = [-np.inf, *np.unique(inner).tolist(), np.inf]
+        within = [_between(low, high) for low, high in itertools.pairwise(edges)]
+        cuts = [(_range(values[holds(values)]), holds) for holds in within if holds(values).any()]
+    return _cut(column, [*cuts, (_NONE, np.isnan)], values, np.empty(0) if also is None else also)
+
+
+_Holds = Callable[[Any], Bools]
+
+
+def _is(value: float) -> _Holds:
+    return lambda values: values == value
+
+
+def _between(low: float, high: float) -> _Holds:
+    return lambda values: (values > low) & (values <= high)
+
+
+def _cut(
+    column: str, cuts: Sequence[tuple[str, _Holds]], values: object, also: object
+) -> list[Part]:
+    """Return the parts that have a query."""
+    parts = [Part(column, value, holds(values), holds(also)) for value, holds in cuts]
+    return [part for part in parts if part.chosen.any()]
+
+
+def _plain(number: float) -> str:
+    """Write a number with all its digits, whole ones without a point."""
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _range(values: Floats) -> str:
+    ends = [float(values.min()), float(values.max())]
+    return " to ".join(_plain(end) if end.is_integer() else f"{end:.4g}" for end in ends)

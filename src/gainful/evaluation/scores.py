@@ -5,53 +5,241 @@
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, compress
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from itertools import compress
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, Unpack, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gainful import arguments
-from gainful.array_types import Bools, Floats
-from gainful.errors import InputError, warn
-from gainful.evaluation.coverage import Coverage, QueryCounts, count_queries, counts_of, notes_of
-from gainful.evaluation.means_over_queries import (
+from gainful import arguments, message_texts
+from gainful.arithmetic.cores import cached_property
+from gainful.array_types import Bools, Floats, Ints
+from gainful.errors import InputError, MeasureError, warn
+from gainful.evaluation.coverage import (
+    Coverage,
+    Evidence,
+    count_queries,
+    counts_of,
+    notes_of,
+)
+from gainful.evaluation.measuring import (
+    Measured,
+    Rows,
     apply_policy,
+    cell_of,
     means_of,
-    refuse_empty,
-    refuse_extra,
-    refuse_missing,
+    measure_batches,
+    refuse_by_policy,
     refuse_nothing_counted,
 )
-from gainful.evaluation.measuring import measure_batches
-from gainful.evaluation.per_query import PerQuery, Rows
 from gainful.evaluation.request import find_measure
-from gainful.evaluation.values_before_policy import Measured
-from gainful.inputs.cores import cached_property
-from gainful.inputs.id_types import UNTYPED
 from gainful.matching.matched import Matched
+from gainful.measures.formulas import measures_inside
 from gainful.measures.measure import Measure
-from gainful.measures.measure_family import MEAN, RUN, SUM
-from gainful.measures.notation import GivenMeasure, name_of, read_measures
+from gainful.measures.measure_family import MEAN, NEVER
+from gainful.measures.notation import GivenMeasure, name_of, parse, read_measure, read_measures
 from gainful.measures.policy import BY_ID, Policy
+from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import did_you_mean, shown
-from gainful.rendering.table_formats import Cell, Table, as_text
+from gainful.output.rendering.table_formats import Cell, Table, as_text
+from gainful.output.writing.experiment_trackers import Logged, flat_names
+from gainful.output.writing.result_base import Record, Result
+from gainful.rows.id_types import UNTYPED, IdType
 from gainful.version import VERSION
-from gainful.writing.experiment_trackers import Logged, flat_names
-from gainful.writing.result_base import Record
 
 if TYPE_CHECKING:
-    from gainful.evaluation.score_slices import ScoreSlice
-    from gainful.plotting.charts import Chart, Look, SizedLook
-    from gainful.statistics.intervals import Interval
+    from gainful.arithmetic.statistics.intervals import Interval
+    from gainful.evaluation.score_slices import ScoreSlice, Slicing
+    from gainful.output.plotting.charts import Chart, Look, SizedLook
 
 _DEEPEST = 10**9  # no list is longer
 
+Kind = TypeVar("Kind", bound="Scores")
+Array = TypeVar("Array", bound=np.ndarray)
 
-class Scores(Rows, Logged):
+
+class TableOfQueries(Result):
+    """What the tables of the queries of one run and of several have in common."""
+
+    columns: tuple[str, ...]
+
+    def __getitem__(self, column: GivenMeasure) -> list[Cell]:
+        """Return a column by its name, or by a measure in any spelling."""
+        raise NotImplementedError
+
+    def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
+        """Return the queries with the lowest values, then those of the others with the highest.
+
+        Args:
+            worst: how many of the lowest, at most.
+            best: how many of the highest, at most.
+            measure: whose values; of the first if None.
+        """
+        raise NotImplementedError
+
+    def worst(self, count: int = 10, *, measure: GivenMeasure | None = None) -> Self:
+        """Return the queries with the lowest values, the lowest first; of several runs, those of each.
+
+        Args:
+            count: how many, at most; none that the policy left out of the mean is among them.
+            measure: whose values; of the first if None.
+
+        >>> import gainful as gf
+        >>> judgments = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+        >>> run = {"q1": ["b", "a"], "q2": ["a"], "q3": ["b", "c", "a"]}
+        >>> gf.evaluate(judgments, run, "RR").per_query.worst(2).queries
+        ('q3', 'q1')
+        """
+        return self.ends(worst=count, measure=measure)
+
+    def best(self, count: int = 10, *, measure: GivenMeasure | None = None) -> Self:
+        """Return the queries with the highest values, the highest first; of several runs, those of each.
+
+        Args:
+            count: how many, at most; none that the policy left out of the mean is among them.
+            measure: whose values; of the first if None.
+        """
+        return self.ends(best=count, measure=measure)
+
+    def _columns_by_name(self) -> dict[str, list[Cell]]:
+        return {column: self[column] for column in self.columns}
+
+
+class PerQuery(TableOfQueries):
+    """A table with the columns `query` and one for each measure, a row for each query.
+
+    Queries stand by the length of their id, then by its bytes, so numbers stand by value;
+    arrays without query ids keep their order.
+
+    A cell is empty (None, null, NaN in pandas) where the policy left the query out of that
+    measure's mean. In data frames the queries have the type that they had in the run, or in the
+    judgments; anywhere else they are strings. What the run has as a whole has no column.
+    """
+
+    def __init__(
+        self, rows: Rows, measures: tuple[Measure, ...], query_type: IdType = UNTYPED
+    ) -> None:
+        self.rows, self.measures = rows, measures
+        self._places = [place for place, each in enumerate(measures) if each.has_users]
+        self.columns = ("query", *(str(measures[place]) for place in self._places))
+        self.query_type = query_type  # of the ids, where they came from
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """(q,) ids of the queries that count for at least one measure."""
+        return self.rows.queries
+
+    @property
+    def values(self) -> Floats:
+        """[query, column], read-only; NaN where not counted."""
+        return self._of_users(self.rows.values)
+
+    @property
+    def counted(self) -> Bools:
+        """[query, column], read-only."""
+        return self._of_users(self.rows.counted)
+
+    def _of_users(self, array: Array) -> Array:
+        """Return the columns [query, column] of measures of which queries have values."""
+        if len(self._places) == len(self.measures):
+            return array
+        chosen = array[:, self._places]
+        chosen.flags.writeable = False
+        return cast("Array", chosen)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Cell]]:
+        """Yield the rows as dicts."""
+        for query, values, counted in zip(
+            self.queries, self.values.tolist(), self.counted.tolist(), strict=True
+        ):
+            cells = (value if known else None for value, known in zip(values, counted, strict=True))
+            yield dict(zip(self.columns, (query, *cells), strict=True))
+
+    def __getitem__(self, column: GivenMeasure) -> list[Cell]:
+        """Return a column by its name, or by a measure in any spelling."""
+        if self._place(column) is None:
+            return list(self.queries)
+        values, counted = self._column(column)
+        pairs = zip(values.tolist(), counted.tolist(), strict=True)
+        return [value if known else None for value, known in pairs]
+
+    def _column(self, column: GivenMeasure) -> tuple[Floats, Bools]:
+        place = self._place(column)
+        if place is None:
+            raise InputError("measure", "a measure", "the column of the queries")
+        return self.rows.values[:, place], self.rows.counted[:, place]
+
+    def _place(self, column: GivenMeasure) -> int | None:
+        """Return the place of a measure among all, by its name or in any spelling; None for the queries."""
+        name = name_of(column)
+        if name is None:
+            raise InputError("per_query", "one of its columns", shown(column))
+        if name in self.columns:
+            place = self.columns.index(name) - 1
+            return None if place < 0 else self._places[place]
+        if name in self.queries:
+            hint = f"The values of a query are to_dict()[{name!r}]."
+            raise InputError("per_query", "one of its columns", f"the query {name!r}", hint)
+        measure = find_measure(column, self.measures)
+        if measure is None:
+            hint = did_you_mean(name, self.columns)
+            raise InputError("per_query", "one of its columns", shown(name), hint)
+        if not measure.has_users:
+            found = f"'{measure}', which the run has as a whole"
+            raise InputError("per_query", "a measure of which queries have values", found)
+        return self.measures.index(measure)
+
+    def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
+        """Return the queries with the lowest values, then those of the others with the highest.
+
+        Args:
+            worst: how many of the lowest, at most.
+            best: how many of the highest, at most.
+            measure: whose values; of the first if None.
+        """
+        worst = arguments.whole(worst, "worst", least=0)
+        best = arguments.whole(best, "best", least=0)
+        values, counted = self._column(self.columns[1] if measure is None else measure)
+        known = np.flatnonzero(counted)
+        values = values[known]
+        lowest = np.argsort(values, kind="stable")[:worst]
+        # Negated, so that queries with the same value stay in their order, too.
+        order = np.argsort(-values, kind="stable")
+        highest = order[~np.isin(order, lowest)][:best]
+        places = known[np.concatenate((lowest, highest))]
+        queries = tuple(self.queries[at] for at in places.tolist())
+        rows = Rows(queries, self.rows.values[places], self.rows.counted[places])
+        return type(self)(rows, self.measures, self.query_type)
+
+    def to_dict(self) -> dict[str, dict[str, float | None]]:
+        """Return `{query: {measure: value}}`."""
+        return {
+            str(row["query"]): {name: row[name] for name in self.columns[1:]}  # type: ignore[misc]
+            for row in self
+        }
+
+    def table(self) -> Table:
+        """Return the rows for rendering."""
+        return Table(self.columns, [list(row.values()) for row in self])
+
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"query": self.query_type}
+
+    def _equal_by(self) -> tuple[Any, ...]:
+        return self.columns, self.queries, self.values, self.counted
+
+    def __repr__(self) -> str:
+        return f"PerQuery({count_queries(len(self))} × {', '.join(self.columns[1:])})"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Scores(Logged):
     """Means over queries, the values of each query, and what they rest on.
 
     Attributes:
@@ -60,56 +248,50 @@ class Scores(Rows, Logged):
         coverage: what was counted and what was missing.
         means: the mean over queries of every measure, by its name; counts are summed. Sums are
             exact before the one rounding at the end, so the order of queries does not matter.
+        rows: the queries that count, and their values.
+        evidence: what they rest on: lists, counts of documents, hashes.
+        dialect: the other tool that was asked for, if any.
+        query_type: what the ids of queries were, before they were text.
         slices: the same of parts of the queries, worst first, where `by` or `slices` asks for them.
     """
 
-    def __init__(
-        self,
-        *,
-        measures: tuple[Measure, ...],
-        policy: Policy,
-        coverage: Coverage,
-        means: dict[str, float],
-        queries: tuple[str, ...],
-        values: NDArray[np.float64],
-        counted: NDArray[np.bool_],
-        empty: tuple[int, ...],
-        batches: tuple[Matched, ...],
-        counts: QueryCounts | None = None,
-    ) -> None:
-        for array in (values, counted):
-            array.flags.writeable = False
-        super().__init__(queries, values, counted)
-        self.measures = measures
-        self.policy = policy
-        self.coverage = coverage
-        self.means = means
-        self._empty = empty  # how many queries have no positive gain, for each measure
-        self._batches = batches
-        self._counts = counts
-        self._hashed: dict[int | None, tuple[str, str]] = {}
-        self.dialect: str | None = None  # of another tool, where it was asked for
-        self.query_type = UNTYPED  # of the ids, where they came from
-        self.slices: tuple[ScoreSlice, ...] = ()  # where they were asked for
-        self.match_whole: Callable[[], Sequence[Matched]] | None = None  # where lists were cut
+    _called: ClassVar[str] = "Scores"
+    _units: ClassVar[tuple[str, str]] = "query", "queries"  # what has a row: one, and several
 
-    _kind = "those of subtopics"  # what these scores are, where they are no usual ones
-    run_values: Mapping[str, float] = MappingProxyType({})
-    """The values that the run has as a whole, by measure: of recommendations alone."""
-
-    def _count(self, column: int) -> int:
-        """Return how many queries count for a measure."""
-        return int(self.counted[:, column].sum())
+    measures: tuple[Measure, ...]
+    policy: Policy
+    coverage: Coverage
+    means: Mapping[str, float]
+    rows: Rows
+    evidence: Evidence
+    dialect: str | None = None
+    query_type: IdType = UNTYPED
+    slices: "tuple[ScoreSlice, ...]" = ()
 
     @property
-    def first_measure(self) -> Measure:
-        """The first measure of which queries have values; the first of all where none has."""
-        with_values = (each for each in self.measures if each.family.aggregate != RUN)
-        return next(with_values, self.measures[0])
+    def run_values(self) -> dict[str, float]:
+        """The values that the run has as a whole, by measure: no query has one."""
+        of_run = (str(measure) for measure in self.measures if not measure.has_users)
+        return {name: self.means[name] for name in of_run}
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """(q,) ids of the queries that count for at least one measure."""
+        return self.rows.queries
+
+    @property
+    def values(self) -> Floats:
+        """[query, measure], read-only; NaN where not counted."""
+        return self.rows.values
+
+    @property
+    def counted(self) -> Bools:
+        """[query, measure], read-only."""
+        return self.rows.counted
 
     def __getitem__(self, measure: GivenMeasure) -> float:
         """Return the mean over queries, or what the measure has in its place."""
-        return self.means[str(self._measure(measure))]
+        return self.means[str(self.measure(measure))]
 
     def keys(self) -> tuple[str, ...]:
         """Return the names of the measures: `dict(scores)` are the means by their names."""
@@ -121,7 +303,7 @@ class Scores(Rows, Logged):
 
     def counted_values(self, measure: GivenMeasure) -> Floats:
         """Return the values (n,) of a measure, of the queries that count for its mean."""
-        column = self.measures.index(self._measure(measure))
+        column = self.measures.index(self.measure(measure))
         values: Floats = self.values[self.counted[:, column], column]
         return values
 
@@ -162,10 +344,10 @@ class Scores(Rows, Logged):
         (0.8333, 0.7672, 0.8947)
         """
         # Imported here because most scores are asked for none.
+        from gainful.arithmetic.statistics.resampling import Draws
         from gainful.evaluation.mean_intervals import mean_interval
-        from gainful.statistics.resampling import Draws
 
-        chosen = self.first_measure if measure is None else self._measure(measure)
+        chosen = _first_of_queries(self) if measure is None else self.measure(measure)
         return mean_interval(
             chosen,
             self.counted_values(chosen),
@@ -185,10 +367,11 @@ class Scores(Rows, Logged):
             method: `hall`, `t` or `bca`, as in `compare`.
             level: of the intervals.
         """
-        from gainful.evaluation.mean_intervals import intervals_table
+        from gainful.evaluation.score_slices import intervals_table
 
         refuse_unlike_scores(runs)
-        return intervals_table(runs, method=method, level=level)
+        slices = {name: _of_all_queries(scores) for name, scores in runs.items()}
+        return intervals_table(slices, method=method, level=level)
 
     @cached_property
     def ties(self) -> dict[str, "TieRange"]:
@@ -196,54 +379,25 @@ class Scores(Rows, Logged):
 
         Where all measures have cutoffs, the judgments and the run are read once more, whole.
         """
-        return tie_ranges(self.whole(), self.measures, self.policy)
+        if not self.evidence.lists:
+            expected = "scores whose tied documents can stand in another order"
+            raise InputError("ties", expected, self.evidence.kind)
+        batches = self.evidence.whole()
 
-    def whole(self) -> Sequence[Matched]:
-        """Return the lists that were measured; those that were cut are read once more, whole."""
-        if self.match_whole is None:
-            return self._batches
-        remedy = "Evaluate again; with tie_warning, ties are looked at in the same call."
-        try:
-            batches = self.match_whole()
-        except InputError as problem:
-            expected = "judgments and run that can be read once more, for what is below the cutoff"
-            raise InputError("scores", expected, str(problem).rstrip("."), remedy) from None
-        for reach in {measure.reach for measure in self.measures}:
-            if _hashes_of(batches, reach) != self._hashes(reach):
-                found = "others: they have changed since"
-                raise InputError("scores", "judgments and run as they were", found, remedy)
-        return batches
+        def mean(measure: Measure, ties: str) -> float:
+            return measure_matched(batches, (measure,), replace(self.policy, ties=ties))[measure]
+
+        return tie_ranges(self.measures, mean)
 
     @cached_property
     def plot(self) -> "ScoresPlot":
         """The charts of these scores: `distribution` and `curve`."""
         return ScoresPlot(self)
 
-    def remeasured(self, measures: tuple[Measure, ...]) -> "Scores":
-        """Return the scores of the same lists under other measures and the same policy.
-
-        Where the lists were cut above what a measure sees, judgments and run are read once more.
-        """
-        if not self._batches:
-            raise InputError("scores", "rankings to measure again", "their values alone")
-        measures = read_measures(measures)
-        seen = max((each.reach or 0 for each in self.measures), default=0)
-        deeper = any(each.reach is None or each.reach > seen for each in measures)
-        batches = self.whole() if deeper else self._batches
-        found = measure_matched(batches, measures, self.policy)
-        found.dialect, found.query_type = self.dialect, self.query_type
-        return found
-
-    def warn_of_ties(self, amount: float) -> None:
-        """Warn where ties move the mean of a measure with a cutoff by more than an amount."""
-        least = arguments.number(amount, "tie_warning", "an amount from 0", lambda each: each >= 0)
-        warn_of_ties(self, least)
-
     @property
     def per_query(self) -> PerQuery:
         """The values of each query: columns query, and one for each measure."""
-        names = tuple(str(measure) for measure in self.measures)
-        return PerQuery(self.queries, names, self.values, self.counted, self.query_type)
+        return PerQuery(self.rows, self.measures, self.query_type)
 
     def signature(self, measure: GivenMeasure) -> str:
         """Return one line that pins the number down.
@@ -254,7 +408,7 @@ class Scores(Rows, Logged):
         the same whatever kind of input or engine the data came through, and whatever else was
         measured with it.
         """
-        found = self._measure(measure)
+        found = self.measure(measure)
         column = self.measures.index(found)
         usual = Policy().resolved(ids=True).answers()
         choices = [
@@ -265,87 +419,40 @@ class Scores(Rows, Logged):
         if self.dialect is not None:
             choices.insert(0, f"dialect={self.dialect}")
         coverage = self.coverage
-        counts = f"queries={self._count(column)}"
-        counts += f" missing={len(coverage.missing)} empty={self._empty[column]}"
-        judgments, run = self._hashes(found.reach)
+        counts = f"queries={self.evidence.counting[column]}"
+        counts += f" missing={len(coverage.missing)} empty={self.evidence.empty[column]}"
+        judgments, run = self.evidence.hashes(found.reach)
+        of_run = self.measures[column].of_run
+        tables = f" tables={of_run.digest}" if of_run and self.evidence.lists else ""
         return " | ".join(
             [
                 str(found),
                 " ".join(choices),
                 counts,
-                f"judgments={judgments} run={run}",
+                f"judgments={judgments} run={run}{tables}",
                 f"gainful {VERSION}",
             ]
         )
 
-    def grades(self) -> list[float]:
-        """Return the grades that the judgments have, each once, ascending."""
-        pools = [np.unique(batch.pool_grades) for batch in self._batches]
-        return np.unique(np.concatenate(pools)).tolist() if pools else []
-
-    @property
-    def ends_of_grades(self) -> tuple[float, float]:
-        """The lowest and the highest grade that the judgments have; infinite where there is none."""
-        lowest = min((batch.lowest_grade for batch in self._batches), default=math.inf)
-        tops = (float(batch.pool_grades.max(initial=-math.inf)) for batch in self._batches)
-        return lowest, max(tops, default=-math.inf)
-
-    def unjudged_at(self, rank: int) -> tuple[int, int] | None:
-        """Return how many documents stand down to a rank, and how many of them have no judgment.
-
-        None where that is not known. So it is under a policy that changes what is unjudged, or
-        leaves the order of tied documents open, and below the depth looked at.
-        """
-        rank = min(arguments.whole(rank, "rank", least=1), _DEEPEST)
-        depth = self.coverage.depth
-        ordered = self.policy.ties in (*BY_ID, "order")
-        too_deep = not self._batches or (depth is not None and depth < rank)
-        if self.policy.unjudged != "zero" or not ordered or too_deep:
-            return None
-        seen = sum(int(np.minimum(batch.retrieved, rank).sum()) for batch in self._batches)
-        judged = sum(int((batch.rank <= rank).sum()) for batch in self._batches)
-        return seen, seen - judged
-
     def hashes(self, measure: GivenMeasure) -> tuple[str, str]:
         """Return the hashes of the judgments and of the run, as the signature of a measure has them."""
-        return self._hashes(self._measure(measure).reach)
+        return self.evidence.hashes(self.measure(measure).reach)
 
     @cached_property
-    def judged(self) -> NDArray[np.int64]:
+    def judged(self) -> Ints:
         """The number of judged documents of each of `queries` (q,), read-only."""
-        counts = self.query_counts
-        judged = dict(zip(counts.queries, counts.judged.tolist(), strict=True))
-        found = np.array([judged[query] for query in self.queries], np.int64)
-        found.flags.writeable = False
-        return found
+        judged = self.evidence.judged(self.rows.queries)
+        judged.flags.writeable = False
+        return judged
 
-    @property
-    def query_counts(self) -> QueryCounts:
-        """What the scores rest on, query by query: how many are judged, retrieved, unjudged …."""
-        if self._counts is None:  # of subtopics, whose documents are judged for each
-            raise InputError("judged", "scores of queries without subtopics", self._kind)
-        return self._counts
-
-    def _hashes(self, reach: int | None) -> tuple[str, str]:
-        if reach not in self._hashed:
-            self._hashed[reach] = _hashes_of(self._batches, reach)
-        return self._hashed[reach]
-
-    def known(self, measure: GivenMeasure) -> Measure:
-        """Return the measure of these scores that is meant, in any spelling."""
-        return self._measure(measure)
-
-    def _measure(self, measure: GivenMeasure) -> Measure:
+    def measure(self, measure: GivenMeasure) -> Measure:
+        """Return one of the measures of these scores, in any spelling."""
         found = find_measure(measure, self.measures, self.dialect)
         if found is None:
-            names = [str(known) for known in self.measures]
-            written = name_of(measure)
-            raise InputError(
-                "scores",
-                "a measure that was evaluated",
-                f"'{measure}'" if isinstance(measure, Measure) else shown(written),
-                did_you_mean(written, names),
-            )
+            name = name_of(measure)
+            written = f"'{name}'" if isinstance(measure, Measure) else shown(name)
+            hint = did_you_mean(name, map(str, self.measures))
+            raise InputError("scores", "a measure that was evaluated", written, hint)
         return found
 
     def write(
@@ -365,7 +472,7 @@ class Scores(Rows, Logged):
                 Parquet are packed where the name ends in .gz or .zst.
             per_query: a row for each query; else one for the mean of each measure.
         """
-        from gainful.writing.table_files import write_table
+        from gainful.output.writing.table_files import write_table
 
         arguments.truth(per_query, "per_query")
         means = self.table()
@@ -393,27 +500,25 @@ class Scores(Rows, Logged):
 
     def _equal_by(self) -> tuple[Any, ...]:
         held = self.queries, self.values, self.counted
-        return (self.measures, self.policy, self.dialect, self.coverage, *held)
-
-    def cells(self) -> list[Cell]:
-        """Return the means for a table: sums that are whole without a point."""
-        return [
-            int(mean) if measure.family.aggregate == SUM and mean.is_integer() else mean
-            for measure, mean in zip(self.measures, self.means.values(), strict=True)
-        ]
+        return (self.measures, self.policy, self.dialect, self.coverage, self.run_values, *held)
 
     @property
     def aggregates(self) -> list[str]:
-        """What is said of measures whose value over all queries is not their mean."""
-        return [
-            f"{measure}: the {measure.family.aggregate} over the queries"
-            for measure in self.measures
-            if measure.family.aggregate != MEAN
-        ]
+        """The notes on measures whose value over all queries is not their mean."""
+        names: dict[str, list[str]] = {}
+        for measure in self.measures:
+            if measure.family.aggregate != MEAN:
+                value = f"the {measure.family.aggregate} over the queries"
+                if not measure.has_users:
+                    value = f"of the run as a whole, no mean over {self._units[1]}"
+                names.setdefault(value, []).append(str(measure))
+        return [f"{', '.join(measures)}: {value}" for value, measures in names.items()]
 
     def table(self) -> Table:
         """Return the means, with policy and coverage as notes, for rendering."""
-        rows = [[name, cell] for name, cell in zip(self.means, self.cells(), strict=True)]
+        rows: list[list[Cell]] = [
+            [str(measure), cell_of(measure, self.means[str(measure)])] for measure in self.measures
+        ]
         notes = notes_of(self.policy, self.coverage)
         notes += [f"          {note}" for note in self.aggregates]
         return Table(["measure", "mean"], rows, notes=notes)
@@ -434,7 +539,8 @@ class Scores(Rows, Logged):
         from gainful.evaluation.score_slices import slices_table
 
         refuse_unlike_scores(runs)
-        return slices_table(runs, method=method, level=level)
+        slices = {name: (*_of_all_queries(scores), *scores.slices) for name, scores in runs.items()}
+        return slices_table(slices, method=method, level=level)
 
     def tables(self) -> list[Table]:
         """Return what is shown to people: the means, or with slices those and their means."""
@@ -449,7 +555,69 @@ class Scores(Rows, Logged):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}: {mean:.4f}" for name, mean in self.means.items())
-        return f"Scores({means}; {count_queries(len(self.queries))})"
+        count = message_texts.counted(len(self.rows), *self._units)
+        return f"{self._called}({means}; {count})"
+
+
+def as_kind(scores: Scores, kind: type[Kind], **changed: Any) -> Kind:
+    """Return scores as those of another kind, some of their parts changed."""
+    return kind(**{each.name: getattr(scores, each.name) for each in fields(scores)} | changed)
+
+
+def sliced_scores(scores: Scores, slicing: "Slicing") -> Scores:
+    """Return the same scores with slices."""
+    counts, depth = scores.evidence.counts, scores.coverage.depth
+    slices = slicing.slices(scores.measures, scores.rows, counts, scores.policy, depth)
+    return replace(scores, slices=slices)
+
+
+def _of_all_queries(scores: Scores) -> "list[ScoreSlice]":
+    """Return a slice of all queries for each measure."""
+    from gainful.evaluation.score_slices import ALL, ScoreSlice
+
+    return [
+        ScoreSlice(ALL, "", measure, scores[measure], values.size, scores.coverage, values)
+        for measure in scores.measures
+        for values in (scores.counted_values(measure),)
+    ]
+
+
+def _first_of_queries(scores: Scores) -> Measure:
+    """Return the first measure of which queries have values; the first of all where none has."""
+    with_values = (each for each in scores.measures if each.has_users)
+    return next(with_values, scores.measures[0])
+
+
+def remeasured(scores: Scores, measures: tuple[Measure, ...]) -> Scores:
+    """Return the scores of the same lists under other measures and the same policy.
+
+    Where the lists were cut above what a measure sees, judgments and run are read once more.
+    """
+    if not scores.evidence.lists:
+        raise InputError("scores", "rankings to measure again", "their values alone")
+    asked = read_measures(measures)
+    seen = max((each.reach or 0 for each in scores.measures), default=0)
+    deeper = any(each.reach is None or each.reach > seen for each in asked)
+    batches = scores.evidence.whole() if deeper else scores.evidence.lists
+    again = measure_matched(batches, asked, scores.policy)
+    return replace(again, dialect=scores.dialect, query_type=scores.query_type)
+
+
+def unjudged_at(scores: Scores, rank: int) -> tuple[int, int] | None:
+    """Return how many documents stand down to a rank, and how many of them have no judgment.
+
+    None where that is not known. So it is under a policy that changes what is unjudged, or
+    leaves the order of tied documents open, and below the depth looked at.
+    """
+    rank = min(arguments.whole(rank, "rank", least=1), _DEEPEST)
+    depth, lists = scores.coverage.depth, scores.evidence.lists
+    ordered = scores.policy.ties in (*BY_ID, "order")
+    too_deep = not lists or (depth is not None and depth < rank)
+    if scores.policy.unjudged != "zero" or not ordered or too_deep:
+        return None
+    seen = sum(int(np.minimum(batch.retrieved, rank).sum()) for batch in lists)
+    judged = sum(int((batch.rank <= rank).sum()) for batch in lists)
+    return seen, seen - judged
 
 
 def refuse_unlike_scores(runs: Mapping[str, Scores]) -> None:
@@ -466,16 +634,6 @@ def refuse_unlike_scores(runs: Mapping[str, Scores]) -> None:
                 ", ".join(scores.means) + f" under {scores.policy!r}",
                 "Render them apart.",
             )
-
-
-def _hashes_of(batches: Sequence[Matched], reach: int | None) -> tuple[str, str]:
-    """Return the hashes of the judgments and of the run down to a reach."""
-    from gainful.evaluation.input_hashes import digests, short_hash, total
-
-    judgments, run = zip(*(digests(batch, reach) for batch in batches), strict=True)
-    return short_hash(total(chain.from_iterable(judgments))), short_hash(
-        total(chain.from_iterable(run))
-    )
 
 
 class ScoresPlot:
@@ -495,10 +653,10 @@ class ScoresPlot:
 
         Queries that do not count for the measure are not drawn.
         """
-        from gainful.plotting import charts
+        from gainful.output.plotting import charts
 
         scores = self._scores
-        chosen = str(scores.first_measure if measure is None else scores.known(measure))
+        chosen = str(_first_of_queries(scores) if measure is None else scores.measure(measure))
         shown = scores.per_query[chosen]
         rows = [{"run": name, "score": score} for score in shown if score is not None]
         return charts.distribution(rows, measure=chosen, **look)
@@ -521,12 +679,11 @@ class ScoresPlot:
             name: what the run is called.
             look: width, height and theme.
         """
-        from gainful.evaluation.curve_cutoffs import curve_measure, drawn_cutoffs, without_cutoff
-        from gainful.plotting import charts
+        from gainful.output.plotting import charts
 
         chosen = curve_measure(self._scores.measures) if measure is None else measure
-        asked = drawn_cutoffs([self._scores.whole], chosen, upto)
-        means = self._scores.remeasured(asked).means
+        asked = drawn_cutoffs([self._scores.evidence.whole], chosen, upto)
+        means = remeasured(self._scores, asked).means
         rows = [{"run": name, "k": each.cutoff, "value": means[str(each)]} for each in asked]
         return charts.curve(rows, measure=without_cutoff(asked[0]), **look)
 
@@ -549,36 +706,39 @@ class TieRange(Record):
 
 
 def tie_ranges(
-    batches: Sequence[Matched], measures: Sequence[Measure], policy: Policy
+    measures: Sequence[Measure], mean: Callable[[Measure, str], float]
 ) -> dict[str, TieRange]:
-    """Measure whole lists again with ties ordered worst, averaged over, and ordered best."""
+    """Return how far the order of tied documents moves means.
 
-    def mean(measure: Measure, ties: str) -> float:
-        chosen = replace(policy, ties=ties)
-        return measure_matched(batches, (measure,), chosen)[measure]
-
-    found = {}
+    Args:
+        measures: whose means.
+        mean: returns the mean of a measure with ties ordered `worst`, `best`, or averaged over.
+    """
+    ranges = {}
     for measure in measures:
-        try:
-            expected = mean(measure, "average")
-        except InputError:
-            expected = None
+        if any(each.of_run is not None for each in measures_inside([measure])):
+            continue  # its tables were read for one order of the documents
         # Of a measure that does not rise with the grades, these need not be the ends.
         ends = [mean(measure, "worst"), mean(measure, "best")]
-        ends += [] if expected is None else [expected]
-        found[str(measure)] = TieRange(min(ends), expected, max(ends))
-    return found
+        expected = None
+        with suppress(InputError):
+            expected = mean(measure, "average")
+            ends.append(expected)
+        ranges[str(measure)] = TieRange(min(ends), expected, max(ends))
+    return ranges
 
 
 def warn_of_ties(scores: Scores, amount: float) -> None:
-    """Warn of measures with a cutoff that the order of tied documents moves by more than this."""
+    """Warn of measures with a cutoff that the order of tied documents moves by more than an amount."""
+    least = arguments.number(amount, "tie_warning", "an amount from 0", lambda each: each >= 0)
     for measure in scores.measures:
-        found = scores.ties[str(measure)]
-        if measure.cutoff is not None and found.spread > amount:
+        found = scores.ties.get(str(measure))
+        if found is not None and measure.cutoff is not None and found.spread > least:
             warn(
                 f"ties: {measure} is {scores[measure]:.4f}, and would be from {found.worst:.4f} to "
                 f"{found.best:.4f} with documents of equal scores in another order. "
                 "Break the ties, or say how they were broken.",
+                "run.tied",
             )
 
 
@@ -599,47 +759,125 @@ def scores_of(
     measures: tuple[Measure, ...],
     policy: Policy,
     depth: int | None = None,
+    *,
+    dialect: Dialect | None = None,
+    query_type: IdType = UNTYPED,
+    rematch: Callable[[], Sequence[Matched]] | None = None,
 ) -> Scores:
-    """Return the scores of measured batches: the policy says what each value means and counts."""
-    lost = (query for batch in batches for query in compress(batch.queries, batch.missing))
-    refuse_missing(int(measured.missing.sum()), lost, policy)
-    extra = (query for batch in batches for query in batch.extra)
-    refuse_extra(sum(len(batch.extra) for batch in batches), extra, policy)
+    """Return the scores of measured batches: the policy says what each value means and counts.
+
+    Args:
+        batches: what was matched.
+        measured: its values.
+        measures: of the values.
+        policy: with ties decided.
+        depth: the last rank that was looked at.
+        dialect: of another tool, if one is asked for.
+        query_type: what the ids of queries were, before they were text.
+        rematch: matches lists whole that were cut.
+    """
+    queries, lost = measured.queries, int(np.count_nonzero(measured.missing))
     lacking = measured.empty.sum(axis=0).tolist()
-    for column, measure in enumerate(measures):
-        empty = compress(measured.queries, measured.empty[:, column])
-        refuse_empty(measure, lacking[column], empty, policy)
+    extra = [query for batch in batches for query in batch.extra]
+    refuse_by_policy(
+        measures,
+        policy,
+        missing=(lost, lambda: compress(queries, measured.missing)),
+        extra=(len(extra), lambda: extra),
+        empty=[
+            (count, partial(compress, queries, empty))
+            for count, empty in zip(lacking, measured.empty.T, strict=True)
+        ],
+    )
     counted = apply_policy(measured, measures, policy)  # which changes the values, too
-    for measure, count in zip(measures, counted.sum(axis=0).tolist(), strict=True):
+    of_users = [measure.has_users for measure in measures]
+    counting = [
+        count if known else len(queries) - lost
+        for known, count in zip(of_users, counted.sum(axis=0).tolist(), strict=True)
+    ]
+    for measure, count in zip(measures, counting, strict=True):
         refuse_nothing_counted(measure, count, policy)
+    rows = Rows(queries, measured.values, counted)
     kept: Bools = np.logical_or.reduce(counted, axis=1)
+    if any(of_users) and not kept.all():
+        rows = Rows(tuple(compress(queries, kept)), measured.values[kept], counted[kept])
+    means = means_of(measures, measured.values, counted)
     counts = counts_of(batches, measured, policy)
     return Scores(
         measures=measures,
         policy=policy,
         coverage=counts.coverage(policy, depth),
-        means=means_of(measures, measured.values, counted),
-        queries=tuple(compress(measured.queries, kept)),
-        values=measured.values[kept],
-        counted=counted[kept],
-        empty=tuple(lacking),
-        batches=tuple(batches),
-        counts=counts,
+        means=means,
+        rows=rows,
+        evidence=Evidence(
+            counting=tuple(counting),
+            empty=tuple(lacking),
+            lists=tuple(batches),
+            by_query=counts,
+            reaches=frozenset(measure.reach for measure in measures),
+            rematch=rematch,
+        ),
+        dialect=None if dialect is None else dialect.name,
+        query_type=query_type,
     )
 
 
-def evaluated_measure(
-    measure: GivenMeasure, known: Sequence[Measure], parse: Callable[[Any], Measure]
-) -> Measure:
-    """Return a measure of another catalogue among those that were evaluated; `parse` reads a text."""
-    by_name = {str(each): each for each in known}
-    if isinstance(measure, str) and measure in by_name:
-        return by_name[
-            measure
-        ]  # a segment or a function in it may have no notation that reads back
-    found = measure if isinstance(measure, Measure) else parse(measure)
-    if found not in known:
-        raise InputError(
-            "scores", "a measure that was evaluated", f"'{found}'", did_you_mean(found, by_name)
-        )
-    return found
+_ALWAYS = 100  # cutoffs of a curve, however short the lists are
+
+
+def at_cutoffs(measure: GivenMeasure, upto: int) -> tuple[Measure, ...]:
+    """Return a measure at the cutoffs 1, 2, … up to the last.
+
+    >>> [str(each) for each in at_cutoffs("nDCG(gain=exp2)@10", 2)]
+    ['nDCG(gain=exp2)@1', 'nDCG(gain=exp2)@2']
+    """
+    asked = read_measure(measure)
+    if asked.family.cutoff == NEVER:
+        raise MeasureError("curve", "a measure that has a cutoff", f"'{asked}'")
+    last = arguments.whole(upto, "upto", least=1, most=arguments.MOST_CUTOFFS)
+    return tuple(asked.at(cutoff) for cutoff in range(1, last + 1))
+
+
+def drawn_cutoffs(
+    runs: Iterable[Callable[[], Sequence[Matched]]], measure: GivenMeasure, upto: int
+) -> tuple[Measure, ...]:
+    """Return a measure at the cutoffs of a curve.
+
+    Past 100 they end with the longest list or pool of the runs: deeper cutoffs see nothing more.
+
+    Args:
+        runs: for each, what returns its whole lists; called only past 100.
+        measure: any that has a cutoff.
+        upto: the last cutoff.
+    """
+    last = arguments.whole(upto, "upto", least=1)
+    first = at_cutoffs(measure, min(last, _ALWAYS))
+    if last <= _ALWAYS:
+        return first
+    depth = max((_depth(whole()) for whole in runs), default=0)
+    return first if depth <= _ALWAYS else at_cutoffs(measure, min(last, depth))
+
+
+def _depth(lists: Sequence[Matched]) -> int:
+    """Return the length of the longest list or pool."""
+    lengths = (np.concatenate((batch.retrieved, np.diff(batch.pool_offsets))) for batch in lists)
+    return max((int(each.max(initial=0)) for each in lengths), default=0)
+
+
+def curve_measure(measures: Sequence[Measure]) -> Measure:
+    """Return the measure whose curve is drawn where none is named: the first that has a cutoff.
+
+    >>> str(curve_measure([parse("AP"), parse("P@5"), parse("nDCG@10")]))
+    'P@5'
+    """
+    cut = (each for each in measures if each.cutoff is not None)
+    return next(cut, parse("nDCG@10"))
+
+
+def without_cutoff(measure: Measure) -> str:
+    """Return the name of a measure without its cutoff, for the axis of a curve.
+
+    >>> without_cutoff(parse("nDCG(gain=exp2)@10"))
+    'nDCG(gain=exp2)'
+    """
+    return str(measure).removesuffix(f"@{measure.cutoff}")

@@ -1,16 +1,98 @@
 """`RunScores`: the scores of several runs by name, as a dict and as a table."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Self
 
 from gainful.evaluation.coverage import policy_note
-from gainful.evaluation.per_query import RunPerQuery
-from gainful.evaluation.scores import Scores
+from gainful.evaluation.measuring import cell_of
+from gainful.evaluation.scores import PerQuery, Scores, TableOfQueries
+from gainful.measures.notation import GivenMeasure, name_of
 from gainful.measures.policy import Policy, shared_policy
-from gainful.rendering.table_formats import Cell, Table, as_text
-from gainful.writing.experiment_trackers import Logged, flat_names
+from gainful.output.rendering.table_formats import Cell, Table, as_text
+from gainful.output.writing.experiment_trackers import Logged, flat_names
+from gainful.rows.id_types import UNTYPED, IdType
 
 _SHOWN = 10  # runs in a repr
+
+
+class RunPerQuery(TableOfQueries):
+    """The same of several runs: the columns `run`, `query` and one for each measure.
+
+    Attributes:
+        columns: their names.
+        runs: name → its queries.
+
+    >>> import gainful as gf
+    >>> runs = {"one": {"q1": ["a"], "q2": ["b", "a"]}, "two": {"q1": ["b"], "q2": ["a"]}}
+    >>> found = gf.evaluate_runs({"q1": {"a": 1}, "q2": {"a": 1}}, runs, "RR").per_query
+    >>> found["RR"]
+    [1.0, 0.5, 0.0, 1.0]
+    >>> [(row["run"], row["query"]) for row in found.worst(1)]
+    [('one', 'q2'), ('two', 'q1')]
+    """
+
+    def __init__(
+        self, runs: Mapping[str, PerQuery], notes: Sequence[str] = (), title: str = ""
+    ) -> None:
+        self.runs = dict(runs)
+        self._first = next(iter(self.runs.values()), None)
+        self.columns = ("run", *(("query",) if self._first is None else self._first.columns))
+        self._notes = tuple(notes)
+        self._title = title
+
+    def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
+        """Return the queries of each run with the lowest values, then those with the highest.
+
+        Args:
+            worst: how many of the lowest, at most.
+            best: how many of the highest, at most.
+            measure: whose values; of the first if None.
+        """
+        runs = {
+            name: each.ends(worst=worst, best=best, measure=measure)
+            for name, each in self.runs.items()
+        }
+        asked = [word for word, count in (("lowest", worst), ("highest", best)) if count]
+        name = self.columns[2] if measure is None else name_of(measure)
+        title = f"Queries with the {' and the '.join(asked)} {name}" if asked else ""
+        return type(self)(runs, self._notes, title)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.runs.values()))
+
+    def __iter__(self) -> Iterator[dict[str, Cell]]:
+        """Yield the rows as dicts."""
+        for name, each in self.runs.items():
+            for row in each:
+                yield {"run": name, **row}
+
+    def __getitem__(self, column: GivenMeasure) -> list[Cell]:
+        """Return a column by its name, or by a measure in any spelling."""
+        if isinstance(column, str) and column == "run":
+            return [name for name, each in self.runs.items() for _ in each.queries]
+        return [cell for each in self.runs.values() for cell in each[column]]
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, float | None]]]:
+        """Return `{run: {query: {measure: value}}}`."""
+        return {name: each.to_dict() for name, each in self.runs.items()}
+
+    def table(self) -> Table:
+        """Return the rows for rendering, with the policy and the coverage of each run as notes."""
+        rows = [list(row.values()) for row in self]
+        return Table(self.columns, rows, title=self._title, notes=list(self._notes))
+
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"query": UNTYPED if self._first is None else self._first.query_type}
+
+    def _equal_by(self) -> tuple[object, ...]:
+        return self.columns, self.runs
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+    def __repr__(self) -> str:
+        rows = "1 row" if len(self) == 1 else f"{len(self)} rows"
+        return f"RunPerQuery({rows} of {', '.join(self.runs)} × {', '.join(self.columns[2:])})"
 
 
 class RunScores(Logged, dict[str, Scores]):
@@ -83,7 +165,10 @@ def means_table(runs: Mapping[str, Scores]) -> Table:
     if scores is None:
         return Table(["run"], [])
     columns = ["run", *(str(measure) for measure in scores.measures)]
-    rows: list[list[Cell]] = [[name, *each.cells()] for name, each in runs.items()]
+    rows: list[list[Cell]] = [
+        [run, *(cell_of(measure, each.means[str(measure)]) for measure in each.measures)]
+        for run, each in runs.items()
+    ]
     return Table(columns, rows, notes=notes_of_runs(runs))
 
 

@@ -1,4 +1,4 @@
-"""Adapters for the tools in which people evaluate: a module for each, imported when it is asked for.
+"""Adapters for other evaluation and training tools, each imported on first use.
 
 >>> import gainful as gf
 >>> gf.integrations.lightgbm.metric("nDCG@10")

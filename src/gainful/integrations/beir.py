@@ -1,4 +1,4 @@
-"""BEIR: `EvaluateRetrieval`, called as BEIR's own, which changes nothing that it is given.
+"""BEIR: `EvaluateRetrieval` with BEIR's own signature, which never modifies its arguments.
 
 It needs neither BEIR nor pytrec_eval: BEIR retrieves, and gainful measures.
 
@@ -19,15 +19,15 @@ import numpy as np
 
 import gainful as gf
 from gainful import arguments
+from gainful.arithmetic.kernels.swapped_arguments import swapped_arguments
 from gainful.errors import InputError, warn
-from gainful.kernels.swapped_arguments import swapped_arguments
 from gainful.message_texts import shown
 
 __all__ = ["EvaluateRetrieval"]
 
-_MANY = 10  # different grades, of which `evaluate` says itself that they are scores
-_SAMPLE = 1024  # numbers that tell
-_DIGITS = 5  # that BEIR rounds to
+_MANY = 10  # different grades; with more, `evaluate` itself warns that they are scores
+_SAMPLE = 1024  # numbers to inspect
+_DIGITS = 5  # digits in BEIR's results
 _K_VALUES = (1, 3, 5, 10, 100, 1000)
 _DEEPEST = 10**9  # no list is longer
 _MEASURES = {"NDCG": "nDCG", "MAP": "AP", "Recall": "R", "P": "P"}
@@ -38,11 +38,11 @@ _CUSTOM = {
 
 
 class EvaluateRetrieval:
-    """Retrieves as BEIR does, and measures with gainful.
+    """Retrieve as BEIR does, and measure with gainful.
 
     Args:
-        retriever: what BEIR searches with, such as `DenseRetrievalExactSearch`.
-        k_values: the cutoffs; the deepest says how many documents are retrieved.
+        retriever: a BEIR retriever, such as `DenseRetrievalExactSearch`.
+        k_values: the cutoffs; the largest is the number of documents to retrieve.
         score_function: cos_sim or dot, for the retriever.
     """
 
@@ -78,10 +78,10 @@ class EvaluateRetrieval:
             corpus: `{doc: {"title": …, "text": …}}`.
             queries: `{query: text}`.
             encode_output_path: the folder of the files.
-            overwrite: encode anew what is there.
-            query_filename: of the embeddings of the queries.
-            corpus_filename: of those of the corpus, a pattern with a star.
-            **options: for the retriever.
+            overwrite: whether to encode existing files again.
+            query_filename: the file name of the query embeddings.
+            corpus_filename: the file names of the corpus embeddings, a pattern with a star.
+            **options: options of the retriever.
         """
         encode, search = self._method("encode"), self._method("search_from_files")
         encode(
@@ -101,14 +101,14 @@ class EvaluateRetrieval:
         )
 
     def _method(self, name: str) -> Any:
-        """Return what the retriever does; those of BEIR that hold no model cannot encode."""
+        """Return a method of the retriever; BEIR retrievers without a model cannot encode."""
         if self.retriever is None:
             raise InputError("retriever", "one of BEIR's, to search with", "none")
-        found = getattr(self.retriever, name, None)
-        if not callable(found):
+        method = getattr(self.retriever, name, None)
+        if not callable(method):
             kind = type(self.retriever).__name__
             raise InputError("retriever", f"one of BEIR's with {name}(…)", kind)
-        return found
+        return method
 
     @staticmethod
     def evaluate(
@@ -117,13 +117,13 @@ class EvaluateRetrieval:
         k_values: Sequence[int],
         ignore_identical_ids: bool = True,  # noqa: FBT001, FBT002 - as in BEIR
     ) -> tuple[dict[str, float], dict[str, float], dict[str, float], dict[str, float]]:
-        """Return nDCG, MAP, recall and precision at the cutoffs, named and rounded as BEIR does.
+        """Return nDCG, MAP, recall and precision at the cutoffs, with BEIR's names and rounding.
 
         Args:
-            qrels: `{query: {doc: grade}}`, or whatever `evaluate` takes as judgments.
-            results: `{query: {doc: score}}`, or whatever it takes as a run.
+            qrels: `{query: {doc: grade}}`, or any judgments that `evaluate` accepts.
+            results: `{query: {doc: score}}`, or any run that `evaluate` accepts.
             k_values: the cutoffs.
-            ignore_identical_ids: leave documents out that have the id of their query; of the results alone.
+            ignore_identical_ids: whether to drop results whose document id is the query's id.
         """
         cutoffs = cutoffs_in(k_values)
         scores = EvaluateRetrieval.scores(
@@ -140,7 +140,7 @@ class EvaluateRetrieval:
     def scores(
         qrels: Any, results: Any, k_values: Sequence[int], *, ignore_identical_ids: bool = True
     ) -> "gf.results.Scores":
-        """Return the same as `Scores`: not rounded, with the values of each query and what was missing."""
+        """Return the same as `Scores`: unrounded, with per-query values and missing queries."""
         names = tuple(_MEASURES.values())
         return scores_as_beir(qrels, results, names, k_values, drop_self=ignore_identical_ids)
 
@@ -152,9 +152,9 @@ class EvaluateRetrieval:
 
         Args:
             qrels: as in `evaluate`.
-            results: as in `evaluate`; equal scores are in the order of the results.
+            results: as in `evaluate`; equal scores keep the order of the results.
             k_values: the cutoffs.
-            metric: mrr, accuracy or another of BEIR's names of these.
+            metric: mrr, accuracy or another BEIR name for them.
         """
         arguments.text(metric, "metric")
         for theirs, (ours, names) in _CUSTOM.items():
@@ -162,8 +162,8 @@ class EvaluateRetrieval:
                 cutoffs = cutoffs_in(k_values)
                 _tell_if_swapped(qrels, results)
                 policy = {"ties": "order"}
-                found = gf.evaluate(qrels, results, [f"{ours}@{k}" for k in cutoffs], policy=policy)
-                return {f"{theirs}@{k}": round(found[f"{ours}@{k}"], _DIGITS) for k in cutoffs}
+                means = gf.evaluate(qrels, results, [f"{ours}@{k}" for k in cutoffs], policy=policy)
+                return {f"{theirs}@{k}": round(means[f"{ours}@{k}"], _DIGITS) for k in cutoffs}
         raise InputError(
             "metric",
             "mrr or accuracy",
@@ -175,19 +175,19 @@ class EvaluateRetrieval:
 def scores_as_beir(
     qrels: Any, results: Any, names: Sequence[str], k_values: Any, *, drop_self: bool
 ) -> "gf.results.Scores":
-    """Measure as BEIR and MTEB do, with pytrec_eval; nothing that is passed is changed."""
+    """Measure as BEIR and MTEB do with pytrec_eval, without modifying the arguments."""
     arguments.truth(drop_self, "ignore_identical_ids")
     _tell_if_swapped(qrels, results)
     measures = [f"{name}@{k}" for name in names for k in cutoffs_in(k_values)]
-    policy = replace(gf.dialect("beir").policy, drop_self="run" if drop_self else "no")
+    policy = replace(gf.measures.dialect("beir").policy, drop_self="run" if drop_self else "no")
     return gf.evaluate(qrels, results, measures, policy=policy)
 
 
 def _tell_if_swapped(qrels: Any, results: Any) -> None:
-    """Warn of qrels and results in each other's place.
+    """Warn if qrels and results seem to be swapped.
 
-    `evaluate` does where there are many different grades. BEIR's qrels are whole numbers, so that a
-    few fractions beside results that are whole numbers tell here.
+    `evaluate` warns if there are many different grades. BEIR's qrels are whole numbers, so here a
+    few fractions, together with results that are whole numbers, are enough.
     """
     grades, scores = _numbers(qrels), _numbers(results)
     if not 0 < len({*grades}) < _MANY or not scores:
@@ -199,28 +199,28 @@ def _tell_if_swapped(qrels: Any, results: Any) -> None:
         )
 
 
-def _numbers(given: Any) -> list[float]:
-    """Return the first numbers of a dict of dicts; none of anything else."""
-    if not isinstance(given, Mapping):
+def _numbers(table: Any) -> list[float]:
+    """Return the first numbers of a dict of dicts; nothing for other objects."""
+    if not isinstance(table, Mapping):
         return []
-    inner = (each for each in given.values() if isinstance(each, Mapping))
-    numbers = (arguments.as_float(one) for each in inner for one in each.values())
+    inner = (row for row in table.values() if isinstance(row, Mapping))
+    numbers = (arguments.as_float(cell) for row in inner for cell in row.values())
     return [*islice(numbers, _SAMPLE)]
 
 
 def cutoffs_in(k_values: Any) -> list[int]:
-    """Return the cutoffs, if they are some."""
+    """Return the cutoffs, if valid."""
     try:
-        found = [] if isinstance(k_values, str | Mapping) else list(k_values)
+        cutoffs = [] if isinstance(k_values, str | Mapping) else list(k_values)
     except TypeError:
-        found = []
-    if not found:
+        cutoffs = []
+    if not cutoffs:
         raise InputError("k_values", "cutoffs, such as [1, 10, 100]", shown(k_values))
-    return [arguments.whole(each, "k_values", least=1, most=_DEEPEST) for each in found]
+    return [arguments.whole(k, "k_values", least=1, most=_DEEPEST) for k in cutoffs]
 
 
 def tell_missing(scores: "gf.results.Scores", host: str) -> None:
-    """Warn of queries that the host leaves out of its means."""
+    """Warn about queries that the host leaves out of its means."""
     missing = len(scores.coverage.missing)
     if missing:
         warn(

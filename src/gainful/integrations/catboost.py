@@ -1,7 +1,7 @@
 """CatBoost: learning curves, and the best iteration by any measure.
 
-A metric of one's own is never told the queries by CatBoost, so that no ranking can be measured
-while it trains. Its models give their predictions after each iteration, afterwards.
+CatBoost does not pass queries to custom metrics, so rankings cannot be measured during training.
+Afterwards, its models return the predictions after each iteration.
 """
 
 from typing import Any
@@ -23,37 +23,37 @@ _MOST = 1_000_000  # iterations: more than any model has
 
 
 def learning_curve(
-    model: Any,
-    data: Any,
-    labels: Any = None,
-    measures: Any = "nDCG@10",
+    model: object,
+    data: object,
+    labels: object = None,
+    measures: object = "nDCG@10",
     *,
-    group_id: Any = None,
+    group_id: object = None,
     every: int = 1,
-    policy: Any = None,
-    dialect: Any = None,
+    policy: object = None,
+    dialect: object = None,
 ) -> "gf.results.LearningCurve":
     """Measure a model after each iteration of its training, with intervals over the queries.
 
     `model.shrink(learning_curve(…).best("nDCG@10"))` keeps the trees up to the best iteration.
 
     Args:
-        model: a model of CatBoost that is fitted.
+        model: a fitted CatBoost model.
         data: a `Pool` with labels and group ids, whose weights are not used; or features of the
-            documents, beside both.
+            documents, with labels and group ids passed separately.
         labels: (n,) grades; those of the pool if None.
-        measures: one measure or several, in the notation or as values.
+        measures: one measure or several, as text or as Measures.
         group_id: (n,) the query id of each document, in any order; the groups of the pool if None.
-        every: measure after so many iterations, and after the last.
-        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
-        dialect: measure as another tool does: `catboost` gives what CatBoost's own NDCG does.
+        every: the number of iterations between measurements; the last one is always measured.
+        policy: the policy, as in `evaluate`; ties are averaged by default.
+        dialect: the dialect of another tool; `catboost` reproduces CatBoost's own NDCG.
     """
     if not isinstance(model, CatBoost):
         raise InputError("model", "a model of CatBoost", type(model).__name__)
     arguments.whole(every, "every", least=1, most=_MOST)
-    lists: dict[str, Any] = {"query": group_id}
+    lists: dict[str, object] = {"query": group_id}
     if isinstance(data, Pool):
-        if any(weight != 1 for weight in data.get_weight()):  # they are 1 where none are given
+        if any(weight != 1 for weight in data.get_weight()):  # they default to 1
             warn("weight: the weights of the data are not used here; every query counts once.")
         labels = data.get_label() if labels is None else labels
         if group_id is None:
@@ -61,22 +61,22 @@ def learning_curve(
     elif labels is None or group_id is None:
         missing = "labels" if labels is None else "group_id"
         raise InputError(missing, "one for each document, where data is no Pool", "none")
-    asked = RankingMeasures(
+    ranking = RankingMeasures(
         (measures,), policy=policy, dialect=dialect, called={"query": "group_id"}
     )
-    # Of all models alike: those of rankers and classifiers take other arguments.
+    # The same for all models: rankers and classifiers have different arguments.
     stages = CatBoost.staged_predict(
         model, data, prediction_type="RawFormulaVal", eval_period=every, thread_count=-1
     )
     last = model.tree_count_
     return gf.results.LearningCurve.of(
-        (min(number * every, last), asked.scores(labels, preds, **lists))
+        (min(number * every, last), ranking.scores(labels, preds, **lists))
         for number, preds in enumerate(stages, 1)
     )
 
 
-def _sizes(data: Any) -> Any:
-    """Return the sizes of the queries of a pool, whose documents stand together."""
+def _sizes(data: Any) -> object:
+    """Return the sizes of the queries of a pool, whose documents are adjacent."""
     ids = np.asarray(data.get_group_id_hash())  # of None, where there are none
     if not ids.ndim:
         raise InputError(

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import gainful as gf
 from gainful import arguments
 from gainful.errors import warn
 from gainful.integrations.documents_as_runs import document_ids, expected_of
@@ -19,23 +20,22 @@ _CALLED = {"expected": "test_case, context", "retrieved": "test_case, retrieval_
 
 
 class RankingMetric(BaseMetric):  # type: ignore[misc, unused-ignore]
-    """A measure of what was retrieved, for `assert_test` and `evaluate`; it asks no model.
+    """A measure of retrieved ids for `assert_test` and `evaluate`, which calls no model.
 
     A test case has the ids in its metadata: `retrieved_ids`, best first, and `grades`, {id: grade}, or
-    `expected_ids`. Without them, its `retrieval_context` and its `context` are compared as they
-    are; of a context that names its source, the source.
+    `expected_ids`. Without them, `retrieval_context` and `context` are compared directly, or by
+    source if they name one.
 
-    After `measure`, `score` is the value. `reason` says how many of the retrieved ids are judged and
-    which came more than once; `score_breakdown` has the counts. A question that the policy leaves out
-    is skipped.
+    After `measure`, `score` is the value. `reason` contains the number of judged ids and any
+    repeated ones; `score_breakdown` has the counts. A question left out by the policy is skipped.
 
     Args:
-        notation: of the measure, or the measure as a value.
-        threshold: the least value of a success.
-        judgments: `{input: {id: grade}}`; what the test case holds if None.
-        name: of the metric, by which deepeval reports it; that of the measure if None.
-        policy: the choices that are not the measure's, as in `evaluate`.
-        dialect: measure as another tool does, as in `evaluate`.
+        notation: the measure, as text or as a Measure.
+        threshold: the lowest value that counts as success.
+        judgments: `{input: {id: grade}}`; taken from the test case if None.
+        name: the name of the metric in deepeval; the measure's name if None.
+        policy: the policy, as in `evaluate`.
+        dialect: the dialect of another tool, as in `evaluate`.
 
     >>> ids = {"retrieved_ids": ["b", "a"], "grades": {"a": 2}}
     >>> metric = RankingMetric("RR", threshold=0.4)
@@ -53,15 +53,15 @@ class RankingMetric(BaseMetric):  # type: ignore[misc, unused-ignore]
 
     def __init__(
         self,
-        notation: Any = DEFAULT,
+        notation: object = DEFAULT,
         threshold: float = 0.5,
         *,
-        judgments: Any = None,
+        judgments: "gf.inputs.Judgments | None" = None,
         name: str | None = None,
-        policy: Any = None,
-        dialect: Any = None,
+        policy: object = None,
+        dialect: object = None,
     ) -> None:
-        # deepeval copies a metric by its arguments, and looks for them under their names.
+        # deepeval copies a metric by its arguments, which it looks up by name.
         self.threshold = arguments.number(threshold, "threshold", "a number", math.isfinite)
         self.judgments, self.policy, self.dialect = judgments, policy, dialect
         self.notation, self.name = notation, name
@@ -74,39 +74,39 @@ class RankingMetric(BaseMetric):  # type: ignore[misc, unused-ignore]
         return self._measures.label
 
     def measure(self, test_case: LLMTestCase, *args: Any, **options: Any) -> float:
-        """Measure a test case; what deepeval passes besides is not looked at."""
+        """Measure a test case; other arguments of deepeval are ignored."""
         del args, options
-        # What an earlier test case left must not stand where this one is an error.
+        # Results of an earlier test case must not remain if this one is an error.
         self.score = self.success = self.reason = self.score_breakdown = self.error = None
         self.skipped = False
-        held = test_case.metadata or {}
-        named, grades = held.get("retrieved_ids"), held.get("grades")
-        grades = held.get("expected_ids") if grades is None else grades
-        ids = _told(test_case.retrieval_context) if named is None else named
+        metadata = test_case.metadata or {}
+        named, grades = metadata.get("retrieved_ids"), metadata.get("grades")
+        grades = metadata.get("expected_ids") if grades is None else grades
+        ids = _ids_of(test_case.retrieval_context) if named is None else named
         expected = test_case.context if grades is None else grades
         if expected is not None:
             expected = expected_of(expected, None, _CALLED["expected"])
         retrieved = document_ids(ids, None, _CALLED["retrieved"])
-        found = self._measures.score(test_case.input, expected, retrieved)
+        result = self._measures.score(test_case.input, expected, retrieved)
         by_id = self.judgments is not None or grades is not None
-        if found.retrieved and not found.judged and by_id != (named is not None):
-            said = ("retrieval_context", "ids") if by_id else ("context", "retrieved_ids")
-            warn(f"test_case: {said[0]} is compared with {said[1]}, and they share nothing.")
-        value = found.values[self._measures.names[0]]
+        if result.retrieved and not result.judged and by_id != (named is not None):
+            pair = ("retrieval_context", "ids") if by_id else ("context", "retrieved_ids")
+            warn(f"test_case: {pair[0]} is compared with {pair[1]}, and they share nothing.")
+        value = result.values[self._measures.names[0]]
         self.skipped = math.isnan(value)
-        self.score, self.reason = None if self.skipped else value, str(found)
-        self.score_breakdown = found.coverage()
+        self.score, self.reason = None if self.skipped else value, str(result)
+        self.score_breakdown = result.coverage()
         self.success = self.skipped or value >= self.threshold
         return value
 
-    async def a_measure(self, test_case: LLMTestCase, *args: Any, **options: Any) -> float:
+    async def a_measure(self, test_case: LLMTestCase, *args: object, **options: object) -> float:
         """Measure a test case, as `measure` does."""
         return self.measure(test_case, *args, **options)
 
     def is_successful(self) -> bool:
-        """Return whether the value reached the threshold; one that is skipped did not fail."""
+        """Return whether the value reached the threshold; a skipped test case did not fail."""
         return bool(self.success)
 
 
-def _told(contexts: Any) -> Any:
-    return contexts and [getattr(each, "source", each) for each in contexts]
+def _ids_of(contexts: Any) -> Any:
+    return contexts and [getattr(context, "source", context) for context in contexts]

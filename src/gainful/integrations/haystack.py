@@ -31,21 +31,21 @@ _LISTS = "lists of documents"
 
 @component
 class RankingEvaluator:
-    """Measures of retrieved documents, called as Haystack's `DocumentNDCGEvaluator` is.
+    """Measures of retrieved documents, with the interface of Haystack's `DocumentNDCGEvaluator`.
 
     Args:
         measures: one measure or several, in the notation or as values.
-        document_comparison_field: what makes two documents the same, as in Haystack: `content`,
-            `id`, or `meta.` and a key, with points for keys within.
-        grade_field: of the ground truth, what holds the grade: `score`, as in Haystack, or `meta.`
-            and a key. With `score`, all grades are 1 if no document has any.
-        policy: the choices that are not the measure's, as in `evaluate`.
-        dialect: measure as another tool does, as in `evaluate`.
+        document_comparison_field: the field that identifies a document, as in Haystack: `content`,
+            `id`, or `meta.` and a key, with dots for nested keys.
+        grade_field: the field of the grade in the ground truth: `score`, as in Haystack, or `meta.`
+            and a key. With `score`, all grades are 1 if no document has a score.
+        policy: the policy, as in `evaluate`.
+        dialect: the dialect of another tool, as in `evaluate`.
 
     >>> evaluator = RankingEvaluator(["nDCG@10", "RR"])
     >>> truth = [[Document(content="France", score=2), Document(content="Paris", score=1)]]
-    >>> found = evaluator.run(truth, [[Document(content="Paris"), Document(content="France")]])
-    >>> round(found["score"], 4), found["scores"]["RR"], found["coverage"]["unjudged"]
+    >>> result = evaluator.run(truth, [[Document(content="Paris"), Document(content="France")]])
+    >>> round(result["score"], 4), result["scores"]["RR"], result["coverage"]["unjudged"]
     (0.8597, 1.0, 0)
     """
 
@@ -59,19 +59,19 @@ class RankingEvaluator:
         dialect: Any = None,
     ) -> None:
         self._measures = RetrievalMeasures(measures, policy=policy, dialect=dialect)
-        self._measures.column_names()  # refuses what the dialect makes equal
+        self._measures.column_names()  # rejects measures that the dialect makes equal
         self.field = _read_field(
             document_comparison_field, "document_comparison_field", ("content", "id")
         )
         self.grade_field = _read_field(grade_field, "grade_field", ("score",))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings, for a pipeline that is saved."""
-        asked = self._measures
-        policy, dialect = asked.policy, asked.dialect
+        """Return the settings, to save a pipeline."""
+        own = self._measures
+        policy, dialect = own.policy, own.dialect
         settings: dict[str, Any] = default_to_dict(
             self,
-            measures=[_written(each) for each in asked.given],
+            measures=[_written(measure) for measure in own.given],
             document_comparison_field=self.field,
             grade_field=self.grade_field,
             policy=policy.answers() if isinstance(policy, gf.Policy) else policy,
@@ -81,7 +81,7 @@ class RankingEvaluator:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "RankingEvaluator":
-        """Return the component that was saved."""
+        """Return a saved component."""
         made: RankingEvaluator = default_from_dict(cls, data)
         return made
 
@@ -98,18 +98,18 @@ class RankingEvaluator:
         ground_truth_documents: list[list[Document]],
         retrieved_documents: list[list[Document]],
     ) -> dict[str, Any]:
-        """Measure what was retrieved for questions.
+        """Measure the documents retrieved for questions.
 
         Args:
-            ground_truth_documents: of each question, the documents that are judged.
-            retrieved_documents: of each question, best first.
+            ground_truth_documents: the judged documents of each question.
+            retrieved_documents: the retrieved documents of each question, best first.
 
         Returns:
-            A dict with `score` and `individual_scores` of the first measure, as Haystack's
-            evaluators have it. `scores` and `individual` are those of all measures, by name.
-            `coverage` says how many questions and documents were counted, missing and unjudged.
-            `repeated` has, for each question, the documents that were retrieved more than once. They
-            count once, at their first rank. A question that the policy leaves out is NaN.
+            A dict with `score` and `individual_scores` of the first measure, as in Haystack's
+            evaluators. `scores` and `individual` contain all measures by name. `coverage` contains
+            the numbers of counted, missing and unjudged questions and documents. `repeated` lists,
+            for each question, the documents retrieved more than once, which count once, at their
+            first rank. A question left out by the policy is NaN.
         """
         truth = listed(ground_truth_documents, "ground_truth_documents", _LISTS)
         retrieved = listed(retrieved_documents, "retrieved_documents", _LISTS)
@@ -119,47 +119,47 @@ class RankingEvaluator:
         grades = [self._grades(docs, i) for i, docs in enumerate(truth)]
         lists = [self._retrieved(docs, i) for i, docs in enumerate(retrieved)]
         try:
-            found = self._evaluated(grades, lists)
+            result = self._evaluated(grades, lists)
         except InputError as problem:
             raise _in_words_of_haystack(problem) from None
-        names = self._measures.column_names(found)
-        counted = _by_number(found, found.counted, len(grades), fill=False)
-        values = _by_number(found, found.values, len(grades), fill=math.nan)
-        if self._measures.by_lowest:  # which goes by the grades of each question, as in other hosts
-            alone = (self._measures.values_of(*each) for each in zip(grades, lists, strict=True))
-            values = np.array([[*each.values()] for each in alone])
-        parts = {str(each.measure): each for each in found.slices if each.value == ASKED}
+        names = self._measures.column_names(result)
+        counted = _by_number(result, result.counted, len(grades), fill=False)
+        values = _by_number(result, result.values, len(grades), fill=math.nan)
+        if self._measures.by_lowest:  # per question, as in other hosts
+            alone = (self._measures.values_of(*q) for q in zip(grades, lists, strict=True))
+            values = np.array([[*q.values()] for q in alone])
+        parts = {str(part.measure): part for part in result.slices if part.value == ASKED}
         scores, individual = {}, {}
-        for column, (name, measure) in enumerate(zip(names, found.measures, strict=True)):
+        for column, (name, measure) in enumerate(zip(names, result.measures, strict=True)):
             kept = counted[:, column]
-            mean = parts[str(measure)].mean if parts else found[measure]
+            mean = parts[str(measure)].mean if parts else result[measure]
             if mean is None:
-                said = f"none left by the policy empty={found.policy.empty}"
-                raise InputError(name, "at least one question to average over", said)
+                actual = f"none left by the policy empty={result.policy.empty}"
+                raise InputError(name, "at least one question to average over", actual)
             if self._measures.by_lowest and measure.family.aggregate == "mean":
                 mean = math.fsum(values[kept, column]) / int(kept.sum())
             scores[name] = mean
             individual[name] = np.where(kept, values[:, column], math.nan).tolist()
-        coverage = next(iter(parts.values())).coverage if parts else found.coverage
+        coverage = next(iter(parts.values())).coverage if parts else result.coverage
         return {
             "score": scores[names[0]],
             "individual_scores": individual[names[0]],
             "scores": scores,
             "individual": individual,
             "coverage": coverage.to_dict(),
-            "repeated": [[*each.repeated] for each in lists],
+            "repeated": [[*ids.repeated] for ids in lists],
         }
 
     def _evaluated(
         self, grades: list[dict[str, Any]], lists: list[RetrievedIds]
     ) -> "gf.results.Scores":
         """Measure all questions together, each by its number."""
-        judgments = {str(i): each for i, each in enumerate(grades)}
-        run = {str(i): each.ranked() for i, each in enumerate(lists)}
+        judgments = {str(i): own for i, own in enumerate(grades)}
+        run = {str(i): own.ranked() for i, own in enumerate(lists)}
         bare = bool(judgments) and not any(grades)
         if bare:
-            judgments["0"] = {NOTHING: 0.0}  # no judgment at all is an error of `evaluate`
-        # That nothing retrieved is judged, goes without saying there.
+            judgments["0"] = {NOTHING: 0.0}  # `evaluate` rejects empty judgments
+        # No retrieved document is judged there, as expected.
         with without_warnings() if bare else nullcontext():
             if judgments and not any(run.values()):
                 return self._measures.evaluate_nothing(judgments)
@@ -168,28 +168,28 @@ class RankingEvaluator:
     def _retrieved(self, documents: Any, question: int) -> RetrievedIds:
         where = f"retrieved_documents[{question}]"
         return RetrievedIds.of(
-            [_value(each, self.field, where) for each in listed(documents, where, "documents")],
+            [_value(d, self.field, where) for d in listed(documents, where, "documents")],
             where,
         )
 
     def _grades(self, documents: Any, question: int) -> dict[str, Any]:
         where = f"ground_truth_documents[{question}]"
         grades: dict[str, Any] = {}
-        held = listed(documents, where, "documents")
+        items = listed(documents, where, "documents")
         graded = self.grade_field != "score" or any(
-            getattr(each, "score", None) is not None for each in held
+            getattr(document, "score", None) is not None for document in items
         )
-        for each in held:
-            (one,) = RetrievedIds.of([_value(each, self.field, where)], where).ids
-            grade = _value(each, self.grade_field, where) if graded else 1.0
-            if one in grades and grades[one] != grade:
-                raise InputError(where, "one grade a document", f"{shown(one)} with several")
-            grades[one] = grade
+        for document in items:
+            (value,) = RetrievedIds.of([_value(document, self.field, where)], where).ids
+            grade = _value(document, self.grade_field, where) if graded else 1.0
+            if value in grades and grades[value] != grade:
+                raise InputError(where, "one grade a document", f"{shown(value)} with several")
+            grades[value] = grade
         return grades
 
 
 def _written(measure: Any) -> str:
-    """Return a measure in the notation; one that cannot be read again is refused."""
+    """Return a measure as text; reject one that cannot be parsed again."""
     text = str(measure)
     if isinstance(measure, gf.Measure):
         try:
@@ -198,17 +198,19 @@ def _written(measure: Any) -> str:
             again = None
         if again != measure:
             expected = "measures that the notation can write, for a pipeline that is saved"
-            raise InputError("measures", expected, text, "Give functions a name with gf.define.")
+            raise InputError(
+                "measures", expected, text, "Give functions a name with gf.measures.define."
+            )
     return text
 
 
-def _by_number(found: "gf.results.Scores", rows: Any, questions: int, *, fill: Any) -> Any:
+def _by_number(scores: "gf.results.Scores", rows: Any, questions: int, *, fill: Any) -> Any:
     """Return rows of scores as (questions, measures), by the numbers of the questions."""
-    held = np.full((questions, len(found.measures)), fill)
-    for query, row in zip(found.queries, rows, strict=True):
+    table = np.full((questions, len(scores.measures)), fill)
+    for query, row in zip(scores.queries, rows, strict=True):
         if query.isdecimal():  # and not the one that stands beside them
-            held[int(query)] = row
-    return held
+            table[int(query)] = row
+    return table
 
 
 def _in_words_of_haystack(problem: InputError) -> InputError:
@@ -219,11 +221,11 @@ def _in_words_of_haystack(problem: InputError) -> InputError:
     return problem.at(where)
 
 
-def _read_field(field: str, name: str, known: tuple[str, ...]) -> str:
+def _read_field(field: str, name: str, fields: tuple[str, ...]) -> str:
     arguments.text(field, name)
     of_meta = field.startswith("meta.") and all(field.split("."))
-    if field not in known and not of_meta:
-        raise InputError(name, f"{' or '.join(known)}, or meta. and a key", shown(field))
+    if field not in fields and not of_meta:
+        raise InputError(name, f"{' or '.join(fields)}, or meta. and a key", shown(field))
     return field
 
 
@@ -232,11 +234,11 @@ def _value(document: Any, field: str, where: str) -> Any:
     if not isinstance(document, Document):
         raise InputError(where, "documents of Haystack", shown(document))
     if not field.startswith("meta."):
-        found = getattr(document, field)
+        value = getattr(document, field)
     else:
-        found = document.meta
+        value = document.meta
         for part in field.removeprefix("meta.").split("."):
-            found = found.get(part) if isinstance(found, dict) else None
-    if found is None:
+            value = value.get(part) if isinstance(value, dict) else None
+    if value is None:
         raise InputError(where, f"documents that have {field}", f"one without: {document.id}")
-    return found
+    return value

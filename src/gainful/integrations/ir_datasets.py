@@ -1,12 +1,12 @@
-"""ir_datasets: the judgments, queries, documents and runs of a dataset, by its id or as the object."""
+"""ir_datasets: judgments, queries, documents and runs of a dataset, by id or object."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gainful.errors import InputError
-from gainful.inputs.identifiers import id_text
 from gainful.integrations.required_hosts import requiring
 from gainful.message_texts import shown
+from gainful.rows.identifiers import id_text
 
 with requiring("ir_datasets"):
     import ir_datasets as _host
@@ -14,10 +14,10 @@ with requiring("ir_datasets"):
 __all__ = ["docs", "judgments", "load", "queries", "run"]
 
 
-def load(dataset: Any) -> Any:
-    """Return the dataset of an id, such as "beir/scifact/test"; a dataset as it is.
+def load(dataset: object) -> Any:
+    """Return the dataset with an id, such as "beir/scifact/test", or a dataset itself.
 
-    It goes into `evaluate` as judgments, and as a run where it has scored documents.
+    It can be passed to `evaluate` as judgments, and as a run if it has scored documents.
     """
     if not isinstance(dataset, str):
         if callable(getattr(dataset, "has_qrels", None)):
@@ -27,40 +27,43 @@ def load(dataset: Any) -> Any:
         return _host.load(dataset)
     except KeyError:
         raise InputError(
-            "dataset", "an id of ir_datasets", repr(dataset), "https://ir-datasets.com has them."
+            "dataset",
+            "an id of ir_datasets",
+            repr(dataset),
+            "https://ir-datasets.com has them.",
         ) from None
 
 
 def judgments(dataset: Any) -> dict[str, dict[str, int]]:
     """Return the judgments of a dataset, `{query: {doc: grade}}`."""
-    found: dict[str, dict[str, int]] = {}
-    for each in _having(dataset, "qrels").qrels_iter():
-        documents = found.setdefault(each.query_id, {})
-        if each.doc_id in documents:
-            where = f"{_name(dataset)}, query {each.query_id!r}"
+    grades: dict[str, dict[str, int]] = {}
+    for row in _having(dataset, "qrels").qrels_iter():
+        documents = grades.setdefault(row.query_id, {})
+        if row.doc_id in documents:
+            where = f"{_name(dataset)}, query {row.query_id!r}"
             remedy = (
                 "Queries with subtopics go with gf.subtopics.evaluate_subtopics."
-                if hasattr(each, "subtopic_id")
+                if hasattr(row, "subtopic_id")
                 else "Read the rows, dataset.qrels_iter(), and keep one of them, or "
-                "merge their grades: gf.merge_judgments."
+                "merge their grades: gf.judging.merge_judgments."
             )
-            raise InputError(where, "each document once", f"{each.doc_id!r} again", remedy)
-        documents[each.doc_id] = each.relevance
-    return found
+            raise InputError(where, "each document once", f"{row.doc_id!r} again", remedy)
+        documents[row.doc_id] = row.relevance
+    return grades
 
 
 def run(dataset: Any) -> dict[str, dict[str, float]]:
     """Return the scored documents of a dataset, those to rerank, as a run."""
-    found: dict[str, dict[str, float]] = {}
-    for each in _having(dataset, "scoreddocs").scoreddocs_iter():
-        found.setdefault(each.query_id, {})[each.doc_id] = each.score
-    return found
+    scores: dict[str, dict[str, float]] = {}
+    for row in _having(dataset, "scoreddocs").scoreddocs_iter():
+        scores.setdefault(row.query_id, {})[row.doc_id] = row.score
+    return scores
 
 
 def queries(dataset: Any) -> dict[str, str]:
     """Return the text of every query of a dataset, by its id."""
     return {
-        each.query_id: each.default_text() for each in _having(dataset, "queries").queries_iter()
+        query.query_id: query.default_text() for query in _having(dataset, "queries").queries_iter()
     }
 
 
@@ -69,32 +72,32 @@ def docs(dataset: Any, ids: Iterable[str] | None = None) -> dict[str, str]:
 
     Args:
         dataset: an id or an object.
-        ids: of the documents to look up; all of them are read where this is left out.
+        ids: the ids of the documents to look up; all if omitted.
     """
     had = _having(dataset, "docs")
     if ids is None:
-        return {each.doc_id: each.default_text() for each in had.docs_iter()}
+        return {document.doc_id: document.default_text() for document in had.docs_iter()}
     if isinstance(ids, str | bytes | Mapping) or not isinstance(ids, Iterable):
         raise InputError("ids", "a list of document ids", shown(ids))
-    wanted = [id_text(each, where="ids") for each in ids]
-    found = had.docs_store().get_many(wanted)
-    unknown = [each for each in wanted if each not in found]
+    doc_ids = [id_text(doc, where="ids") for doc in ids]
+    documents = had.docs_store().get_many(doc_ids)
+    unknown = [doc for doc in doc_ids if doc not in documents]
     if unknown:
         raise InputError(
             "ids", f"documents of {_name(dataset)}", f"{len(unknown)} others: {shown(unknown[0])}"
         )
-    return {each: found[each].default_text() for each in wanted}
+    return {doc: documents[doc].default_text() for doc in doc_ids}
 
 
-def _having(dataset: Any, part: str) -> Any:
+def _having(dataset: object, part: str) -> Any:
     loaded = load(dataset)
     if not getattr(loaded, f"has_{part}")():
-        has = [each for each in ("docs", "queries", "qrels", "scoreddocs") if _has(loaded, each)]
+        has = [kind for kind in ("docs", "queries", "qrels", "scoreddocs") if _has(loaded, kind)]
         raise InputError(_name(dataset), f"a dataset with {part}", f"one with {', '.join(has)}")
     return loaded
 
 
-def _has(dataset: Any, part: str) -> bool:
+def _has(dataset: object, part: str) -> bool:
     return bool(getattr(dataset, f"has_{part}")())
 
 

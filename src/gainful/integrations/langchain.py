@@ -1,9 +1,10 @@
-"""LangChain: what retrievers found as a run; and evaluators of the shape that LangSmith takes."""
+"""LangChain: retrieved documents as a run; and evaluators of the shape that LangSmith takes."""
 
 import math
 from collections.abc import Callable
 from typing import Any
 
+import gainful as gf
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.integrations.documents_as_runs import (
@@ -29,8 +30,8 @@ _MOST = 10_000  # calls at a time: more than any service takes
 
 
 def record(
-    retriever: Any,
-    queries: Any,
+    retriever: object,
+    queries: object,
     *,
     id_key: str | None = None,
     concurrency: int = 1,
@@ -49,25 +50,25 @@ def record(
         raise InputError("retriever", "a BaseRetriever", type(retriever).__name__)
     _check_key(id_key)
     most = arguments.whole(concurrency, "concurrency", least=1, most=_MOST)
-    asked = named_queries(queries)
-    found = retriever.batch([*asked.values()], config={"max_concurrency": most})
+    texts = named_queries(queries)
+    results = retriever.batch([*texts.values()], config={"max_concurrency": most})
     return ranked_run(
         (query, document_ids(documents, id_key, f"retrieved for {shown(query)}"))
-        for query, documents in zip(asked, found, strict=True)
+        for query, documents in zip(texts, results, strict=True)
     )
 
 
 def evaluator(
-    measure: Any = DEFAULT,
+    measure: object = DEFAULT,
     *,
-    judgments: Any = None,
+    judgments: "gf.inputs.Judgments | None" = None,
     retrieved: str | None = "documents",
     expected: str = "grades",
     query: str = "query",
     id_key: str | None = None,
     name: str | None = None,
-    policy: Any = None,
-    dialect: Any = None,
+    policy: object = None,
+    dialect: object = None,
 ) -> Callable[..., dict[str, Any]]:
     """Return an evaluator for `langsmith.evaluate(…, evaluators=[…])`: a function of dicts.
 
@@ -92,7 +93,7 @@ def evaluator(
     >>> ranking({"query": "red wine"}, {"documents": ["b", "a"]}, {"grades": {"a": 2}})
     {'key': 'RR', 'score': 0.5, 'comment': '1 of 2 retrieved ids judged'}
     """
-    asked = RetrievalMeasures.of_one(
+    retrieval = RetrievalMeasures.of_one(
         measure, judgments=judgments, name=name, policy=policy, dialect=dialect, called=_CALLED
     )
     for what, key in (("retrieved", retrieved), ("id_key", id_key)):
@@ -100,7 +101,7 @@ def evaluator(
     for what, key in (("expected", expected), ("query", query)):
         arguments.text(key, what)
     keys = {"retrieved": retrieved, "expected": expected, "query": query, "id_key": id_key}
-    return _Evaluator(asked, keys, graded=judgments is not None)
+    return _Evaluator(retrieval, keys, graded=judgments is not None)
 
 
 class _Evaluator:
@@ -113,20 +114,23 @@ class _Evaluator:
         self._measures, self._keys, self._graded = measures, keys, graded
 
     def __call__(
-        self, inputs: dict[str, Any], outputs: dict[str, Any], reference_outputs: dict[str, Any]
-    ) -> dict[str, Any]:
-        keys, asked = self._keys, self._measures
+        self,
+        inputs: dict[str, object],
+        outputs: dict[str, object],
+        reference_outputs: dict[str, object],
+    ) -> dict[str, object]:
+        keys, retrieval = self._keys, self._measures
         id_key = keys["id_key"]
         ids = document_ids(part_of(outputs, keys["retrieved"], "outputs"), id_key, "outputs")
         if self._graded:
-            found = asked.score(part_of(inputs, keys["query"], "inputs"), None, ids)
+            result = retrieval.score(part_of(inputs, keys["query"], "inputs"), None, ids)
         else:
-            held = part_of(reference_outputs, keys["expected"], "reference_outputs")
-            grades = expected_of(held, id_key, "reference_outputs")
-            found = asked.score(part_if_any(inputs, keys["query"]), grades, ids)
-        value = found.values[asked.names[0]]
+            reference = part_of(reference_outputs, keys["expected"], "reference_outputs")
+            grades = expected_of(reference, id_key, "reference_outputs")
+            result = retrieval.score(part_if_any(inputs, keys["query"]), grades, ids)
+        value = result.values[retrieval.names[0]]
         score = None if math.isnan(value) else value
-        return {"key": asked.label, "score": score, "comment": str(found)}
+        return {"key": retrieval.label, "score": score, "comment": str(result)}
 
     def __repr__(self) -> str:
         return f"evaluator({self._measures.written()})"

@@ -25,13 +25,13 @@ _REMEDY = "Give them: Dataset(…, group=sizes), or fit(…, group=sizes, eval_g
 class Metric:
     """Measures as LightGBM calls them, natively and from `LGBMRanker`. Build one with `metric`."""
 
-    def __init__(self, measures: RankingMeasures, *, name: Any = None, better: str) -> None:
+    def __init__(self, measures: RankingMeasures, *, name: object = None, better: str) -> None:
         self._measures = measures
         self._names = metric_names(name, measures.names)
         self._higher = arguments.choice(better, "better", ("higher", "lower")) == "higher"
 
     def __call__(
-        self, first: Any, second: Any, weight: Any = None, group: Any = None
+        self, first: object, second: object, weight: object = None, group: object = None
     ) -> list[tuple[str, float, bool]]:
         """Return (name, value, whether higher is better) of every measure.
 
@@ -46,9 +46,9 @@ class Metric:
             raise InputError("group", _GROUPS, "none", _REMEDY)
         if weight is not None:
             warn("weight: the weights of the data are not used here; every query counts once.")
-        found = self._measures.scores(labels, preds, group=group)
-        values = self._measures.values(found).values()
-        return [(name, each, self._higher) for name, each in zip(self._names, values, strict=True)]
+        scores = self._measures.scores(labels, preds, group=group)
+        values = self._measures.values(scores).values()
+        return [(name, v, self._higher) for name, v in zip(self._names, values, strict=True)]
 
     def __repr__(self) -> str:
         return f"metric({self._measures.written()})"
@@ -78,8 +78,8 @@ def metric(
     >>> [(name, round(value, 4)) for name, value, _ in own([1, 0, 1], [0.1, 0.2, 0.3], None, [2, 1])]
     [('nDCG@2', 0.8155), ('RR', 0.75)]
     """
-    asked = RankingMeasures(measures, policy=policy, dialect=dialect)
-    return Metric(asked, name=name, better=better)
+    ranking = RankingMeasures(measures, policy=policy, dialect=dialect)
+    return Metric(ranking, name=name, better=better)
 
 
 class Objective:
@@ -89,7 +89,7 @@ class Objective:
         self._loss = loss
 
     def __call__(
-        self, first: Any, second: Any, weight: Any = None, group: Any = None
+        self, first: object, second: object, weight: object = None, group: object = None
     ) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal of the Hessian (n,), by the raw predictions.
 
@@ -108,7 +108,9 @@ class Objective:
         return f"objective({self._loss.written()})"
 
 
-def objective(measure: Any, *, method: str = "lambda", seed: int = 0, **options: Any) -> Objective:
+def objective(
+    measure: object, *, method: str = "lambda", seed: int = 0, **options: object
+) -> Objective:
     """Return a loss for `params["objective"]`, and for `LGBMRanker(objective=…)`.
 
     Args:
@@ -118,23 +120,23 @@ def objective(measure: Any, *, method: str = "lambda", seed: int = 0, **options:
         **options: of lambda `scheme`, `sigma`, `mu` and `truncation`; of xe `gamma`.
 
     >>> own = objective("nDCG(gain=exp2)", method="xe", gamma=1.0)
-    >>> [each.tolist() for each in own([1, 0], [0.0, 0.0], None, [2])]
+    >>> [column.tolist() for column in own([1, 0], [0.0, 0.0], None, [2])]
     [[-1.0, 1.0], [0.5, 0.5]]
     """
     return Objective(RankingObjective(measure, method=method, seed=seed, **options))
 
 
 def learning_curve(
-    model: Any,
-    data: Any,
-    labels: Any,
-    measures: Any = "nDCG@10",
+    model: object,
+    data: object,
+    labels: object,
+    measures: object = "nDCG@10",
     *,
-    group: Any = None,
-    query: Any = None,
+    group: object = None,
+    query: object = None,
     every: int = 1,
-    policy: Any = None,
-    dialect: Any = None,
+    policy: object = None,
+    dialect: object = None,
 ) -> "gf.results.LearningCurve":
     """Measure a model after each iteration of its training, with intervals over the queries.
 
@@ -155,9 +157,9 @@ def learning_curve(
     arguments.whole(every, "every", least=1)
     if group is None and query is None:
         raise InputError("group", "the sizes of the lists, or query= ids", "neither")
-    asked = RankingMeasures((measures,), policy=policy, dialect=dialect)
+    ranking = RankingMeasures((measures,), policy=policy, dialect=dialect)
     return gf.results.LearningCurve.of(
-        (at, asked.scores(labels, preds, group=group, query=query))
+        (at, ranking.scores(labels, preds, group=group, query=query))
         for at, preds in _staged(booster, data)
         if at % every == 0 or at == booster.current_iteration()
     )

@@ -1,4 +1,4 @@
-"""LlamaIndex: measures as `BaseRetrievalMetric`s, and what retrievers found as a run."""
+"""LlamaIndex: measures as `BaseRetrievalMetric`s, and retrieved nodes as a run."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -48,12 +48,12 @@ class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
 
     def __init__(
         self,
-        measure: Any = DEFAULT,
+        measure: object = DEFAULT,
         *,
-        judgments: Any = None,
+        judgments: "gf.inputs.Judgments | None" = None,
         name: str | None = None,
-        policy: Any = None,
-        dialect: Any = None,
+        policy: object = None,
+        dialect: object = None,
     ) -> None:
         super().__init__()
         self._measures = RetrievalMeasures.of_one(
@@ -75,7 +75,7 @@ class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
         retrieved_ids: list[str] | None = None,
         expected_texts: list[str] | None = None,
         retrieved_texts: list[str] | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> RetrievalMetricResult:
         """Measure a question.
 
@@ -88,18 +88,18 @@ class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
             **kwargs: not looked at.
         """
         del expected_texts, retrieved_texts, kwargs
-        found = self._measures.score(query, expected_ids, retrieved_ids)
+        result = self._measures.score(query, expected_ids, retrieved_ids)
         return RetrievalMetricResult(
-            score=found.values[self._measures.names[0]], metadata=found.coverage()
+            score=result.values[self._measures.names[0]], metadata=result.coverage()
         )
 
 
 def metrics(
-    *measures: Any,
-    judgments: Any = None,
-    name: Any = None,
-    policy: Any = None,
-    dialect: Any = None,
+    *measures: object,
+    judgments: "gf.inputs.Judgments | None" = None,
+    name: object = None,
+    policy: object = None,
+    dialect: object = None,
 ) -> list[RankingMetric]:
     """Return a metric for each measure.
 
@@ -113,18 +113,18 @@ def metrics(
         dialect: measure as another tool does, as in `evaluate`.
 
     >>> metric, = metrics("nDCG@10", judgments={"red wine": {"a": 2, "b": 1}})
-    >>> found = metric.compute("red wine", retrieved_ids=["b", "a", "a"])
-    >>> round(found.score, 4), found.metadata
+    >>> result = metric.compute("red wine", retrieved_ids=["b", "a", "a"])
+    >>> round(result.score, 4), result.metadata
     (0.8597, {'retrieved': 2, 'judged': 2, 'repeated': ['a']})
     """
     how = {"policy": policy, "dialect": dialect}
-    asked = [one for each in _flat(measures) for one in _parted(each, how)]
-    names = metric_names(name, [known for _, known in asked])
+    parts = [part for measure in _flat(measures) for part in _parted(measure, how)]
+    names = metric_names(name, [title for _, title in parts])
     made = [
-        RankingMetric(each, judgments=judgments, name=one, **how)
-        for (each, _), one in zip(asked, names, strict=True)
+        RankingMetric(measure, judgments=judgments, name=own, **how)
+        for (measure, _), own in zip(parts, names, strict=True)
     ]
-    _refuse_one_name([each for each, _ in asked], made)
+    _refuse_one_name([measure for measure, _ in parts], made)
     return made
 
 
@@ -133,29 +133,29 @@ def _flat(measures: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(measures[0] if alone else measures) or (DEFAULT,)
 
 
-def _parted(measure: Any, how: dict[str, Any]) -> list[tuple[Any, str]]:
+def _parted(measure: Any, how: dict[str, Any]) -> list[tuple[object, str]]:
     """Return the measures of one text, such as nDCG@5,10, one by one, each with its name."""
     names = RetrievalMeasures(measure, **how).names
     return [(measure, *names)] if len(names) == 1 else [(name, name) for name in names]
 
 
-def _refuse_one_name(measures: list[Any], made: list[RankingMetric]) -> None:
+def _refuse_one_name(measures: list[object], made: list[RankingMetric]) -> None:
     """Refuse two measures of one name, such as those of two functions without one."""
-    known: dict[str, Any] = {}
+    by_name: dict[str, object] = {}
     for measure, metric in zip(measures, made, strict=True):
-        if known.setdefault(metric.metric_name, _read(measure)) != _read(measure):
+        if by_name.setdefault(metric.metric_name, _measure(measure)) != _measure(measure):
             remedy = "Give each a name: name=[…]."
             raise InputError("measures", "different names", f"{metric.metric_name!r} twice", remedy)
 
 
-def _read(measure: Any) -> Any:
+def _measure(measure: object) -> object:
     try:
         return gf.measure(measure) if isinstance(measure, str) else measure
     except MeasureError:  # a name that a dialect alone knows
         return measure
 
 
-def run_of(retrieved: Any, *, id: str = "node_id", score: str = "rank") -> Run:  # noqa: A002
+def run_of(retrieved: object, *, id: str = "node_id", score: str = "rank") -> Run:  # noqa: A002
     """Return the run of nodes that were retrieved, for `evaluate`, `compare` and all else.
 
     Args:
@@ -171,8 +171,8 @@ def run_of(retrieved: Any, *, id: str = "node_id", score: str = "rank") -> Run: 
         (
             query,
             [
-                _node(each, which, query)
-                for each in listed(nodes, f"retrieved for {shown(query)}", "nodes")
+                _node(node, which, query)
+                for node in listed(nodes, f"retrieved for {shown(query)}", "nodes")
             ],
         )
         for query, nodes in by_id(retrieved, "retrieved").items()
@@ -182,22 +182,22 @@ def run_of(retrieved: Any, *, id: str = "node_id", score: str = "rank") -> Run: 
     return ranked_run((query, _ids(nodes, which)) for query, nodes in lists)
 
 
-def _node(node: Any, which: str, query: Any) -> tuple[str, Any]:
+def _node(node: object, which: str, query: object) -> tuple[str, object]:
     inner = getattr(node, "node", node)
-    found = getattr(inner, which, None)
-    if not isinstance(found, str):
+    own = getattr(inner, which, None)
+    if not isinstance(own, str):
         expected = f"nodes with a {which}"
-        raise InputError(f"retrieved for {shown(query)}", expected, shown(found or node))
-    return found, getattr(node, "score", None)
+        raise InputError(f"retrieved for {shown(query)}", expected, shown(own or node))
+    return own, getattr(node, "score", None)
 
 
-def _ids(nodes: Iterable[tuple[str, Any]], which: str) -> Iterable[str]:
+def _ids(nodes: Iterable[tuple[str, object]], which: str) -> Iterable[str]:
     ids = [one for one, _ in nodes]
     # Several nodes of a document are what was asked for; the same node twice is worth a warning.
     return [*dict.fromkeys(ids)] if which == "ref_doc_id" else ids
 
 
-def _by_score(query: str, nodes: Iterable[tuple[str, Any]]) -> dict[str, float]:
+def _by_score(query: str, nodes: Iterable[tuple[str, object]]) -> dict[str, float]:
     best: dict[str, float] = {}
     for one, score in nodes:
         if score is None:
@@ -229,5 +229,5 @@ def record(
         raise InputError("retriever", "one with retrieve(text)", type(retriever).__name__)
     arguments.choice(id, "id", _IDS)
     arguments.choice(score, "score", _SCORES)
-    found = {query: retriever.retrieve(text) for query, text in named_queries(queries).items()}
-    return run_of(found, id=id, score=score)
+    nodes = {query: retriever.retrieve(text) for query, text in named_queries(queries).items()}
+    return run_of(nodes, id=id, score=score)

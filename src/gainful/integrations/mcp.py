@@ -52,7 +52,7 @@ def server(folders: Sequence[str | Path]) -> "MCPServer[Any]":
         tools.check,
         tools.bounds,
     ):
-        made.add_tool(_told(tool), annotations=_READ_ONLY, structured_output=False)
+        made.add_tool(_for_the_model(tool), annotations=_READ_ONLY, structured_output=False)
     return made
 
 
@@ -62,10 +62,10 @@ class _Folders:
     def __init__(self, folders: Sequence[str | Path]) -> None:
         if isinstance(folders, str) or not folders:
             raise InputError("folders", "a list of folders", repr(folders))
-        for each in folders:
-            if not Path(each).is_dir():
-                raise InputError("folders", "folders that are there", repr(str(each)))
-        self._roots = [Path(each).resolve() for each in folders]
+        for folder in folders:
+            if not Path(folder).is_dir():
+                raise InputError("folders", "folders that are there", repr(str(folder)))
+        self._roots = [Path(folder).resolve() for folder in folders]
 
     def file(self, name: str) -> str:
         """Return the path of a file, which is in one of the folders whichever links lead to it.
@@ -74,30 +74,30 @@ class _Folders:
         """
         for root in self._roots:
             try:
-                found = (root / name).resolve(strict=True)
+                path = (root / name).resolve(strict=True)
             except (OSError, ValueError, RuntimeError):
                 continue
-            if found.is_file() and any(map(found.is_relative_to, self._roots)):
-                return str(found)
+            if path.is_file() and any(map(path.is_relative_to, self._roots)):
+                return str(path)
         folders = ", ".join(map(str, self._roots))
         raise InputError(name, f"a file in {folders}", "none")
 
 
-def _told(tool: Callable[..., Answer]) -> Callable[..., str]:
+def _for_the_model(tool: Callable[..., Answer]) -> Callable[..., str]:
     """Return a tool whose errors are messages for the model, and whose warnings are in its answer."""
 
     @wraps(tool)
-    def call(*given: Any, **named: Any) -> str:
+    def call(*values: Any, **named: Any) -> str:
         try:
             with _warnings() as heard:
-                answer = tool(*given, **named)
+                answer = tool(*values, **named)
         except GainfulError as problem:
             raise ToolError(str(problem)) from None
         except Exception as problem:  # noqa: BLE001 - a model has no use for a traceback
-            told = _cut(
+            bug = _cut(
                 f"this is a bug in gainful: {type(problem).__name__}: {problem}", _LONGEST_BUG
             )
-            raise ToolError(told) from None
+            raise ToolError(bug) from None
         return json.dumps(_plain(answer | {"warnings": heard}), ensure_ascii=False)
 
     call.__annotations__ = {**tool.__annotations__, "return": str}
@@ -113,7 +113,7 @@ def _warnings() -> Iterator[list[str]]:
     with _ONE_AT_A_TIME, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield heard
-        heard += dict.fromkeys(str(each.message) for each in caught)
+        heard += dict.fromkeys(str(warning.message) for warning in caught)
 
 
 class _Tools:
@@ -130,13 +130,13 @@ class _Tools:
         Paths are those of files (TREC, CSV, TSV, JSON, Parquet), from a folder of the server. Measures are
         written as nDCG@10, AP, RR@10, P@5, R@100 and the like; nDCG@10 if none is named.
         """
-        found = self._evaluated(judgments, runs, measures)
-        told = [
-            f"{name}: {measure} {_with_interval(mean, each['intervals'][measure])}"
-            for name, each in found.items()
-            for measure, mean in each["means"].items()
+        results = self._evaluated(judgments, runs, measures)
+        sentences = [
+            f"{name}: {measure} {_with_interval(mean, result['intervals'][measure])}"
+            for name, result in results.items()
+            for measure, mean in result["means"].items()
         ]
-        return {"verdict": "; ".join(told), **_context(found)}
+        return {"verdict": "; ".join(sentences), **_context(results)}
 
     def compare(
         self,
@@ -152,32 +152,32 @@ class _Tools:
         Base and run are files of runs; base may be a saved baseline. Conditions are written as
         'Δ nDCG@10 < -0.01' or 'missing > 0', and the verdict then says whether the gate passed.
         """
-        given = self._file(judgments)
+        judged = self._file(judgments)
         runs = {"base": self._file(base), "run": self._file(run)}
-        found = gf.compare(given, runs, measures or ["nDCG@10"])
-        verdict = " ".join(found.verdicts)
+        comparison = gf.compare(judged, runs, measures or ["nDCG@10"])
+        verdict = " ".join(comparison.verdicts)
         gate = None
         if fail_if or fail_unless:
-            gate = found.gate(fail_if or [], fail_unless or [])
+            gate = comparison.gate(fail_if or [], fail_unless or [])
             word = "is inconclusive" if gate.inconclusive else gate.result
             verdict = f"The gate {word}. {verdict}"
-        plain = found.to_dict()
+        plain = comparison.to_dict()
         return {
             "verdict": verdict,
             "gate": None if gate is None else gate.table().records(),
             "intervals": [
                 {
-                    "measure": each.measure,
-                    "difference": each.difference,
-                    **_ends(each.interval),
-                    "p": each.p,
-                    "queries": each.queries,
+                    "measure": difference.measure,
+                    "difference": difference.difference,
+                    **_ends(difference.interval),
+                    "p": difference.p,
+                    "queries": difference.queries,
                 }
-                for each in found.differences
+                for difference in comparison.differences
             ],
             "coverage": plain["coverage"],
-            "movers": gf.comparison.movers(found, given, runs).table().records(),
-            "notes": found.cautions(),
+            "movers": gf.comparison.movers(comparison, judged, runs).table().records(),
+            "notes": comparison.cautions(),
         }
 
     def explain(
@@ -189,15 +189,15 @@ class _Tools:
         against: str | None = None,
     ) -> Answer:
         """Work out the value of one query line by line; with `against`, which documents make the difference from that run."""
-        given, file = self._file(judgments), self._file(run)
-        found: gf.results.Explanation | gf.results.Attribution
+        judged, file = self._file(judgments), self._file(run)
+        result: gf.results.Explanation | gf.results.Attribution
         if against is None:
-            found = gf.explain(given, file, measure, query=query)
+            result = gf.explain(judged, file, measure, query=query)
         else:
             other = self._file(against)
-            found = gf.explanation.attribute(given, other, file, measure, query=query)
+            result = gf.explanation.attribute(judged, other, file, measure, query=query)
         context = _context(self._evaluated(judgments, [run], [measure]))
-        return {"verdict": found.conclusion, "details": _cut(str(found)), **context}
+        return {"verdict": result.conclusion, "details": _cut(str(result)), **context}
 
     def why(
         self, judgments: str, run: str, dialects: list[str], measure: str = "nDCG@10"
@@ -206,25 +206,25 @@ class _Tools:
 
         Dialects are one or two names of tools, such as trec_eval, ranx or scikit-learn; gainful is a name, too.
         """
-        found = gf.why(self._file(judgments), self._file(run), measure, dialects=dialects)
-        details = str(found)
+        answer = gf.why(self._file(judgments), self._file(run), measure, dialects=dialects)
+        details = str(answer)
         context = _context(self._evaluated(judgments, [run], [measure]))
         verdict = (
-            f"{measure} is {found.first_value:.4f} by {found.first.name}, {found.second_value:.4f} by "
-            f"{found.second.name}, {found.gap:+.4f}; the causes are in the details"
+            f"{measure} is {answer.first_value:.4f} by {answer.first.name}, {answer.second_value:.4f} by "
+            f"{answer.second.name}, {answer.gap:+.4f}; the causes are in the details"
         )
         return {"verdict": verdict, "details": _cut(details), **context}
 
     def check(self, judgments: str, runs: list[str] | None = None) -> Answer:
         """Look at judgments and runs for what is wrong or probably not meant."""
         named = self._runs(runs or [])
-        found = gf.check(self._file(judgments), named)
+        result = gf.check(self._file(judgments), named)
         return {
-            "verdict": found.summary,
-            "clean": found.clean,
+            "verdict": result.summary,
+            "clean": result.clean,
             "intervals": [],
-            "coverage": found.counts,
-            "details": _cut(gf.writing.render(found, "markdown")),
+            "coverage": result.counts,
+            "details": _cut(gf.writing.render(result, "markdown")),
         }
 
     def bounds(
@@ -234,16 +234,16 @@ class _Tools:
 
         Grades are all that a document may have, such as [0, 1, 2, 3].
         """
-        asked = measures or ["nDCG@10"]
-        found = gf.bounds(self._file(judgments), self._file(run), asked, grades=tuple(grades))
-        context = _context(self._evaluated(judgments, [run], asked))
-        rows = found.table().records()
-        told = [
+        names = measures or ["nDCG@10"]
+        result = gf.bounds(self._file(judgments), self._file(run), names, grades=tuple(grades))
+        context = _context(self._evaluated(judgments, [run], names))
+        rows = result.table().records()
+        sentences = [
             f"{row['measure']} is {row['value']:.4f} with what is judged, and {row['low']:.4f} to "
             f"{row['high']:.4f} whatever the rest is"
             for row in rows
         ]
-        return {"verdict": "; ".join(told), "bounds": rows, **context}
+        return {"verdict": "; ".join(sentences), "bounds": rows, **context}
 
     def _runs(self, names: Sequence[str]) -> dict[str, object]:
         """Return files by the names that they were asked for; the same twice is one."""
@@ -255,29 +255,29 @@ class _Tools:
         """Return means, intervals and coverage of runs by name, as plain values."""
         if not runs:
             raise InputError("runs", "at least one run", "none")
-        asked = list(measures or ["nDCG@10"])
-        found = gf.evaluate_runs(self._file(judgments), self._runs(runs), asked)
-        plain = json.loads(gf.writing.render(found, "json", interval="hall"))
-        return {each["run"]: each for each in plain["runs"]}
+        names = list(measures or ["nDCG@10"])
+        scores = gf.evaluate_runs(self._file(judgments), self._runs(runs), names)
+        plain = json.loads(gf.writing.render(scores, "json", interval="hall"))
+        return {run["run"]: run for run in plain["runs"]}
 
 
-def _context(found: Mapping[str, Any]) -> Answer:
+def _context(runs: Mapping[str, Any]) -> Answer:
     """Return what a number rests on: the mean of each run with its interval, and its coverage."""
     intervals = [
-        {"run": name, "measure": measure, "mean": mean, "interval": each["intervals"][measure]}
-        for name, each in found.items()
-        for measure, mean in each["means"].items()
+        {"run": name, "measure": measure, "mean": mean, "interval": run["intervals"][measure]}
+        for name, run in runs.items()
+        for measure, mean in run["means"].items()
     ]
     return {
         "intervals": intervals,
-        "coverage": {name: each["coverage"] for name, each in found.items()},
+        "coverage": {name: run["coverage"] for name, run in runs.items()},
     }
 
 
 def _plain(value: Any) -> Any:
     """Return an answer as JSON has it: no NaN, and of a long list the beginning and a word."""
     if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         rest = [f"… {len(value) - _MOST} more"] if len(value) > _MOST else []
         return [*map(_plain, value[:_MOST]), *rest]

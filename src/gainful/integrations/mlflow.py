@@ -4,7 +4,6 @@
 """
 
 import math
-from typing import Any
 
 import gainful as gf
 from gainful import arguments
@@ -23,16 +22,16 @@ _CALLED = {"expected": "expectations", "retrieved": "outputs"}
 
 
 def scorer(
-    measure: Any = DEFAULT,
+    measure: object = DEFAULT,
     *,
-    judgments: Any = None,
+    judgments: "gf.inputs.Judgments | None" = None,
     retrieved: str | None = None,
     expected: str = "grades",
     query: str = "query",
     id_key: str | None = None,
     name: str | None = None,
-    policy: Any = None,
-    dialect: Any = None,
+    policy: object = None,
+    dialect: object = None,
 ) -> Scorer:
     """Return a scorer for `mlflow.genai.evaluate(…, scorers=[…])`.
 
@@ -54,11 +53,11 @@ def scorer(
         policy: the choices that are not the measure's, as in `evaluate`.
         dialect: measure as another tool does, as in `evaluate`.
 
-    >>> found = scorer("RR")(inputs={}, outputs=["b", "a"], expectations={"grades": {"a": 2}})
-    >>> found.value, found.rationale
+    >>> feedback = scorer("RR")(inputs={}, outputs=["b", "a"], expectations={"grades": {"a": 2}})
+    >>> feedback.value, feedback.rationale
     (0.5, '1 of 2 retrieved ids judged')
     """
-    asked = RetrievalMeasures.of_one(
+    retrieval = RetrievalMeasures.of_one(
         measure, judgments=judgments, name=name, policy=policy, dialect=dialect, called=_CALLED
     )
     for what, key in (("retrieved", retrieved), ("id_key", id_key)):
@@ -66,21 +65,21 @@ def scorer(
             arguments.text(key, what)
     for what, key in (("expected", expected), ("query", query)):
         arguments.text(key, what)
-    (measured,) = asked.names
+    (measured,) = retrieval.names
     source = AssessmentSource(source_type="CODE", source_id=f"gainful {measured}")
 
-    def score_ranking(inputs: Any, outputs: Any, expectations: Any) -> Feedback | None:
+    def score_ranking(inputs: object, outputs: object, expectations: object) -> Feedback | None:
         ids = document_ids(part_of(outputs, retrieved, "outputs"), id_key, "outputs")
         if judgments is None:
-            held = part_of(expectations, expected, "expectations")
-            grades = expected_of(held, id_key, "expectations")
-            found = asked.score(part_if_any(inputs, query), grades, ids)
+            reference = part_of(expectations, expected, "expectations")
+            grades = expected_of(reference, id_key, "expectations")
+            result = retrieval.score(part_if_any(inputs, query), grades, ids)
         else:
-            found = asked.score(part_of(inputs, query, "inputs"), None, ids)
-        value = found.values[measured]
+            result = retrieval.score(part_of(inputs, query, "inputs"), None, ids)
+        value = result.values[measured]
         if math.isnan(value):
             return None
-        metadata = {key: str(each) for key, each in found.coverage().items()}
-        return Feedback(value=value, rationale=str(found), source=source, metadata=metadata)
+        metadata = {key: str(count) for key, count in result.coverage().items()}
+        return Feedback(value=value, rationale=str(result), source=source, metadata=metadata)
 
     return make_scorer(name=gf.writing.flat_name(measured) if name is None else name)(score_ranking)

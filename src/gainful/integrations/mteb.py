@@ -48,7 +48,7 @@ class _Part(NamedTuple):
 
 
 def predictions(
-    place: Any, *, task: str | None = None, subset: str | None = None, split: str | None = None
+    place: object, *, task: str | None = None, subset: str | None = None, split: str | None = None
 ) -> dict[str, Run]:
     """Return the runs in files of predictions, by the names of their models: for `evaluate_runs` or `compare`.
 
@@ -64,15 +64,15 @@ def predictions(
     parts = [part for path in _files(place) for part in _parts_of(path)]
     if not any(part.run for part in parts):
         raise InputError(str(place), _SHAPE, "no query in any split")
-    asked = {"task": task, "subset": subset, "split": split}
-    for field, wanted in asked.items():
+    choices = {"task": task, "subset": subset, "split": split}
+    for field, wanted in choices.items():
         if wanted is not None:
             arguments.text(wanted, field)
-        known = list(dict.fromkeys(getattr(part, field) for part in parts))
-        if wanted is None and len(known) > 1:
-            raise InputError(str(place), f"one {field}", ", ".join(known), f"Give {field}=….")
-        if wanted is not None and wanted not in known:
-            raise InputError(field, f"one of {', '.join(known)}", repr(wanted))
+        values = list(dict.fromkeys(getattr(part, field) for part in parts))
+        if wanted is None and len(values) > 1:
+            raise InputError(str(place), f"one {field}", ", ".join(values), f"Give {field}=….")
+        if wanted is not None and wanted not in values:
+            raise InputError(field, f"one of {', '.join(values)}", repr(wanted))
         parts = [part for part in parts if wanted is None or getattr(part, field) == wanted]
     names = [part.model for part in parts]
     return {
@@ -87,10 +87,10 @@ def _files(place: Any) -> list[Path]:
     except (TypeError, ValueError, OSError):  # as of a name that is too long
         raise InputError("place", "the path of a file or of a folder", shown(place)) from None
     if is_folder:
-        found = sorted(path.rglob(f"*{_END}"))
-        if not found:
+        paths = sorted(path.rglob(f"*{_END}"))
+        if not paths:
             raise InputError(str(path), f"files {{task}}{_END}", "none in this folder")
-        return found
+        return paths
     return [path]
 
 
@@ -115,14 +115,14 @@ def _parts_of(path: Path) -> Iterator[_Part]:
             raise InputError(f"{path}, subset {subset!r}", "{split: {query: …}}", shown(splits))
         for split, run in splits.items():
             where = f"{path}, subset {subset!r}, split {split!r}"
-            whole = isinstance(run, Mapping) and all(isinstance(run[each], Mapping) for each in run)
+            whole = isinstance(run, Mapping) and all(isinstance(run[q], Mapping) for q in run)
             if not whole:
                 raise InputError(where, "{query: {doc: score}}", shown(run))
             _refuse_odd_scores(run, where)
             yield _Part(path.name.removesuffix(_END), subset, split, model, path, run)
 
 
-def _refuse_odd_scores(run: Mapping[str, Mapping[str, Any]], where: str) -> None:
+def _refuse_odd_scores(run: Mapping[str, Mapping[str, object]], where: str) -> None:
     for query, docs in run.items():
         for doc, score in docs.items():
             if type(score) is not float and type(score) is not int:  # as JSON has numbers
@@ -138,23 +138,23 @@ def judgments(task: Any, *, subset: str = "default", split: str = "test") -> Run
         subset: of its dataset.
         split: of its dataset.
     """
-    for name, each in (("subset", subset), ("split", split)):
-        arguments.text(each, name)
+    for name, value in (("subset", subset), ("split", split)):
+        arguments.text(value, name)
     if not getattr(task, "data_loaded", True):
         task.load_data()
     splits = getattr(task, "dataset", None) or {}
     try:
-        found: Run = splits[subset][split]["relevant_docs"]
+        grades: Run = splits[subset][split]["relevant_docs"]
     except (KeyError, TypeError):
-        there = ", ".join(f"{one!r}: {', '.join(map(repr, splits[one]))}" for one in splits)
+        there = ", ".join(f"{s!r}: {', '.join(map(repr, splits[s]))}" for s in splits)
         expected = f"judgments of split {shown(split)} of subset {shown(subset)}"
         raise InputError("task", expected, there or "no data") from None
-    return found
+    return grades
 
 
 def retrieval_scores(
-    qrels: Any,
-    results: Any,
+    qrels: object,
+    results: object,
     k_values: Sequence[int] = _K_VALUES,
     *,
     ignore_identical_ids: bool = False,
@@ -172,9 +172,9 @@ def retrieval_scores(
     names, cutoffs = tuple(_MEASURES.values()), cutoffs_in(k_values)
     scores = scores_as_beir(qrels, results, names, cutoffs, drop_self=ignore_identical_ids)
     tell_missing(scores, "MTEB")
-    found = {}
+    means = {}
     for theirs, ours in _MEASURES.items():
         for k in cutoffs:
             mean = scores[f"{ours}@{k}"]
-            found[f"{theirs}_at_{k}"] = mean if theirs == "mrr" else round(mean, _DIGITS)
-    return found
+            means[f"{theirs}_at_{k}"] = mean if theirs == "mrr" else round(mean, _DIGITS)
+    return means

@@ -37,16 +37,16 @@ def measures(
     """
     arguments.text(prefix, "prefix")
     alone = len(asked) == 1 and isinstance(asked[0], list | tuple)
-    given = list(asked[0] if alone else asked) or ["nDCG@10"]
-    together = _Together(given, policy, dialect)
+    listed = list(asked[0] if alone else asked) or ["nDCG@10"]
+    together = _Together(listed, policy, dialect)
     return [together.defined(column, prefix) for column in range(len(together.measures))]
 
 
 class _Together:
     """Measures that are asked for one by one, and measured at once."""
 
-    def __init__(self, given: list[Any], policy: Any, dialect: Any) -> None:
-        self._given = given
+    def __init__(self, measures: list[Any], policy: Any, dialect: Any) -> None:
+        self._given = measures
         self._options = {"policy": policy, "dialect": dialect}
         # A list of one document shows at once what is wrong with what is asked for.
         trial = self._evaluated({"q": {"d": 1}}, {"q": {"d": 0.5}})
@@ -70,18 +70,18 @@ class _Together:
 
     def _values(self, qrels: Any, run: Any, column: int) -> Iterator[tuple[Any, float]]:
         """Yield every judged query with its value."""
-        ids = {str(each): each for each in qrels["query_id"].unique()}
+        ids = {str(original): original for original in qrels["query_id"].unique()}
         if not ids:
             return
         if self._last is None or self._last[0] is not qrels or self._last[1] is not run:
             met = not ids.keys().isdisjoint(map(str, run["query_id"].unique()))
-            given = (qrels, run) if met else _beside_another(qrels, max(ids, key=len) + "+")
-            self._last = qrels, run, self._evaluated(*given)
+            inputs = (qrels, run) if met else _beside_another(qrels, max(ids, key=len) + "+")
+            self._last = qrels, run, self._evaluated(*inputs)
         scores = self._last[2]
         rows = zip(scores.queries, scores.values[:, column], scores.counted[:, column], strict=True)
-        found = {query: float(value) for query, value, counted in rows if counted}
-        _refuse_left_out([each for each in ids if each not in found], self._policy)
-        yield from ((each, found[query]) for query, each in ids.items())
+        values = {query: float(value) for query, value, counted in rows if counted}
+        _refuse_left_out([original for original in ids if original not in values], self._policy)
+        yield from ((original, values[query]) for query, original in ids.items())
 
 
 def _beside_another(qrels: Any, query: str) -> tuple[Any, Any]:

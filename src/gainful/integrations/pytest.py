@@ -14,6 +14,7 @@ with requiring("pytest"):
 
 if TYPE_CHECKING:
     import gainful as gf
+    from gainful.rows.input_types import Judgments, Run
 
 __all__ = ["RankingGate", "ranking_gate"]
 
@@ -31,7 +32,9 @@ _SETTINGS = {
 }
 _FILES = ("judgments", "base")
 _CHECKED = pytest.StashKey[list[dict[str, Any]]]()
-_TOLD = "gainful_gates"  # what a report carries from the process of a test to the one that prints
+_REPORT_ATTRIBUTE = (
+    "gainful_gates"  # what a report carries from the process of a test to the one that prints
+)
 
 
 class RankingGate:
@@ -77,17 +80,17 @@ class RankingGate:
             _fail(f"{_NAME}: expected judgments, base and run, found no {lacking[0]}.")
         wrong = ""
         try:
-            found, gate, failure = _check(**asked)
+            comparison, gate, failure = _check(**asked)
         except GainfulError as problem:
             wrong = str(problem)
-        if wrong:  # told out here, where pytest shows no error before it
+        if wrong:  # outside of `except`, so that pytest shows no earlier error
             _fail(f"{_NAME}: {wrong}")
-        told = [[each.rule, each.result, each.found] for each in gate.checked]
+        checked = [[check.rule, check.result, check.found] for check in gate.checked]
         kept = self._item.stash.setdefault(_CHECKED, [])
-        kept.append({"failed": gate.failed, "checked": told})
+        kept.append({"failed": gate.failed, "checked": checked})
         if failure:
             _fail(failure)
-        return found
+        return comparison
 
 
 def _fail(message: str) -> Any:
@@ -96,12 +99,12 @@ def _fail(message: str) -> Any:
     pytest.fail(message, pytrace=False)
 
 
-def _by_name(given: Sequence[object], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is given by place under its names."""
+def _by_name(by_place: Sequence[object], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return positional arguments under their names."""
     __tracebackhide__ = True
-    if len(given) > len(_NAMES):
-        _fail(f"{_NAME}: expected {', '.join(_NAMES)} by place, found {len(given)} values.")
-    named = dict(zip(_NAMES, given, strict=False))
+    if len(by_place) > len(_NAMES):
+        _fail(f"{_NAME}: expected {', '.join(_NAMES)} by place, found {len(by_place)} values.")
+    named = dict(zip(_NAMES, by_place, strict=False))
     if twice := sorted(named.keys() & more.keys()):
         _fail(f"{_NAME}: expected {twice[0]} once, found it by place and by name.")
     return named | dict(more)
@@ -119,37 +122,37 @@ def _marked(item: pytest.Item) -> list[dict[str, Any]]:
         by_node.setdefault(node, []).append(_by_name(mark.args, mark.kwargs))
     gates: list[dict[str, Any]] = [{}]
     for node in reversed(by_node):  # the nearest comes last, and counts
-        given = by_node[node]
+        own = by_node[node]
         if node is not item:
-            for plain in (each for each in reversed(given) if "run" not in each):
+            for plain in (asked for asked in reversed(own) if "run" not in asked):
                 gates = [gate | plain for gate in gates]
-            given = [each for each in given if "run" in each]
-        if given:
+            own = [asked for asked in own if "run" in asked]
+        if own:
             gates = [
-                gate | each for each in given for gate in (gates[:1] if "run" in each else gates)
+                gate | asked for asked in own for gate in (gates[:1] if "run" in asked else gates)
             ]
     return gates if by_node else []
 
 
 def _settings(config: pytest.Config, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the command line and pytest's file say."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name in _SETTINGS:
         typed = config.getoption(f"gainful_{name}")
         value = typed or config.getini(f"gainful_{name}") or None
         if value is not None and name in _FILES and not typed:
             value = config.rootpath / value
-        found[name] = value
+        settings[name] = value
     if asked.get("fail_if") or asked.get("fail_unless"):
         # A gate with conditions of its own has these alone.
-        found["fail_if"] = found["fail_unless"] = None
-    return found
+        settings["fail_if"] = settings["fail_unless"] = None
+    return settings
 
 
 def _check(
-    judgments: object,
-    base: object,
-    run: object,
+    judgments: "Judgments",
+    base: "Run",
+    run: "Run",
     measures: Any,
     *,
     fail_if: str | Sequence[str],
@@ -163,47 +166,47 @@ def _check(
     import gainful as gf
     from gainful.message_texts import did_you_mean
 
-    known = inspect.signature(gf.compare).parameters.keys() - {"runs"}
-    if unknown := [name for name in options if name not in known]:
-        choices = [*_NAMES, "fail_if", "fail_unless", "movers", *sorted(known - {*_NAMES})]
+    permitted = inspect.signature(gf.compare).parameters.keys() - {"runs"}
+    if unknown := [name for name in options if name not in permitted]:
+        choices = [*_NAMES, "fail_if", "fail_unless", "movers", *sorted(permitted - {*_NAMES})]
         hint = did_you_mean(unknown[0], choices)
         raise InputError("options", "options of a gate or of gf.compare", unknown[0], hint)
     runs = {"base": base, "run": run}
     if fail_if or fail_unless:
         dialect = options.get("dialect")
         gf.results.Gate.check_conditions(measures, fail_if, fail_unless, dialect=dialect)
-    found = gf.compare(judgments, runs, measures, **options)
+    comparison = gf.compare(judgments, runs, measures, **options)
     if not (fail_if or fail_unless):
-        fail_if = [f"change({name}) < 0" for name in found.measures]
-    gate = found.gate(fail_if, fail_unless)
+        fail_if = [f"change({name}) < 0" for name in comparison.measures]
+    gate = comparison.gate(fail_if, fail_unless)
     if not gate.failed:
-        return found, gate, ""
-    lines = [f"{each.rule}: {each.found}" for each in gate.checked if each.failed]
+        return comparison, gate, ""
+    lines = [f"{check.rule}: {check.found}" for check in gate.checked if check.failed]
     lines += gate.table().notes
     if (most := _whole(movers)) > 0:
-        taken = gf.inputs.MeasuringOptions.__annotations__
-        reading = {name: value for name, value in options.items() if name in taken}
-        moved = gf.comparison.movers(found, judgments, runs, count=most, **reading)
+        reading_options = gf.inputs.MeasuringOptions.__annotations__
+        reading = {name: value for name, value in options.items() if name in reading_options}
+        moved = gf.comparison.movers(comparison, judgments, runs, count=most, **reading)
         lines += ["", "Queries and documents that moved most:", *_moved_lines(moved)]
-    return found, gate, "\n".join(["The gate failed:", *lines])
+    return comparison, gate, "\n".join(["The gate failed:", *lines])
 
 
 def _whole(movers: object) -> int:
     """Return a number that a file or a command line may have as text."""
     try:
-        found = int(str(movers))
+        count = int(str(movers))
     except ValueError:
-        found = -1
-    if found < 0:
+        count = -1
+    if count < 0:
         raise InputError("movers", "a whole number from 0", repr(movers))
-    return found
+    return count
 
 
 def _moved_lines(moved: "gf.results.Movers") -> Iterator[str]:
-    for each in moved.moved:
-        scores = f"{each.base_score:.4f} → {each.run_score:.4f} ({each.difference:+.4f})"
-        documents = f": {'; '.join(each.documents)}" if each.documents else ""
-        yield f"  {each.measure} {each.query} {scores}{documents}"
+    for query in moved.moved:
+        scores = f"{query.base_score:.4f} → {query.run_score:.4f} ({query.difference:+.4f})"
+        documents = f": {'; '.join(query.documents)}" if query.documents else ""
+        yield f"  {query.measure} {query.query} {scores}{documents}"
     yield from (f"  {note}" for note in moved.notes)
 
 
@@ -251,10 +254,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Put what the gates of a test found into its report, which crosses from process to process."""
+    """Put the results of a test's gates into its report, which crosses from process to process."""
     report: Any = yield
     if call.when == "call" and (checked := item.stash.get(_CHECKED, [])):
-        setattr(report, _TOLD, checked)
+        setattr(report, _REPORT_ATTRIBUTE, checked)
     return report  # type: ignore[no-any-return]
 
 
@@ -265,19 +268,19 @@ class _Summary:
         self._gates: dict[str, list[dict[str, Any]]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if hasattr(report, _TOLD):
-            self._gates[report.nodeid] = getattr(report, _TOLD)
+        if hasattr(report, _REPORT_ATTRIBUTE):
+            self._gates[report.nodeid] = getattr(report, _REPORT_ATTRIBUTE)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        gates = [gate for each in self._gates.values() for gate in each]
+        gates = [gate for own in self._gates.values() for gate in own]
         if not gates:
             return
         failed = sum(gate["failed"] for gate in gates)
         terminalreporter.section("gates on rankings")
         for test in sorted(self._gates):
             for gate in self._gates[test]:
-                for rule, result, found in gate["checked"]:
+                for rule, result, value in gate["checked"]:
                     wrong = result == "failed"
                     word = "FAILED" if wrong else result
-                    terminalreporter.line(f"{word} {test}: {rule}: {found}", red=wrong)
+                    terminalreporter.line(f"{word} {test}: {rule}: {value}", red=wrong)
         terminalreporter.line(f"{failed} of {len(gates)} gates failed")

@@ -1,11 +1,14 @@
 """ragas: `RankingMetric`, any measure as a `SingleTurnMetric` of context ids."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gainful.errors import warn
 from gainful.integrations.required_hosts import requiring
 from gainful.integrations.retrieval_measures import DEFAULT, QuestionScore, RetrievalMeasures
 from gainful.message_texts import shown
+
+if TYPE_CHECKING:
+    import gainful as gf
 
 with requiring("ragas"):
     from ragas.dataset_schema import SingleTurnSample
@@ -34,32 +37,32 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
         policy: the choices that are not the measure's, as in `evaluate`.
         dialect: measure as another tool does, as in `evaluate`.
 
-    >>> found = RankingMetric("RR").score(retrieved_context_ids=[7, 3], reference_context_ids=[3])
-    >>> found.value, found.reason
+    >>> result = RankingMetric("RR").score(retrieved_context_ids=[7, 3], reference_context_ids=[3])
+    >>> result.value, result.reason
     (0.5, '1 of 2 retrieved ids judged')
     """
 
     def __init__(
         self,
-        measure: Any = DEFAULT,
+        measure: object = DEFAULT,
         *,
-        judgments: Any = None,
+        judgments: "gf.inputs.Judgments | None" = None,
         name: str | None = None,
-        policy: Any = None,
-        dialect: Any = None,
+        policy: object = None,
+        dialect: object = None,
     ) -> None:
         self._measures = RetrievalMeasures.of_one(
             measure, judgments=judgments, name=name, policy=policy, dialect=dialect, called=_CALLED
         )
         # ragas hands over what is named alone: the query, too, for what is said of it.
-        told = {"reference_context_ids", "user_input:optional"}
-        told = told if judgments is None else {"user_input"}
-        needed = {MetricType.SINGLE_TURN: {"retrieved_context_ids", *told}}
+        columns = {"reference_context_ids", "user_input:optional"}
+        columns = columns if judgments is None else {"user_input"}
+        needed = {MetricType.SINGLE_TURN: {"retrieved_context_ids", *columns}}
         super().__init__(_required_columns=needed, name=self._measures.label)
         self.output_type = MetricOutputType.CONTINUOUS
         self.coverage = {"questions": 0, "retrieved": 0, "judged": 0, "repeated": 0}
 
-    def init(self, run_config: Any) -> None:
+    def init(self, run_config: object) -> None:
         """Need nothing of the run."""
 
     def score(
@@ -76,32 +79,32 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
             reference_context_ids: the relevant ids, or `{id: grade}`; not looked at where there are judgments.
             user_input: the query, which the judgments know it by, where there are any.
         """
-        found = self._measure(user_input, reference_context_ids, retrieved_context_ids)
+        result = self._measure(user_input, reference_context_ids, retrieved_context_ids)
         return MetricResult(
-            value=self._value(found), reason=str(found), traces={"output": found.coverage()}
+            value=self._value(result), reason=str(result), traces={"output": result.coverage()}
         )
 
     async def ascore(self, **columns: Any) -> MetricResult:
         """Measure a question, as `score` does."""
         return self.score(**columns)
 
-    async def _single_turn_ascore(self, sample: SingleTurnSample, callbacks: Any) -> float:
+    async def _single_turn_ascore(self, sample: SingleTurnSample, callbacks: object) -> float:
         del callbacks
-        found = self._measure(
+        result = self._measure(
             sample.user_input, sample.reference_context_ids, sample.retrieved_context_ids
         )
-        if found.repeated:
-            asked = sample.user_input
-            whose = f" for {shown(asked)}" if isinstance(asked, str) and asked else ""
-            warn(f"retrieved_context_ids{whose}: {found}.")
-        return self._value(found)
+        if result.repeated:
+            query = sample.user_input
+            whose = f" for {shown(query)}" if isinstance(query, str) and query else ""
+            warn(f"retrieved_context_ids{whose}: {result}.")
+        return self._value(result)
 
-    def _value(self, found: QuestionScore) -> float:
-        return found.values[self._measures.names[0]]  # `name` is the caller's to set
+    def _value(self, result: QuestionScore) -> float:
+        return result.values[self._measures.names[0]]  # `name` is the caller's to set
 
-    def _measure(self, query: Any, reference: Any, retrieved: Any) -> QuestionScore:
-        found = self._measures.score(query, reference, retrieved)
-        counts = {"retrieved": found.retrieved, "judged": found.judged}
-        for name, count in {**counts, "questions": 1, "repeated": len(found.repeated)}.items():
+    def _measure(self, query: object, reference: object, retrieved: object) -> QuestionScore:
+        result = self._measures.score(query, reference, retrieved)
+        counts = {"retrieved": result.retrieved, "judged": result.judged}
+        for name, count in {**counts, "questions": 1, "repeated": len(result.repeated)}.items():
             self.coverage[name] += count
-        return found
+        return result

@@ -18,7 +18,7 @@ class RankingMeasures:
     """Measures under one policy or dialect, for labels and predictions of the same lists.
 
     Attributes:
-        given: the measures as they were asked for.
+        given: the measures as the caller wrote them.
         names: of each measure, as it was asked for; under a dialect, without what that adds.
         aggregates: how the values of queries become one, for each measure that is computed.
         fingerprint: the same for what measures the same, in any process.
@@ -41,35 +41,35 @@ class RankingMeasures:
         trial = self.scores_if_any([1.0], [0.5])
         if trial is None:  # as where a grade of 1 is not yet relevant
             trial = self._scores([1.0], [0.5], policy={"empty": "zero"})
-        known = tuple(trial.means)
-        self.names = known if dialect is None else self._names_without_dialect(known)
+        names = tuple(trial.means)
+        self.names = names if dialect is None else self._names_without_dialect(names)
         # A dialect may make one measure of two that are asked for: both names have its value.
-        merged = len(self.names) > len(known)
+        merged = len(self.names) > len(names)
         self._places = (
-            tuple(known.index(self._name_in_dialect(name)) for name in self.names)
+            tuple(names.index(self._name_in_dialect(name)) for name in self.names)
             if merged
-            else tuple(range(len(known)))
+            else tuple(range(len(names)))
         )
-        self.aggregates = tuple(each.family.aggregate for each in trial.measures)
-        computed = [_told(each) for each in trial.measures]
-        told = repr((self.names, computed, policy, dialect))
-        self.fingerprint = hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
+        self.aggregates = tuple(measure.family.aggregate for measure in trial.measures)
+        computed = [_description(measure) for measure in trial.measures]
+        described = repr((self.names, computed, policy, dialect))
+        self.fingerprint = hashlib.sha256(described.encode("utf-8", "replace")).hexdigest()[:16]
 
-    def _names_without_dialect(self, known: tuple[str, ...]) -> tuple[str, ...]:
+    def _names_without_dialect(self, names: tuple[str, ...]) -> tuple[str, ...]:
         try:
-            asked = gf.evaluate_arrays(labels=[1.0], scores=[0.5], measures=list(self.given))
+            own = gf.evaluate_arrays(labels=[1.0], scores=[0.5], measures=list(self.given))
         except MeasureError:  # names that the dialect alone knows
-            return known
-        return tuple(asked.means)
+            return names
+        return tuple(own.means)
 
     def _name_in_dialect(self, name: str) -> str:
-        found = gf.evaluate_arrays(
+        scores = gf.evaluate_arrays(
             labels=[1.0],
             scores=[0.5],
             measures=name,
             dialect=self.dialect,
         )
-        return next(iter(found.means))
+        return next(iter(scores.means))
 
     def scores(
         self, labels: Any, scores: Any, *, group: Any = None, query: Any = None, mask: Any = None
@@ -85,7 +85,9 @@ class RankingMeasures:
             dialect=self.dialect,
         )
 
-    def scores_if_any(self, labels: Any, scores: Any, **lists: Any) -> "gf.results.Scores | None":
+    def scores_if_any(
+        self, labels: object, scores: object, **lists: object
+    ) -> "gf.results.Scores | None":
         """Measure predictions; None where the policy leaves out every query of them."""
         try:
             return self.scores(labels, scores, **lists)
@@ -106,43 +108,43 @@ class RankingMeasures:
         """Return the values of the measures that are computed, by the names that were asked for."""
         return {name: values[at] for name, at in zip(self.names, self._places, strict=True)}
 
-    def values(self, found: "gf.results.Scores") -> dict[str, float]:
+    def values(self, scores: "gf.results.Scores") -> dict[str, float]:
         """Return the mean of every measure by its name."""
-        return self.named(list(found.means.values()))
+        return self.named(list(scores.means.values()))
 
     def written(self) -> str:
         """Return what was asked for, as arguments."""
         choices = {"policy": self.policy, "dialect": self.dialect}
-        given = [repr(each) if isinstance(each, str) else repr(str(each)) for each in self.given]
-        given += [f"{name}={value!r}" for name, value in choices.items() if value is not None]
-        return ", ".join(given)
+        parts = [repr(m) if isinstance(m, str) else repr(str(m)) for m in self.given]
+        parts += [f"{name}={value!r}" for name, value in choices.items() if value is not None]
+        return ", ".join(parts)
 
 
-def metric_names(name: Any, known: Sequence[str]) -> list[str]:
+def metric_names(name: object, defaults: Sequence[str]) -> list[str]:
     """Return the names of metrics: those that a caller gives, one for each, or those of the measures.
 
     >>> metric_names(None, ["RR", "AP"]), metric_names(["first", "all"], ["RR", "AP"])
     (['RR', 'AP'], ['first', 'all'])
     """
     if name is None:
-        return [*known]
+        return [*defaults]
     names = [name] if isinstance(name, str) else arguments.listed(name, "name", "a list of texts")
-    names = [arguments.text(each, "name") for each in names]
-    if len(names) != len(known):
-        raise InputError("name", f"one for each of {len(known)} measures", str(len(names)))
+    names = [arguments.text(text, "name") for text in names]
+    if len(names) != len(defaults):
+        raise InputError("name", f"one for each of {len(defaults)} measures", str(len(names)))
     if len({*names}) != len(names):
         raise InputError("name", "names that differ", ", ".join(names))
     return names
 
 
-def _told(measure: "gf.Measure") -> str:
+def _description(measure: "gf.Measure") -> str:
     """Return the notation of a measure; functions of one's own may share names, so none is another."""
     text = str(measure)
     try:
-        known = bool(gf.measure(text) == measure)
+        plain = bool(gf.measure(text) == measure)
     except GainfulError:
-        known = False
-    return text if known else f"{text} {uuid.uuid4()}"
+        plain = False
+    return text if plain else f"{text} {uuid.uuid4()}"
 
 
 def renamed(problem: InputError, called: Mapping[str, str]) -> InputError:
@@ -155,9 +157,7 @@ def renamed(problem: InputError, called: Mapping[str, str]) -> InputError:
     for ours, theirs in called.items():
         where = re.sub(rf"^{ours}\b", theirs, where)
         expected = expected.replace(f"the shape of {ours}", f"the shape of {theirs}")
-    return type(problem)(
-        where, expected, problem.found, problem.remedy, problem.choice, problem.whose
-    )
+    return problem.changed(where=where, expected=expected)
 
 
 def leaves_none(problem: InputError) -> bool:

@@ -6,11 +6,15 @@ import numpy as np
 
 import gainful as gf
 from gainful import arguments
+from gainful.arithmetic.kernels.gains_and_discounts import discount_table
+from gainful.arithmetic.kernels.loss_derivatives import (
+    cross_entropy_derivatives,
+    lambda_derivatives,
+)
+from gainful.arithmetic.number_arrays import as_array, as_numbers
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, MeasureError, warn
-from gainful.inputs.arrays import as_array, as_numbers, read_lists
-from gainful.kernels.gains_and_discounts import discount_table
-from gainful.kernels.loss_derivatives import cross_entropy_derivatives, lambda_derivatives
+from gainful.rows.arrays import read_lists
 
 METHODS = ("lambda", "xe", "softmax", "listnet")
 _OF_PAIRS = {"scheme": "lambdarank", "sigma": 1.0, "mu": 10.0, "truncation": "either"}
@@ -35,9 +39,9 @@ class RankingObjective:
             raise MeasureError("objective", expected, sorted(unknown)[0])
         other = {*options} - {*_OPTIONS.get(method, ())}
         if other:
-            known = ", ".join(_OPTIONS.get(method, ())) or "none"
-            raise MeasureError("objective", f"options of {method} ({known})", sorted(other)[0])
-        self._loss = gf.loss(measure, method=method, **options)  # which checks it all
+            permitted = ", ".join(_OPTIONS.get(method, ())) or "none"
+            raise MeasureError("objective", f"options of {method} ({permitted})", sorted(other)[0])
+        self._loss = gf.losses.loss(measure, method=method, **options)  # which checks it all
         if options.get("gamma") is not None:
             expected = "a number from 0 to 1"
             gamma = arguments.number(options["gamma"], "gamma", expected, lambda x: 0 <= x <= 1)
@@ -47,7 +51,7 @@ class RankingObjective:
         self._rng = np.random.default_rng(self._seed)
 
     def derivatives(
-        self, labels: Any, scores: Any, *, group: Any, weight: Any = None
+        self, labels: Any, scores: Any, *, group: Any, weight: object = None
     ) -> tuple[Floats, Floats]:
         """Return the first and the second derivatives (n,) of the loss by the scores.
 
@@ -122,28 +126,30 @@ class RankingObjective:
         if self.method == "listnet":
             return labels
         different, place = np.unique(labels, return_inverse=True)
-        each = gf.cg(different[:, None], gain=self.measure.parameters["gain"])
-        found: Floats = np.asarray(each, np.float64)[place]
-        return found
+        by_label = gf.cg(different[:, None], gain=self.measure.parameters["gain"])
+        gains: Floats = np.asarray(by_label, np.float64)[place]
+        return gains
 
     @staticmethod
     def _factor(offsets: Ints, weight: Any) -> Floats | float:
         lists = int(np.count_nonzero(np.diff(offsets)))
         mean = int(offsets[-1]) / max(lists, 1)
-        given = np.zeros(0) if weight is None else as_numbers(as_array(weight, "weight"), "weight")
-        if not given.size:
+        weights = (
+            np.zeros(0) if weight is None else as_numbers(as_array(weight, "weight"), "weight")
+        )
+        if not weights.size:
             return mean
-        if given.min() < 0 or given.max() > _LARGEST:
-            raise InputError("weight", "numbers from 0", f"{given.min():g} to {given.max():g}")
-        if given.size == offsets.size - 1:
-            given = np.repeat(given, np.diff(offsets))
-        if given.shape != (int(offsets[-1]),):
+        if weights.min() < 0 or weights.max() > _LARGEST:
+            raise InputError("weight", "numbers from 0", f"{weights.min():g} to {weights.max():g}")
+        if weights.size == offsets.size - 1:
+            weights = np.repeat(weights, np.diff(offsets))
+        if weights.shape != (int(offsets[-1]),):
             expected = f"one for each of {offsets[-1]} documents, or of {offsets.size - 1} lists"
-            raise InputError("weight", expected, str(given.size))
-        return mean * given
+            raise InputError("weight", expected, str(weights.size))
+        return mean * weights
 
     def written(self) -> str:
         """Return what was asked for, as arguments."""
-        given = {"method": self.method, **self.options}
-        options = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        settings = {"method": self.method, **self.options}
+        options = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         return f"{str(self.measure)!r}, {options}"

@@ -13,9 +13,9 @@ from typing import Any
 import gainful as gf
 from gainful import arguments
 from gainful.errors import GainfulError, InputError, MeasureError, about, without_warnings
-from gainful.inputs.identifiers import id_text
 from gainful.integrations.ranking_measures import leaves_none
 from gainful.message_texts import counted, shortened, shown
+from gainful.rows.identifiers import id_text
 
 DEFAULT = "nDCG@10"
 _QUESTION = "(question)"  # the name of one that the host does not name
@@ -39,17 +39,17 @@ class RetrievedIds:
     repeated: tuple[str, ...]
 
     @classmethod
-    def of(cls, given: Any, where: str = "retrieved") -> "RetrievedIds":
+    def of(cls, ids: Any, where: str = "retrieved") -> "RetrievedIds":
         """Read ids, texts or whole numbers.
 
         >>> RetrievedIds.of(["a", 7, "a"])
         RetrievedIds(ids=('a', '7'), repeated=('a',))
         """
         times: dict[str, int] = {}
-        for each in listed(given, where):
-            found = id_text(each, where=where)
-            times[found] = times.get(found, 0) + 1
-        return cls(tuple(times), tuple(one for one, count in times.items() if count > 1))
+        for item in listed(ids, where):
+            text = id_text(item, where=where)
+            times[text] = times.get(text, 0) + 1
+        return cls(tuple(times), tuple(text for text, count in times.items() if count > 1))
 
     def ranked(self) -> dict[str, float]:
         """Return scores in the order of the ids; below 0, so that nobody takes them for ranks."""
@@ -81,13 +81,13 @@ class QuestionScore:
         }
 
     def __str__(self) -> str:
-        said = f"{self.judged} of {counted(self.retrieved, 'retrieved id')} judged"
+        text = f"{self.judged} of {counted(self.retrieved, 'retrieved id')} judged"
         if not self.repeated:
-            return said
+            return text
         named = ", ".join(shortened(repr(one)) for one in self.repeated[:_NAMED])
         more = len(self.repeated) - _NAMED
         named += f" and {more} more" if more > 0 else ""
-        return f"{said}; repeated, and counted once, at the first rank: {named}"
+        return f"{text}; repeated, and counted once, at the first rank: {named}"
 
 
 class RetrievalMeasures:
@@ -96,7 +96,7 @@ class RetrievalMeasures:
     A question is measured by itself. So `absent="lowest"` goes by the grades of that question.
 
     Attributes:
-        given: the measures as they were asked for.
+        given: the measures as the caller wrote them.
         names: of each measure, as it was asked for; under a dialect, without what that adds.
         label: what the host keeps the result of one measure under.
         by_lowest: whether `absent="lowest"` is asked for.
@@ -118,12 +118,12 @@ class RetrievalMeasures:
         self._called = called
         self._grades = None if judgments is None else _read_judgments(judgments)
         # One document shows at once what is wrong with what is asked for.
-        self._names = [(each, self._names_of(each)) for each in self.given]
+        self._names = [(measure, self._names_of(measure)) for measure in self.given]
         self.names = tuple(name for _, names in self._names for name in names)
         self.label = self.names[0]
         chosen = _policy_of(policy, dialect)
         self.by_lowest = chosen.absent == "lowest"
-        self._told_of_marks = dialect is not None or chosen.negative != "auto"  # it is known then
+        self._marks_reported = dialect is not None or chosen.negative != "auto"  # it is known then
         if self._grades is not None:
             self._tell_marks(self._grades)
 
@@ -132,54 +132,54 @@ class RetrievalMeasures:
         cls, measure: Any, *, name: str | None = None, **options: Any
     ) -> "RetrievalMeasures":
         """Read one measure, and refuse several; a name takes the place of the measure's."""
-        found = cls(measure, **options)
-        if len(found.names) != 1:
-            raise InputError("measure", "one measure", ", ".join(found.names))
+        measures = cls(measure, **options)
+        if len(measures.names) != 1:
+            raise InputError("measure", "one measure", ", ".join(measures.names))
         if name is not None:
-            found.label = arguments.text(name, "name")
-        return found
+            measures.label = arguments.text(name, "name")
+        return measures
 
-    def column_names(self, found: "gf.results.Scores | None" = None) -> tuple[str, ...]:
+    def column_names(self, scores: "gf.results.Scores | None" = None) -> tuple[str, ...]:
         """Return a name for each column of `evaluate`, which has one for measures that are the same.
 
         Args:
-            found: scores of all measures; those of one document if None.
+            scores: scores of all measures; those of one document if None.
         """
         names = tuple(dict.fromkeys(self.names))
         try:
-            means = (found or self.evaluate(*_TRIAL)).means
+            means = (scores or self.evaluate(*_TRIAL)).means
         except InputError as problem:
             if not leaves_none(problem):
                 raise
             return names
         if len(means) != len(names):
-            said = f"{', '.join(names)}, which are {', '.join(means)}"
-            raise InputError("measures", "measures that differ", said)
+            both = f"{', '.join(names)}, which are {', '.join(means)}"
+            raise InputError("measures", "measures that differ", both)
         return names
 
     def _names_of(self, measure: Any) -> tuple[str, ...]:
-        known: tuple[str, ...] = ()
+        names: tuple[str, ...] = ()
         try:
-            known = tuple(self.evaluate(*_TRIAL, [measure]).means)
+            names = tuple(self.evaluate(*_TRIAL, [measure]).means)
         except InputError as problem:
             if not leaves_none(problem):  # as where a grade of 1 is not yet relevant
                 raise
-        if known and self.dialect is None:
-            return known
+        if names and self.dialect is None:
+            return names
         try:
             return tuple(gf.evaluate(*_TRIAL, [measure], policy={"empty": "zero"}).means)
         except MeasureError:  # a name that the dialect alone knows
-            if not known:
+            if not names:
                 raise
-            return known
+            return names
 
     def evaluate(
         self, judgments: Any, run: Any, measures: "list[Any] | None" = None, slices: Any = None
     ) -> "gf.results.Scores":
         """Measure many questions, as `evaluate` does."""
-        asked = list(self.given) if measures is None else measures
+        chosen = list(self.given) if measures is None else measures
         how = {"policy": self.policy, "dialect": self.dialect}
-        return gf.evaluate(judgments, run, asked, slices=slices, **how)
+        return gf.evaluate(judgments, run, chosen, slices=slices, **how)
 
     def evaluate_nothing(
         self, judgments: Mapping[str, Mapping[str, Any]], measures: "list[Any] | None" = None
@@ -214,54 +214,54 @@ class RetrievalMeasures:
             retrieved: ids, best first.
 
         >>> measures = RetrievalMeasures(["nDCG@10", "RR"])
-        >>> found = measures.score(None, {"a": 2, "b": 1}, ["c", "b", "b", "a"])
-        >>> {name: round(value, 4) for name, value in found.values.items()}
+        >>> result = measures.score(None, {"a": 2, "b": 1}, ["c", "b", "b", "a"])
+        >>> {name: round(value, 4) for name, value in result.values.items()}
         {'nDCG@10': 0.6199, 'RR': 0.5}
-        >>> print(found)
+        >>> print(result)
         2 of 3 retrieved ids judged; repeated, and counted once, at the first rank: 'b'
         """
-        found = RetrievedIds.of(retrieved, self._called["retrieved"])
+        ids = RetrievedIds.of(retrieved, self._called["retrieved"])
         grades = self.grades_of(query, expected)
         name = _name_of(query)
         if self._grades is None:
             with nullcontext() if name is None else about(f"query {shown(name)}"):
                 self._tell_marks({_QUESTION: grades})
-        judged = sum(one in grades for one in found.ids)
+        judged = sum(text in grades for text in ids.ids)
         try:
-            values = self._values(name or _QUESTION, grades or {NOTHING: 0.0}, found)
+            values = self._values(name or _QUESTION, grades or {NOTHING: 0.0}, ids)
         except InputError as problem:
             raise self._in_words_of_the_host(problem, name) from None
-        return QuestionScore(values, len(found.ids), judged, found.repeated)
+        return QuestionScore(values, len(ids.ids), judged, ids.repeated)
 
     def written(self) -> str:
         """Return what was asked for, as arguments; judgments without what they hold."""
-        given = [repr(each if isinstance(each, str) else str(each)) for each in self.given]
-        given += [] if self._grades is None else ["judgments=…"]
-        given += [] if self.label == self.names[0] else [f"name={self.label!r}"]
+        parts = [repr(m if isinstance(m, str) else str(m)) for m in self.given]
+        parts += [] if self._grades is None else ["judgments=…"]
+        parts += [] if self.label == self.names[0] else [f"name={self.label!r}"]
         choices = {"policy": self.policy, "dialect": self.dialect}
-        given += [f"{name}={value!r}" for name, value in choices.items() if value is not None]
-        return ", ".join(given)
+        parts += [f"{name}={value!r}" for name, value in choices.items() if value is not None]
+        return ", ".join(parts)
 
     def grades_of(self, query: Any, expected: Any) -> dict[str, Any]:
         """Return the grades of a question by id: those of the judgments, or those expected."""
         if self._grades is None:
             return read_grades(expected, self._called["expected"])
-        known = self._grades.get(id_text(query, where="query"))
-        if known is None:
+        grades = self._grades.get(id_text(query, where="query"))
+        if grades is None:
             raise InputError("query", "a query that the judgments have", shown(query))
-        return known
+        return grades
 
     def _tell_marks(self, judgments: Mapping[str, Mapping[str, Any]]) -> None:
         """Warn once of −1 that may mean not judged, as `evaluate` does of all questions together.
 
         What is measured one by one says nothing, so that it is asked of a run of judged documents.
         """
-        grades = (grade for each in judgments.values() for grade in each.values())
-        if self._told_of_marks or not any(arguments.as_float(grade) < 0 for grade in grades):
+        grades = (grade for own in judgments.values() for grade in own.values())
+        if self._marks_reported or not any(arguments.as_float(grade) < 0 for grade in grades):
             return
-        self._told_of_marks = True
-        judged = {query: each for query, each in judgments.items() if each}
-        run = {query: {next(iter(each)): -1.0} for query, each in judged.items()}
+        self._marks_reported = True
+        judged = {query: own for query, own in judgments.items() if own}
+        run = {query: {next(iter(own)): -1.0} for query, own in judged.items()}
         with suppress(GainfulError):  # which is said when the question is measured
             self.evaluate(judged, run)
 
@@ -269,16 +269,14 @@ class RetrievalMeasures:
         """Return an error about judgments and a run as one about what the host handed over."""
         named = shown(query or _QUESTION)
         whose = "" if query is None else f", query {named}"
-        where, found = problem.where, problem.found
+        where, actual = problem.where, problem.found
         if self._grades is None:
             where = where.replace(f"judgments, query {named}", self._called["expected"] + whose)
         where = where.replace(f"run, query {named}", self._called["retrieved"] + whose)
         where = self._called["retrieved"] + whose if where == "run" else where
         if query is None:
-            found = found.replace(f": {named}", "")
-        return type(problem)(
-            where, problem.expected, found, problem.remedy, problem.choice, problem.whose
-        )
+            actual = actual.replace(f": {named}", "")
+        return problem.changed(where=where, found=actual)
 
     def values_of(self, grades: dict[str, Any], retrieved: RetrievedIds) -> dict[str, float]:
         """Return the values of a question without a name, by those of the measures."""
@@ -294,13 +292,13 @@ class RetrievalMeasures:
             with without_warnings():
                 rows = self._rows(judgments, run if retrieved.ids else None, measure)
             row = rows.get(query, [None] * len(names))
-            cells = (math.nan if each is None else each for each in row)
+            cells = (math.nan if cell is None else cell for cell in row)
             values |= dict(zip(names, cells, strict=True))
         return values
 
     def _rows(self, judgments: Any, run: Any, measure: Any) -> dict[str, list[Any]]:
         try:
-            found = (
+            scores = (
                 self.evaluate_nothing(judgments, [measure])
                 if run is None
                 else self.evaluate(judgments, run, [measure])
@@ -309,12 +307,12 @@ class RetrievalMeasures:
             if not leaves_none(problem):
                 raise
             return {}
-        return {str(row.pop("query")): [*row.values()] for row in found.per_query}
+        return {str(row.pop("query")): [*row.values()] for row in scores.per_query}
 
 
 def _policy_of(policy: Any, dialect: Any) -> "gf.Policy":
     if dialect is not None:
-        return (gf.dialect(dialect) if isinstance(dialect, str) else dialect).policy
+        return (gf.measures.dialect(dialect) if isinstance(dialect, str) else dialect).policy
     return policy if isinstance(policy, gf.Policy) else gf.Policy(**(policy or {}))
 
 
@@ -324,40 +322,40 @@ def _name_of(query: Any) -> str | None:
     return name if name and arguments.is_writable(name) else None
 
 
-def read_grades(given: Any, where: str) -> dict[str, Any]:
+def read_grades(grades: Any, where: str) -> dict[str, Any]:
     """Return grades by id; ids alone are relevant with the grade 1.
 
     >>> read_grades({"a": 2, 7: 1}, "expected"), read_grades(["a", "a"], "expected")
     ({'a': 2, '7': 1}, {'a': 1.0})
     """
-    if isinstance(given, Mapping):
-        return by_id(given, where)
-    return dict.fromkeys((id_text(one, where=where) for one in listed(given, where)), 1.0)
+    if isinstance(grades, Mapping):
+        return by_id(grades, where)
+    return dict.fromkeys((id_text(text, where=where) for text in listed(grades, where)), 1.0)
 
 
-def by_id(given: Mapping[Any, Any], where: str) -> dict[str, Any]:
+def by_id(table: Mapping[Any, Any], where: str) -> dict[str, Any]:
     """Return what is held by ids, with these as texts; 7 and "7" are one id, so that both are refused.
 
     >>> by_id({"a": 2, 7: 1}, "expected")
     {'a': 2, '7': 1}
     """
-    found: dict[str, Any] = {}
-    for one, held in given.items():
-        name = id_text(one, where=where)
-        if name in found:
+    by_text: dict[str, Any] = {}
+    for key, value in table.items():
+        name = id_text(key, where=where)
+        if name in by_text:
             raise InputError(where, "each id once", f"{shown(name)} as a string and as an integer")
-        found[name] = held
-    return found
+        by_text[name] = value
+    return by_text
 
 
-def listed(given: Any, where: str, what: str = "ids") -> list[Any]:
+def listed(value: Any, where: str, what: str = "ids") -> list[Any]:
     """Return the items of a list; a text is none."""
-    if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
         try:
-            return list(given)
+            return list(value)
         except TypeError:  # an array of one number is none, whatever it says
             pass
-    raise InputError(where, f"a list of {what}", "none" if given is None else shown(given))
+    raise InputError(where, f"a list of {what}", "none" if value is None else shown(value))
 
 
 def _read_judgments(judgments: Any) -> dict[str, dict[str, Any]]:
@@ -365,8 +363,8 @@ def _read_judgments(judgments: Any) -> dict[str, dict[str, Any]]:
         raise InputError("judgments", "a dict {query: {id: grade}}", shown(judgments))
     for query, grades in judgments.items():
         if not isinstance(grades, Mapping):
-            found = f"{shown(query)}: {shown(grades)}"
-            raise InputError("judgments", "a dict {query: {id: grade}}", found)
+            actual = f"{shown(query)}: {shown(grades)}"
+            raise InputError("judgments", "a dict {query: {id: grade}}", actual)
     return {
         query: read_grades(grades, f"judgments, query {shown(query)}")
         for query, grades in by_id(judgments, "judgments").items()

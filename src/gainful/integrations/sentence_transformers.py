@@ -41,7 +41,7 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
         relevant_docs: `{query: {doc: grade}}`, or `{query: {doc, …}}`, each with grade 1.
         *rest: the host's other arguments, in its order.
         measures: more measures, in the notation or as values, beside those of `ndcg_at_k` and the others. Lists
-            end at the deepest of the cutoffs that the host is given; a deeper one here is refused.
+            end at the deepest of the host's cutoffs; a deeper one here is refused.
         policy: as in `evaluate`; ties are in the order of ids by default, as the host has them.
         dialect: measure as another tool does, as in `evaluate`.
         **options: the host's other arguments: ndcg_at_k, batch_size, corpus_chunk_size, name ….
@@ -62,16 +62,16 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
         dialect: Any = None,
         **options: Any,
     ) -> None:
-        given = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
-        for name, each in given.items():
-            arguments.one_of_type(each, name, Mapping, "a dict by id")  # type: ignore[type-abstract]
-        judged = {each: _grades(found, each) for each, found in relevant_docs.items()}
+        dicts = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
+        for name, value in dicts.items():
+            arguments.one_of_type(value, name, Mapping, "a dict by id")  # type: ignore[type-abstract]
+        judged = {query: _grades(documents, query) for query, documents in relevant_docs.items()}
         super().__init__(dict(queries), dict(corpus), judged, *rest, **options)
-        self._judged = {each: judged[each] for each in self.queries_ids}
+        self._judged = {query: judged[query] for query in self.queries_ids}
         if not self._judged:
             raise InputError("relevant_docs", "documents of some of the queries", "none")
         _tell_left_out(len(queries) - len(self._judged), "query", "has no relevant_docs")
-        without_text = [each for each, found in judged.items() if found and each not in queries]
+        without_text = [q for q, documents in judged.items() if documents and q not in queries]
         _tell_left_out(len(without_text), "query of relevant_docs", "has no text")
         self._options = {"policy": policy, "dialect": dialect}
         if policy is None and dialect is None:
@@ -94,26 +94,26 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
             "mrr@k": self.mrr_at_k,
             "map@k": self.map_at_k,
         }
-        return {f"{_OURS[key]}@{k}": (key, k) for key, given in cutoffs.items() for k in given}
+        return {f"{_OURS[key]}@{k}": (key, k) for key, ks in cutoffs.items() for k in ks}
 
     def _refuse_deeper(self) -> None:
         """Refuse what would be cut, and whatever else is wrong, before a model is trained."""
         deepest = max(k for _, k in self._keys.values())
-        trial = {query: dict.fromkeys(found, 0.5) for query, found in self._judged.items()}
-        for each in gf.evaluate(self._judged, trial, self._asked, **self._options).measures:
-            if (each.cutoff or 0) > deepest:
+        trial = {query: dict.fromkeys(grades, 0.5) for query, grades in self._judged.items()}
+        for measure in gf.evaluate(self._judged, trial, self._asked, **self._options).measures:
+            if (measure.cutoff or 0) > deepest:
                 raise InputError(
                     "measures",
                     f"cutoffs down to {deepest}, the deepest that the host retrieves to",
-                    str(each),
-                    f"Give the host one that is as deep: map_at_k=[{each.cutoff}].",
+                    str(measure),
+                    f"Give the host one that is as deep: map_at_k=[{measure.cutoff}].",
                 )
 
     def __call__(self, model: Any, *rest: Any, **options: Any) -> dict[str, float]:
         """Encode, retrieve and measure, as the host does; return the means by their names."""
         self.scores, self.runs = {}, {}
-        found: dict[str, float] = super().__call__(model, *rest, **options)
-        return found
+        means: dict[str, float] = super().__call__(model, *rest, **options)
+        return means
 
     def compute_metrics(self, queries_result_list: list[Any]) -> dict[str, dict[Any, float]]:
         """Measure what was retrieved for each query: what the host asks for, for each score function."""
@@ -124,12 +124,12 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
         name = list(self.score_functions)[len(self.scores)]
         self.runs[name] = run
         self.scores[name] = gf.evaluate(self._judged, run, self._asked, **self._options)
-        found: dict[str, dict[Any, float]] = {key: {} for key in _OURS}
+        means: dict[str, dict[Any, float]] = {key: {} for key in _OURS}
         for measure, (key, k) in self._keys.items():
-            found[key][k] = self.scores[name][measure]
+            means[key][k] = self.scores[name][measure]
         for measure in self._added:
-            found[measure] = {None: self.scores[name][measure]}  # its name has the cutoff already
-        return found
+            means[measure] = {None: self.scores[name][measure]}  # its name has the cutoff already
+        return means
 
 
 class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused-ignore]
@@ -158,11 +158,11 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
         **options: Any,
     ) -> None:
         listed = samples.values() if isinstance(samples, Mapping) else samples
-        given = [_with_lists(each) for each in arguments.listed(listed, "samples", _SAMPLES)]
-        super().__init__(given, *rest, **options)
+        with_lists = [_with_lists(s) for s in arguments.listed(listed, "samples", _SAMPLES)]
+        super().__init__(with_lists, *rest, **options)
         if not self.samples:
             raise InputError("samples", "some with a positive and a negative text", "none")
-        left_out = len(given) - len(self.samples)
+        left_out = len(with_lists) - len(self.samples)
         _tell_left_out(left_out, "sample", "has no positive text, or no negative one")
         ours = {"map": "AP", "mrr": f"RR@{self.at_k}", "ndcg": f"nDCG@{self.at_k}"}
         added = _as_list(measures)
@@ -170,7 +170,7 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
         self._keys = ours
         self._added = _names(added, dialect)
         self._measures = RankingMeasures((*ours.values(), *added), **choices)
-        graded = [_graded_texts(each) for each in self.samples]
+        graded = [_graded_texts(sample) for sample in self.samples]
         self._texts = [texts for texts, _ in graded]
         self._grades = [grade for _, grades in graded for grade in grades]
         self._measured([0.5] * len(self._grades))  # what is wrong is said before a model is trained
@@ -178,27 +178,27 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
 
     def __call__(self, model: Any, *rest: Any, **options: Any) -> dict[str, float]:
         """Encode and measure, as the host does; return the means by their names."""
-        found: dict[str, float] = super().__call__(model, *rest, **options)
+        means: dict[str, float] = super().__call__(model, *rest, **options)
         if self.scores is not None:
-            added = {each: self.scores[each] for each in self._added}
-            found |= self.prefix_name_to_metrics(added, self.name)
-        return found
+            added = {measure: self.scores[measure] for measure in self._added}
+            means |= self.prefix_name_to_metrics(added, self.name)
+        return means
 
     def compute_metrics(self, model: Any) -> dict[str, float]:
         """Encode the texts, at once or sample by sample, and measure."""
-        queries = [each["query"] for each in self.samples]
+        queries = [sample["query"] for sample in self.samples]
         if self.use_batched_encoding:
-            found = self._scored(model, queries, self._texts)
+            scores = self._scored(model, queries, self._texts)
         else:
             pairs = zip(queries, self._texts, strict=True)
-            found = [
+            scores = [
                 score for query, some in pairs for score in self._scored(model, [query], [some])
             ]
-        self.scores = self._measured(found)
+        self.scores = self._measured(scores)
         return {key: self.scores[measure] for key, measure in self._keys.items()}
 
     def _measured(self, scores: list[float]) -> "gf.results.Scores":
-        group = [len(each) for each in self._texts]
+        group = [len(texts) for texts in self._texts]
         return self._measures.scores(self._grades, scores, group=group)
 
     def _scored(self, model: Any, queries: list[Any], texts: list[list[Any]]) -> list[float]:
@@ -206,11 +206,11 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
         every = [text for some in texts for text in some]
         bar = {"show_progress_bar": self.show_progress_bar}
         asking = self.embed_inputs(model, queries, encode_fn_name="query", **bar)
-        told = self.embed_inputs(model, every, encode_fn_name="document", **bar)
+        documents = self.embed_inputs(model, every, encode_fn_name="document", **bar)
         scores: list[float] = []
         start = 0
         for query, some in zip(asking, texts, strict=True):
-            part = self.similarity_fct(query, told[start : start + len(some)])
+            part = self.similarity_fct(query, documents[start : start + len(some)])
             scores += part.reshape(-1).double().cpu().tolist()
             start += len(some)
         return scores
@@ -227,17 +227,17 @@ def _names(measures: list[Any], dialect: Any) -> tuple[str, ...]:
     return RankingMeasures((measures,), policy=None, dialect=dialect).names
 
 
-def _grades(found: Any, query: Any) -> dict[Any, Any]:
+def _grades(documents: Any, query: Any) -> dict[Any, Any]:
     """Return the grades of documents; those of a set have grade 1."""
-    if isinstance(found, Mapping):
-        return dict(found)
-    if isinstance(found, Set | list | tuple):
+    if isinstance(documents, Mapping):
+        return dict(documents)
+    if isinstance(documents, Set | list | tuple):
         try:
-            return dict.fromkeys(found, 1)
+            return dict.fromkeys(documents, 1)
         except TypeError:  # lists in a list are no ids
             pass
     expected = "{doc: grade}, or a set of documents"
-    raise InputError(f"relevant_docs, query {query!r}", expected, shown(found))
+    raise InputError(f"relevant_docs, query {query!r}", expected, shown(documents))
 
 
 def _with_lists(sample: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,12 +245,12 @@ def _with_lists(sample: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(sample, Mapping) or not {"query", "positive", "negative"} <= sample.keys():
         raise InputError("samples", _SAMPLES, shown(sample))
     texts = {key: sample[key] for key in ("positive", "negative")}
-    for key, each in texts.items():
-        if not isinstance(each, str | list | tuple | Mapping | Set):
-            raise InputError(f"samples, {key}", "texts", shown(each))
+    for key, value in texts.items():
+        if not isinstance(value, str | list | tuple | Mapping | Set):
+            raise InputError(f"samples, {key}", "texts", shown(value))
     return {
         **sample,
-        **{key: [each] if isinstance(each, str) else each for key, each in texts.items()},
+        **{key: [value] if isinstance(value, str) else value for key, value in texts.items()},
     }
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 import gainful as gf
 from gainful import arguments
+from gainful.arithmetic.number_arrays import as_array, as_numbers
 from gainful.errors import InputError
-from gainful.inputs.arrays import as_array, as_numbers
 from gainful.integrations.ranking_measures import RankingMeasures, renamed
 from gainful.integrations.required_hosts import requiring
 from gainful.message_texts import shown
@@ -32,23 +32,23 @@ class _Score:
         self._measures = measures
         (self.__name__,) = measures.names
 
-    def __call__(self, labels: Any, preds: Any, *, qid: Any = None) -> float:
+    def __call__(self, labels: object, preds: object, *, qid: object = None) -> float:
         if qid is None:
             raise InputError("qid", "the query id of each document", "none", _ROUTING)
-        found = self._measures.scores(labels, preds, query=qid)
-        (value,) = found.means.values()
+        scores = self._measures.scores(labels, preds, query=qid)
+        (value,) = scores.means.values()
         return value
 
 
 def scorer(
-    measure: Any = "nDCG@10",
+    measure: object = "nDCG@10",
     *,
-    policy: Any = None,
-    dialect: Any = None,
+    policy: object = None,
+    dialect: object = None,
     better: str = "higher",
-    response_method: Any = "predict",
+    response_method: object = "predict",
 ) -> Any:
-    """Return a scorer for `cross_validate` and `GridSearchCV`, which is told the query of each document.
+    """Return a scorer for `cross_validate` and `GridSearchCV`, which needs the query of each document.
 
     It asks for the metadata `qid`, (n,) ids: queries stay whole with a splitter for groups, such as
     `GroupKFold`, and `groups` beside `qid`.
@@ -62,27 +62,27 @@ def scorer(
     """
     arguments.choice(better, "better", ("higher", "lower"))
     called = {"labels": "y_true", "scores": "y_pred", "query": "qid"}
-    asked = RankingMeasures((measure,), policy=policy, dialect=dialect, called=called)
-    if len(asked.names) != 1:
+    ranking = RankingMeasures((measure,), policy=policy, dialect=dialect, called=called)
+    if len(ranking.names) != 1:
         expected = "one measure: a dict of scorers has several"
-        raise InputError("measure", expected, ", ".join(asked.names))
+        raise InputError("measure", expected, ", ".join(ranking.names))
     made = make_scorer(
-        _Score(asked), response_method=response_method, greater_is_better=better == "higher"
+        _Score(ranking), response_method=response_method, greater_is_better=better == "higher"
     )
     with config_context(enable_metadata_routing=True):  # what it asks for can be said at any time
         return made.set_score_request(qid=True)
 
 
 def ndcg_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: object,
+    y_score: object,
     *,
     k: int | None = None,
-    sample_weight: Any = None,
+    sample_weight: object = None,
     ignore_ties: bool = False,
-    gain: Any = "linear",
-    discount: Any = "log",
-    base: Any = None,
+    gain: object = "linear",
+    discount: object = "log",
+    base: object = None,
     ties: str | None = None,
 ) -> float:
     """Return the mean nDCG, called as `sklearn.metrics.ndcg_score` is; lists of one document have one.
@@ -107,15 +107,15 @@ def ndcg_score(
 
 
 def dcg_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: object,
+    y_score: object,
     *,
     k: int | None = None,
-    log_base: Any = None,
-    sample_weight: Any = None,
+    log_base: object = None,
+    sample_weight: object = None,
     ignore_ties: bool = False,
-    gain: Any = "linear",
-    discount: Any = "log",
+    gain: object = "linear",
+    discount: object = "log",
     ties: str | None = None,
 ) -> float:
     """Return the mean DCG, called as `sklearn.metrics.dcg_score` is.
@@ -142,8 +142,8 @@ def dcg_score(
 def _measure(
     name: str, k: int | None, gain: Any, discount: Any, base: Any, **own: Any
 ) -> "gf.Measure":
-    given = {} if base is None else {"base": base}
-    return gf.Measure(name, cutoff=k, gain=gain, discount=discount, **given, **own)
+    settings = {} if base is None else {"base": base}
+    return gf.Measure(name, cutoff=k, gain=gain, discount=discount, **settings, **own)
 
 
 def _mean(
@@ -156,7 +156,7 @@ def _mean(
     ignore_ties: bool,
 ) -> float:
     arguments.truth(ignore_ties, "ignore_ties")
-    grades, given = as_array(labels, "y_true"), as_array(scores, "y_score")
+    grades, preds = as_array(labels, "y_true"), as_array(scores, "y_score")
     if ties is not None:
         arguments.choice(ties, "ties", ("average", "best", "worst", "order"))
     if ignore_ties and ties is not None:
@@ -164,18 +164,18 @@ def _mean(
     if grades.ndim != 2:
         raise InputError("y_true", "[list, document]", f"{grades.ndim} dimensions")
     if ignore_ties:
-        grades, given, ties = grades[:, ::-1], given[..., ::-1], "order"
+        grades, preds, ties = grades[:, ::-1], preds[..., ::-1], "order"
     policy = gf.Policy(ties=ties or "average")
     try:
-        found = gf.evaluate_arrays(labels=grades, scores=given, measures=measure, policy=policy)
+        result = gf.evaluate_arrays(labels=grades, scores=preds, measures=measure, policy=policy)
     except InputError as problem:
         raise renamed(problem, {"labels": "y_true", "scores": "y_score"}) from None
     if weight is None:
-        return found[measure]
+        return result[measure]
     counts = as_numbers(as_array(weight, "sample_weight"), "sample_weight")
-    expected = f"{len(found.queries)} numbers from 0, not all 0, one for each list"
-    if counts.shape != (len(found.queries),):
+    expected = f"{len(result.queries)} numbers from 0, not all 0, one for each list"
+    if counts.shape != (len(result.queries),):
         raise InputError("sample_weight", expected, f"the shape {counts.shape}")
     if (counts < 0).any() or not counts.any() or counts.max() > _LARGEST:
         raise InputError("sample_weight", expected, shown(counts.tolist()))
-    return float(np.average(found.values[:, 0], weights=counts))
+    return float(np.average(result.values[:, 0], weights=counts))

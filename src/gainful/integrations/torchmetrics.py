@@ -6,8 +6,8 @@ import numpy as np
 
 import gainful as gf
 from gainful import arguments
+from gainful.arithmetic.number_arrays import checked_numbers
 from gainful.errors import InputError, warn
-from gainful.inputs.arrays import checked_numbers
 from gainful.integrations.ranking_measures import RankingMeasures
 from gainful.integrations.required_hosts import requiring
 
@@ -59,11 +59,11 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
 
     def __init__(
         self,
-        *measures: Any,
+        *measures: object,
         batches: str = "parts",
-        policy: Any = None,
-        dialect: Any = None,
-        **options: Any,
+        policy: object = None,
+        dialect: object = None,
+        **options: object,
     ) -> None:
         super().__init__(**options)
         self._measures = RankingMeasures(measures, policy=policy, dialect=dialect, called=_CALLED)
@@ -94,10 +94,10 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
             indexes: (n,) of flat batches, the number of the query of each document.
             mask: of [batch, list], True where there is a document.
         """
-        given = {"preds": preds, "target": target, "indexes": indexes, "mask": mask}
-        for name, each in given.items():
-            if each is not None or name in ("preds", "target"):
-                arguments.one_of_type(each, name, torch.Tensor, "a tensor")
+        tensors = {"preds": preds, "target": target, "indexes": indexes, "mask": mask}
+        for name, tensor in tensors.items():
+            if tensor is not None or name in ("preds", "target"):
+                arguments.one_of_type(tensor, name, torch.Tensor, "a tensor")
         numbers = _checked(preds, target, mask)
         if indexes is None and preds.ndim == 1:
             raise InputError("indexes", "the query of each document of a flat batch", "none")
@@ -105,20 +105,20 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         if ids is not None and preds.ndim == 1 and self.batches == "parts":
             self._keep(preds, target, ids, mask)
             return
-        odd = [one for one in self._aggregates if one not in _ADDED_UP]
+        odd = [aggregate for aggregate in self._aggregates if aggregate not in _ADDED_UP]
         if odd:
             remedy = 'Give flat batches, with indexes=, and batches="parts".'
             raise InputError("measures", "means or sums, which add up", f"a {odd[0]}", remedy)
         if not len(preds):
             return
-        found = self._scores(*numbers, query=None if ids is None else _numbers(ids))
-        if found is None:  # the policy leaves out every query of the batch
+        scores = self._scores(*numbers, query=None if ids is None else _numbers(ids))
+        if scores is None:  # the policy leaves out every query of the batch
             return
-        values, counted = map(torch.from_numpy, found)
+        values, counted = map(torch.from_numpy, scores)
         self.total += values.masked_fill(~counted, 0.0).sum(0).to(self.total.device)
         self.count += counted.sum(0).to(self.count.device)
 
-    def _scores(self, preds: Any, target: Any, mask: Any, *, query: Any) -> Any:
+    def _scores(self, preds: Any, target: object, mask: Any, *, query: Any) -> Any:
         """Return the values of the queries and whether they count; None where no query is left."""
         alone = not preds.size or (mask is not None and not mask.any())
         lists = len(preds) if query is None else len(np.unique(query))
@@ -127,14 +127,14 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
             shape = lists + 1, 1
             preds, target = np.full(shape, 0.5), np.ones(shape)
             query, mask = None, np.arange(lists + 1)[:, None] == lists
-        found = self._measures.scores_if_any(target, preds, query=query, mask=mask)
-        if found is None:
+        scores = self._measures.scores_if_any(target, preds, query=query, mask=mask)
+        if scores is None:
             return None
         added = str(lists) if alone else None  # queries that do not count may not be there
-        kept = [name != added for name in found.queries]
-        return found.values[kept] * 1.0, found.counted[kept]
+        kept = [name != added for name in scores.queries]
+        return scores.values[kept] * 1.0, scores.counted[kept]
 
-    def _keep(self, preds: Any, target: Any, indexes: Any, mask: Any) -> None:
+    def _keep(self, preds: Any, target: Any, indexes: Any, mask: object) -> None:
         if mask is not None:
             raise InputError("mask", "no mask of a flat batch", "one", "Leave the documents out.")
         if indexes.shape != preds.shape:
@@ -144,11 +144,11 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         self.target.append(target.detach().double())
         self.indexes.append(indexes)
 
-    def set_dtype(self, *_: Any, **__: Any) -> "Ranking":
+    def set_dtype(self, *_: object, **__: object) -> "Ranking":
         """Change nothing: sums of many queries need float64."""
         return self
 
-    def plot(self, *_: Any, **__: Any) -> Any:
+    def plot(self, *_: object, **__: object) -> Any:
         """Say what to plot instead."""
         remedy = "Plot the values of compute(), which are numbers by the names of measures."
         raise InputError("Ranking.plot", "a metric that has a plot", "none", remedy)
@@ -167,27 +167,27 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
 
     def compute(self) -> Any:
         """Return the value of the measure over all queries; of several measures a dict by name."""
-        kept = [_joined(each) for each in (self.preds, self.target, self.indexes)]
-        found = None
+        kept = [_joined(parts) for parts in (self.preds, self.target, self.indexes)]
+        scores = None
         if kept[0].numel() > 0:
             preds, target, indexes = map(_numbers, kept)
-            found = self._measures.scores_if_any(target, preds, query=indexes)
-        if found is not None and not int(self.count.sum()):
-            values = torch.tensor([*found.means.values()], dtype=torch.float64)
+            scores = self._measures.scores_if_any(target, preds, query=indexes)
+        if scores is not None and not int(self.count.sum()):
+            values = torch.tensor([*scores.means.values()], dtype=torch.float64)
         else:
-            values = self._added_up(found)
+            values = self._added_up(scores)
         values = values.to(self.total.device)
         if len(self._measures.names) == 1:
             return values[0]
         return self._measures.named(list(values))
 
-    def _added_up(self, found: "gf.results.Scores | None") -> torch.Tensor:
+    def _added_up(self, scores: "gf.results.Scores | None") -> torch.Tensor:
         total, count = self.total.cpu(), self.count.cpu()
-        if found is not None:
-            counted = torch.from_numpy(found.counted.copy())
-            total = total + torch.from_numpy(found.values * 1.0).masked_fill(~counted, 0.0).sum(0)
+        if scores is not None:
+            counted = torch.from_numpy(scores.counted.copy())
+            total = total + torch.from_numpy(scores.values * 1.0).masked_fill(~counted, 0.0).sum(0)
             count = count + counted.sum(0)
-        sums = torch.tensor([each == "sum" for each in self._aggregates])
+        sums = torch.tensor([aggregate == "sum" for aggregate in self._aggregates])
         if not int(count.sum()):
             warn("Ranking: no query counts so far, so the value is NaN.")
         return torch.where(sums, total, total / count)
@@ -198,16 +198,16 @@ def _checked(preds: torch.Tensor, target: torch.Tensor, mask: torch.Tensor | Non
     if preds.ndim not in (1, _LISTS):
         raise InputError("preds", "[batch, list] or a flat batch", f"{preds.ndim} dimensions")
     shape = tuple(preds.shape)
-    for name, each in (("target", target), ("mask", mask)):
-        if each is not None and tuple(each.shape) != shape:
-            raise InputError(name, f"the shape of preds, {shape}", f"{tuple(each.shape)}")
+    for name, tensor in (("target", target), ("mask", mask)):
+        if tensor is not None and tuple(tensor.shape) != shape:
+            raise InputError(name, f"the shape of preds, {shape}", f"{tuple(tensor.shape)}")
     if mask is not None and mask.dtype != torch.bool:
         raise InputError("mask", "booleans", str(mask.dtype))
-    held = None if mask is None else _numbers(mask)
-    arrays = [_numbers(each) for each in (preds, target)]
+    marks = None if mask is None else _numbers(mask)
+    arrays = [_numbers(tensor) for tensor in (preds, target)]
     for name, array in zip(("preds", "target"), arrays, strict=True):
-        checked_numbers(array, name, held)
-    return *arrays, held
+        checked_numbers(array, name, marks)
+    return *arrays, marks
 
 
 def _whole(indexes: torch.Tensor) -> torch.Tensor:

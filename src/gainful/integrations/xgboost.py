@@ -20,7 +20,7 @@ with requiring("xgboost"):
 __all__ = ["Metric", "Objective", "RankingMonitor", "metric", "objective"]
 
 
-def _sizes(data: DMatrix) -> Any:
+def _sizes(data: DMatrix) -> object:
     """Return the sizes of the queries of a matrix."""
     bounds = data.get_uint_info("group_ptr")
     if bounds.size < 2:
@@ -50,7 +50,7 @@ class Metric:
         self._measures = measures
         self.__name__ = "metric"  # which estimators ask for, before they call it
 
-    def __call__(self, preds: Any, data: Any) -> list[tuple[str, float]]:
+    def __call__(self, preds: object, data: object) -> list[tuple[str, float]]:
         """Return (name, value) of every measure."""
         if not isinstance(data, DMatrix):
             raise InputError(
@@ -61,8 +61,8 @@ class Metric:
                 "callbacks=[RankingMonitor(…)] instead.",
             )
         _tell_of_weights(data)
-        found = self._measures.scores(data.get_label(), preds, group=_sizes(data))
-        return [(_log_name(name), value) for name, value in self._measures.values(found).items()]
+        scores = self._measures.scores(data.get_label(), preds, group=_sizes(data))
+        return [(_log_name(name), value) for name, value in self._measures.values(scores).items()]
 
     def __repr__(self) -> str:
         return f"metric({self._measures.written()})"
@@ -93,7 +93,7 @@ class Objective:
     def __init__(self, loss: RankingObjective) -> None:
         self._loss = loss
 
-    def __call__(self, preds: Any, data: Any) -> tuple[Floats, Floats]:
+    def __call__(self, preds: object, data: object) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal of the Hessian (n,), by the raw predictions."""
         if not isinstance(data, DMatrix):
             raise InputError(
@@ -109,7 +109,9 @@ class Objective:
         return f"objective({self._loss.written()})"
 
 
-def objective(measure: Any, *, method: str = "lambda", seed: int = 0, **options: Any) -> Objective:
+def objective(
+    measure: object, *, method: str = "lambda", seed: int = 0, **options: object
+) -> Objective:
     """Return a loss for `xgboost.train(obj=…)`; `XGBRanker` takes none but its own.
 
     Args:
@@ -119,7 +121,7 @@ def objective(measure: Any, *, method: str = "lambda", seed: int = 0, **options:
         **options: of lambda `scheme`, `sigma`, `mu` and `truncation`; of xe `gamma`.
 
     >>> data = DMatrix([[0.0], [0.0]], label=[1, 0], qid=[1, 1])
-    >>> [each.tolist() for each in objective("nDCG", method="xe", gamma=1)(np.zeros(2), data)]
+    >>> [column.tolist() for column in objective("nDCG", method="xe", gamma=1)(np.zeros(2), data)]
     [[-1.0, 1.0], [0.5, 0.5]]
     """
     return Objective(RankingObjective(measure, method=method, seed=seed, **options))
@@ -146,15 +148,15 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
 
     def __init__(
         self,
-        *measures: Any,
-        data: Any,
-        label: Any = None,
-        qid: Any = None,
+        *measures: object,
+        data: object,
+        label: object = None,
+        qid: object = None,
         name: str = "validation",
         early_stopping_rounds: int | None = None,
         better: str = "higher",
-        policy: Any = None,
-        dialect: Any = None,
+        policy: object = None,
+        dialect: object = None,
     ) -> None:
         super().__init__()
         arguments.choice(better, "better", ("higher", "lower"))
@@ -167,8 +169,8 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
         self.name = name
         self._steps: list[gf.results.LearningCurve] = []
         self._given = data
-        self._matrix: Any = None
-        self._lists: dict[str, Any]
+        self._matrix: object = None
+        self._lists: dict[str, object]
         if isinstance(data, DMatrix):
             for own, value in (("label", label), ("qid", qid)):
                 if value is not None:
@@ -181,7 +183,7 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
                 raise InputError(missing, "one for each document, beside data", "none")
             self._label, self._lists = label, {"query": qid}
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         # A matrix cannot be copied, and is not changed: copies of an estimator share it.
         for matrix in (self._given, self._matrix):
             if isinstance(matrix, DMatrix):
@@ -190,35 +192,35 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
         made.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return made
 
-    def before_training(self, model: Any) -> Any:
+    def before_training(self, model: object) -> Any:
         """Forget what was measured in a training before."""
         self._steps, self._best = [], None
         self._before = model.num_boosted_rounds() if isinstance(model, Booster) else 0
         return model
 
-    def after_training(self, model: Any) -> Any:
+    def after_training(self, model: object) -> Any:
         """Let go of the matrix, which cannot be copied: estimators are, with their callbacks."""
         self._matrix = None
         return model
 
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+    def after_iteration(self, model: object, epoch: int, evals_log: Any) -> bool:
         """Measure, write to the log, and say whether to stop the training."""
         if not isinstance(model, Booster):
             expected = "the training of one model"
             raise InputError("RankingMonitor", expected, "xgboost.cv, which has a custom_metric")
         if self._matrix is None:
-            given = self._given
-            matrix = isinstance(given, DMatrix)
-            self._matrix = given if matrix else DMatrix(given, enable_categorical=True)
+            data = self._given
+            matrix = isinstance(data, DMatrix)
+            self._matrix = data if matrix else DMatrix(data, enable_categorical=True)
         epoch += self._before
         preds = model.predict(self._matrix, output_margin=True)
-        found = self._measures.scores(self._label, preds, **self._lists)
+        scores = self._measures.scores(self._label, preds, **self._lists)
         log = evals_log.setdefault(self.name, {})
-        values = self._measures.values(found)
+        values = self._measures.values(scores)
         if not self._steps and any(_log_name(name) in log for name in values):
             expected = "a set whose measures the log has not yet"
             raise InputError("name", expected, repr(self.name), "Give the monitor another name=.")
-        self._steps.append(gf.results.LearningCurve.of([(epoch + 1, found)]))
+        self._steps.append(gf.results.LearningCurve.of([(epoch + 1, scores)]))
         for name, value in values.items():
             log.setdefault(_log_name(name), []).append(value)
         return self._rounds is not None and self._is_over(model, epoch, next(iter(values.values())))

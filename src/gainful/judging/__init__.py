@@ -1,7 +1,6 @@
-"""What incomplete judgments allow: bounds, pools, what to judge next.
+"""Collect grades, and evaluate with incomplete ones: desk, assessors, samples, bounds, pools.
 
-`gainful.bounds`, `gainful.curve` and `gainful.pool` are used daily; the public names here are the
-others.
+`gainful.bounds`, `gainful.curve` and `gainful.pool` are at the top level, for everyday use.
 """
 
 from gainful import _offer

@@ -1,14 +1,14 @@
-"""`pool_bias`: what judgments cost a run that had no part in choosing them."""
+"""`pool_bias`: the disadvantage of a run that did not contribute to the judged pool."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Unpack, overload
 
+from gainful.analysis.ranking_agreement import kendall_tau
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import evaluate, evaluate_runs
 from gainful.evaluation.request import speaking
-from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.judging.gathered_inputs import (
     Gathered,
     GradesByQuery,
@@ -22,27 +22,29 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
-from gainful.rendering.table_formats import Cell, Table, as_text
-from gainful.statistics.ranking_agreement import kendall_tau
-from gainful.writing.result_base import Result
-from gainful.writing.table_files import write_table
+from gainful.output.rendering.table_formats import Cell, Table, as_text
+from gainful.output.writing.result_base import Result
+from gainful.output.writing.table_files import write_table
+from gainful.rows.input_types import Judgments, Run
+from gainful.rows.runs_by_name import Runs, read_runs
 
-_FEWEST = 2  # runs: with one, no other run could have contributed anything
+_FEWEST = 2  # runs: with one, no other run can have contributed
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A run, measured with and without the judgments that it alone contributed.
+    """A run, measured with and without the judgments that only it contributed.
 
     Attributes:
         run: its name.
         value: with all judgments.
-        without: with only the judgments that other runs, or none of the runs, contributed.
+        without: with only the judgments contributed by other runs, or by none.
         change: without − value.
-        place: of the run among all by value, from 1; runs with equal values share one.
-        place_without: the same by the values without.
-        unique: how many judged documents only this run has, down to the depth of the pool.
-        relevant: how many of them are relevant.
+        place: the place of the run by value, from 1; equal values share a place.
+        place_without: the place by `without`.
+        unique: the number of judged documents that only this run has, down to the depth of the
+            pool.
+        relevant: the number of them that are relevant.
     """
 
     run: str
@@ -59,13 +61,14 @@ class LeftOut:
 class PoolBias(Result, Sequence[LeftOut]):
     """Each run without the judgments that only it contributed; a sequence, the best run first.
 
-    Prints as a table, shows as HTML in a notebook; `to_dict()` exports it, `write` writes files.
+    It prints as a table, displays as HTML in a notebook, and can be exported with `to_dict()` and
+    `write`.
 
     Attributes:
         rows: a row for each run.
-        measure: what was measured.
-        depth: of the pool.
-        tau: Kendall's τ between the orders of the runs with and without; None where all runs tie.
+        measure: the measure.
+        depth: the depth of the pool.
+        tau: Kendall's τ between the orders of the runs with and without; None if all runs tie.
     """
 
     rows: tuple[LeftOut, ...]
@@ -88,17 +91,17 @@ class PoolBias(Result, Sequence[LeftOut]):
 
     @property
     def summary(self) -> str:
-        """How the order of the runs changes, in a line."""
+        """The change in the order of the runs, in one line."""
         moved = sum(row.place != row.place_without for row in self.rows)
         change = "changes its place" if moved == 1 else "change their place"
         agreement = "undefined" if self.tau is None else f"{self.tau:.4f}"
         return (
-            f"{self.measure}; each run without the judgments that it alone contributed down to "
+            f"{self.measure}; each run without the judgments that only it contributed down to "
             f"rank {self.depth}: {moved} of {len(self)} {change}, Kendall's τ {agreement}"
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
+        """Return everything as plain values."""
         return {
             "measure": self.measure,
             "depth": self.depth,
@@ -107,7 +110,7 @@ class PoolBias(Result, Sequence[LeftOut]):
         }
 
     def table(self) -> Table:
-        """Return the rows, with the summary as note, for rendering."""
+        """Return the rows for display, with the summary as a note."""
         columns = ["run", self.measure, "without", "change", "place", "place without"]
         columns += ["unique", "relevant"]
         rows: list[list[Cell]] = [list(asdict(row).values()) for row in self.rows]
@@ -131,8 +134,8 @@ class PoolBias(Result, Sequence[LeftOut]):
 
 @takes(MeasuringOptions)
 def pool_bias(
-    judgments: object,
-    runs: Runs | Sequence[object],
+    judgments: Judgments,
+    runs: Runs | Sequence[Run],
     measure: GivenMeasure = "nDCG@10",
     *,
     depth: int = 100,
@@ -140,18 +143,17 @@ def pool_bias(
 ) -> PoolBias:
     """Measure each run without the judgments that only it contributed to the pool.
 
-    A run that took part in a pool has all its best documents judged; one that comes later has not.
-    So each run in turn is treated as one that comes later. The documents that it alone has down to
-    the depth of the pool lose their judgments, and it is measured again. Judged documents that
-    none of the runs has stay; a query that loses all its judgments counts as one without positive
-    gain.
+    A run in the pool has all its best documents judged; a later run does not. So each run in turn
+    is treated as a later one: documents that only it has, down to the depth of the pool, lose their
+    judgments, and it is measured again. Judged documents that no run has stay judged. A query that
+    loses all its judgments counts as one without positive gain.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
         runs: as in `pool`; at least two, each
             `{query: {doc: score}}` or any of the others.
-        measure: any that has a mean or a sum over the queries, in the notation or as a value.
-        depth: of the pool: the rank down to which documents of the runs were judged.
+        measure: any measure with a mean or a sum over queries, as text or as a Measure.
+        depth: the depth of the pool, the rank down to which documents of the runs were judged.
         **options: see `MeasuringOptions`.
 
     A document is relevant if its grade is as high as the parameter `rel` of the measure, or above
@@ -172,8 +174,8 @@ def pool_bias(
     chosen = gathered.policy
     warn_of_unmet(gathered)
     with speaking(request.tool), without_warnings():
-        found = evaluate_runs(gathered.judged, gathered.scores, asked, policy=chosen)
-    values = {name: scores[asked] for name, scores in found.items()}
+        scores_of = evaluate_runs(gathered.judged, gathered.scores, asked, policy=chosen)
+    values = {name: scores[asked] for name, scores in scores_of.items()}
     alone = {name: _alone(gathered, name) for name in named}
     without = {
         name: _measured_without(gathered, name, alone[name], asked, chosen) for name in named
@@ -181,7 +183,7 @@ def pool_bias(
     least = asked.parameters.get("rel")
     rows = []
     for name, grades in alone.items():
-        unique = [grade for known in grades.values() for grade in known.values()]
+        unique = [grade for docs in grades.values() for grade in docs.values()]
         relevant = sum(grade > 0 if least is None else grade >= least for grade in unique)
         rows.append(
             LeftOut(
@@ -202,29 +204,29 @@ def pool_bias(
 def _alone(gathered: Gathered, name: str) -> GradesByQuery:
     """Return the judged documents that only one run has in the pool."""
     others = [lists for other, lists in gathered.tops.items() if other != name]
-    found = {}
+    alone = {}
     for query, docs in gathered.tops[name].items():
-        known = gathered.judged.get(query, {})
+        judged = gathered.judged.get(query, {})
         theirs = {doc for lists in others for doc in lists.get(query, ())}
-        found[query] = {doc: known[doc] for doc in docs if doc in known and doc not in theirs}
-    return found
+        alone[query] = {doc: judged[doc] for doc in docs if doc in judged and doc not in theirs}
+    return alone
 
 
 def _measured_without(
     gathered: Gathered, name: str, alone: GradesByQuery, measure: Measure, policy: Policy
 ) -> float:
     left = {
-        query: {doc: grade for doc, grade in known.items() if doc not in alone.get(query, ())}
-        for query, known in gathered.judged.items()
+        query: {doc: grade for doc, grade in judged.items() if doc not in alone.get(query, ())}
+        for query, judged in gathered.judged.items()
     }
     if not any(left.values()):
         raise InputError(
-            f"judgments without those that run {name!r} alone contributed",
+            f"judgments other than the ones that only run {name!r} contributed",
             "at least one judged document",
             "none",
-            "Leave the run out, or give more runs of the pool.",
+            "Leave the run out, or pass more runs of the pool.",
         )
-    with without_warnings():  # it may lose every judged document that it has
+    with without_warnings():  # it may lose all its judged documents
         return evaluate(left, gathered.scores[name], measure, policy=policy)[measure]
 
 

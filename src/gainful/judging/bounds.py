@@ -1,4 +1,4 @@
-"""`bounds`: the lowest and the highest value that a measure can have, whatever the missing grades."""
+"""`bounds`: the lowest and highest possible value of a measure, whatever the missing grades are."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
+from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.coverage import Coverage, policy_note
@@ -17,8 +18,6 @@ from gainful.evaluation.evaluate import depth_for, run_progress
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.scores import measure_matched
-from gainful.inputs.cores import cached_property
-from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.judging.difference_bounds import (
     COMPARED,
     GradesByQuery,
@@ -36,11 +35,13 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, Measures, read_measure
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
-from gainful.rendering.table_formats import Cell, Note, Table, as_text
-from gainful.writing.result_base import Record, Result
+from gainful.output.rendering.table_formats import Cell, Note, Table, as_text
+from gainful.output.writing.result_base import Record, Result
+from gainful.rows.input_types import Judgments, Run
+from gainful.rows.runs_by_name import Runs, read_runs
 
 _ROUNDING = 1e-9
-_MOST_UNSEEN = 10**15  # documents that a float64 counts one by one
+_MOST_UNSEEN = 10**15  # documents, which a float64 counts exactly
 
 BOUNDED = ("nDCG", *SIMPLE)
 """The families that have exact bounds."""
@@ -48,7 +49,7 @@ BOUNDED = ("nDCG", *SIMPLE)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Bound(Record):
-    """A value between the lowest and the highest that it can have."""
+    """A value with its lowest and highest possible value."""
 
     value: float
     low: float
@@ -56,14 +57,14 @@ class Bound(Record):
 
     @property
     def width(self) -> float:
-        """How far apart the two are."""
+        """The distance between the lowest and the highest value."""
         return self.high - self.low
 
     @property
     def sign(self) -> str:
-        """What is certain about a difference.
+        """The certain sign of a difference.
 
-        `above`, `below` or `equal` to 0, `never below`, `never above`; else `open`.
+        `above`, `below` or `equal` to 0, `never below`, `never above`; otherwise `open`.
         """
         if self.low > 0:
             return "above"
@@ -81,14 +82,15 @@ class Bounds(Result):
     """Bounds of each query and of their means.
 
     Attributes:
-        measures: the measures, in the order asked.
+        measures: the measures, in the requested order.
         queries: (q,) ids.
-        value: [query, measure] with documents without a judgment at gain 0.
-        low, high: [query, measure] the ends.
-        scale: the grades that a document without a judgment may have.
-        unseen: how many more documents without a judgment there may be; infinite for any number.
+        value: [query, measure] with gain 0 for unjudged documents.
+        low, high: [query, measure] the bounds.
+        scale: the grades that an unjudged document may have.
+        unseen: the number of further unjudged documents; infinite for any number.
         policy: the policy.
-        coverage: what was counted and what was missing; None for a difference of two runs.
+        coverage: counts of queries and documents, and of missing ones; None for a difference of two
+            runs.
     """
 
     measures: tuple[Measure, ...]
@@ -123,14 +125,14 @@ class Bounds(Result):
         return {query: place for place, query in enumerate(self.queries)}
 
     def _column(self, measure: GivenMeasure) -> int:
-        found = read_measure(measure)
-        if found not in self.measures:
-            raise InputError("bounds", "a measure that was asked for", f"'{found}'")
-        return self.measures.index(found)
+        asked = read_measure(measure)
+        if asked not in self.measures:
+            raise InputError("bounds", "a measure that was asked for", f"'{asked}'")
+        return self.measures.index(asked)
 
     @property
     def certificate(self) -> str:
-        """What is certain about a difference, for each measure."""
+        """The certain facts about a difference, for each measure."""
         if not self.difference:
             raise InputError("certificate", "the bounds of a difference", "those of one run")
         certain = {
@@ -144,14 +146,14 @@ class Bounds(Result):
         return "\n".join(f"{measure}: {certain[self[measure].sign]}" for measure in self.measures)
 
     def table(self, *, per_query: bool = False) -> Table:
-        """Return the bounds of the means, or of each query, for rendering."""
+        """Return the bounds of the means, or of each query, for display."""
         arguments.truth(per_query, "per_query")
         rows: list[list[Cell]] = []
         if per_query:
             for query in self.queries:
                 for measure in self.measures:
-                    each = self.query(query, measure)
-                    rows.append([query, str(measure), each.value, each.low, each.high])
+                    bound = self.query(query, measure)
+                    rows.append([query, str(measure), bound.value, bound.low, bound.high])
         else:
             for measure in self.measures:
                 mean = self[measure]
@@ -162,7 +164,7 @@ class Bounds(Result):
             grades = f"from {self.scale.lowest:g} to {self.scale.highest:g}"
         notes = [
             policy_note(self.policy, "policy    "),
-            f"bounds    documents without a judgment have a grade {grades}; unseen documents: {unseen}",
+            f"bounds    unjudged documents have a grade {grades}; unseen documents: {unseen}",
         ]
         if self.coverage is not None:
             notes.append(f"coverage  {self.coverage}")
@@ -177,34 +179,33 @@ class Bounds(Result):
 
 @takes(MeasuringOptions)
 def bounds(
-    judgments: object,
-    run: object,
+    judgments: Judgments,
+    run: Run,
     measures: Measures = "nDCG@10",
     *,
     grades: object,
     unseen: float | None = 0,
-    against: object = None,
+    against: Run | None = None,
     **options: Unpack[MeasuringOptions],
 ) -> Bounds:
-    """Return the exact bounds of measures when documents without a judgment may have any grade.
+    """Return the exact bounds of measures if unjudged documents may have any grade.
 
     Args:
-        judgments: of any kind that `evaluate` takes.
-        run: of any kind that `evaluate` takes.
+        judgments: judgments of any kind that `evaluate` accepts.
+        run: a run of any kind that `evaluate` accepts.
         measures: nDCG, DCG and CG with any gain and discount, P, R, AP, RBP, ERR.
-        grades: the grades that a document may have: the two ends of a range, `(0, 3)`, or all
-            of them, `(0, 1, 2, 3)` or `{0, 1}`.
-        unseen: how many documents without a judgment there are besides those retrieved; None
-            for so many that an ideal can be full of them. An ideal of nDCG has at most
-            10,000,000 documents.
-        against: another run; the bounds are then of the difference, first less second.
-        **options: see `MeasuringOptions`. Choices of a policy by which a grade would change more than
-            gains are refused. These are unjudged, absent, empty, negative=both, ties other than by id
+        grades: the grades that a document may have: the ends of a range, `(0, 3)`, or all grades,
+            `(0, 1, 2, 3)` or `{0, 1}`.
+        unseen: the number of unjudged documents besides the retrieved ones; None for enough to fill
+            any ideal. An ideal of nDCG has at most 10,000,000 documents.
+        against: another run; the bounds are then for the difference, first minus second.
+        **options: see `MeasuringOptions`. Policy choices under which a grade would change more than
+            gains raise an error: unjudged, absent, empty, negative=both, and ties other than by id
             or order.
 
     >>> judgments, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 3, "b": 2, "x": 1}}
-    >>> found = bounds(judgments, run, "nDCG", grades={0, 1})["nDCG"]
-    >>> round(found.low, 5), found.value, found.high
+    >>> bound = bounds(judgments, run, "nDCG", grades={0, 1})["nDCG"]
+    >>> round(bound.low, 5), bound.value, bound.high
     (0.91972, 1.0, 1.0)
     """
     request, scale = read_request(measures, options), read_scale(grades)
@@ -218,10 +219,10 @@ def bounds(
             request.warn_of_marks(reader)
             return _of_matched(matched, asked, decided, scale, more)
         judged = judged_by(reader)
-        one, other = (_read_side(reader, each, request, asked, judged) for each in (run, against))
-        found = _difference(one, other, judged, asked, scale, more)
+        one, other = (_read_side(reader, side, request, asked, judged) for side in (run, against))
+        result = _difference(one, other, judged, asked, scale, more)
         request.warn_of_marks(reader)
-        return found
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,9 +230,9 @@ class _Side:
     """A run of a difference.
 
     Attributes:
-        matched: the run beside its judgments.
-        lists: query → documents in rank order, as deep as a difference needs them.
-        decided: the policy, with the rule for ties decided.
+        matched: the run matched with its judgments.
+        lists: query → documents in rank order, as deep as needed.
+        decided: the policy with a definite rule for ties.
     """
 
     matched: Matched
@@ -241,12 +242,12 @@ class _Side:
 
 def _read_side(
     reader: Reader,
-    run: object,
+    run: Run,
     request: Request,
     measures: tuple[Measure, ...],
     judged: GradesByQuery,
 ) -> _Side:
-    """Read a run, once, for the differences of measures; without any, only to match it."""
+    """Read a run once for the differences of measures, or only to match it."""
     if measures:
         reader.run(run).hold()
     matched, decided = reader.match(run)
@@ -264,13 +265,13 @@ def bounds_of_matched(
     *,
     grades: object,
 ) -> Bounds:
-    """Return the bounds of a run that has been matched whole.
+    """Return the bounds of a completely matched run.
 
     Args:
-        matched: the run beside its judgments.
+        matched: the run matched with its judgments.
         measures: as in `bounds`.
-        policy: as a caller gives it.
-        decided: the same with the rule for ties decided.
+        policy: the caller's policy.
+        decided: the policy with a definite rule for ties.
         grades: as in `bounds`; no document is unseen.
     """
     _refuse_unbounded(measures, policy, difference=False)
@@ -280,13 +281,13 @@ def bounds_of_matched(
 def _of_matched(
     matched: Matched, measures: tuple[Measure, ...], policy: Policy, scale: Scale, unseen: float
 ) -> Bounds:
-    """Return the bounds of a run that was matched, under a policy with ties decided."""
-    # As an evaluation counts them: down to the deepest cutoff.
+    """Return the bounds of a matched run, under a policy with a definite rule for ties."""
+    # Count as an evaluation does: down to the deepest cutoff.
     depth = depth_for(measures, policy)
     scores = measure_matched([cut(matched, depth)], measures, policy, depth)
     value, kept = scores.values, _kept(matched, policy)
     low, high = (ends[kept] for ends in _ends(matched, measures, policy, scale, unseen))
-    # The value may be an end, and rounded in another way.
+    # The value may equal a bound but be rounded differently.
     low = np.where((value < low) & (low - value < _ROUNDING), value, low)
     high = np.where((value > high) & (value - high < _ROUNDING), value, high)
     return Bounds(
@@ -295,10 +296,10 @@ def _of_matched(
 
 
 def _refuse_unbounded(measures: tuple[Measure, ...], policy: Policy, *, difference: bool) -> None:
-    """Refuse measures and policies that have no exact bounds."""
+    """Reject measures and policies without exact bounds."""
     for measure in measures:
-        found = measure.parameters.get("denominator") == "found"
-        if measure.name not in BOUNDED or found or measure.changes("norm", "ideal", "depth"):
+        incomplete = measure.parameters.get("denominator") == "found"
+        if measure.name not in BOUNDED or incomplete or measure.changes("norm", "ideal", "depth"):
             expected = (
                 f"one of {', '.join(BOUNDED)}, nDCG with norm=ideal, ideal=judged and depth=cutoff, "
                 "AP without denominator=found"
@@ -315,7 +316,7 @@ def _kept(matched: Matched, policy: Policy) -> NDArray[np.bool_]:
 
 
 def _refuse_policy(policy: Policy, *, difference: bool) -> None:
-    """Refuse choices under which a grade would change more than the gains."""
+    """Reject choices under which a grade would change more than the gains."""
     ties = {"auto", "doc"} if difference else {"auto", "order", *BY_ID}
     for name, allowed in (
         ("unjudged", {"zero"}),
@@ -332,7 +333,7 @@ def _refuse_policy(policy: Policy, *, difference: bool) -> None:
 
 
 def _read_unseen(unseen: float | None) -> float:
-    """Read how many more documents without a judgment there may be; infinite for any number."""
+    """Read the number of further unjudged documents; infinite for any number."""
     if unseen is None:
         return math.inf
     return float(arguments.whole(unseen, "unseen", least=0, most=_MOST_UNSEEN))
@@ -362,11 +363,11 @@ def _difference(
     scale: Scale,
     unseen: float,
 ) -> Bounds:
-    """Return the bounds of the difference of two runs, first less second."""
-    # A query that one run lacks is 0 there.
+    """Return the bounds of the difference of two runs, first minus second."""
+    # A query missing from a run is 0 there.
     first, second = (
-        measure_matched([each.matched], measures, replace(each.decided, missing="zero")).values
-        for each in (one, other)
+        measure_matched([side.matched], measures, replace(side.decided, missing="zero")).values
+        for side in (one, other)
     )
     queries, decided = one.matched.queries, one.decided
     kept = np.ones(len(queries), np.bool_)
@@ -379,7 +380,7 @@ def _difference(
             judged, (one.lists, other.lists), sheet, measure, scale, unseen
         )
     if not kept.any():
-        raise InputError("runs", "a judged query that both have", "none")
+        raise InputError("runs", "a judged query in both runs", "none")
     difference = first - second
     counted = tuple(compress(queries, kept))
     return Bounds(
@@ -393,18 +394,18 @@ def _mean(values: Floats) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunBounds(Result):
-    """The bounds of runs by their name, and of differences: `second − first`."""
+    """The bounds of runs by name, and of differences: `second − first`."""
 
     runs: Mapping[str, Bounds]
     differences: Mapping[str, Bounds]
 
     def table(self, *, per_query: bool = False) -> Table:
-        """Return a row for each run and measure, and each query where asked, for rendering."""
+        """Return a row for each run and measure, and each query if requested, for display."""
         rows: list[list[Cell]] = []
         notes: list[str] = []
         columns: list[str] = []
-        for name, each in {**self.runs, **self.differences}.items():
-            table = each.table(per_query=per_query)
+        for name, result in {**self.runs, **self.differences}.items():
+            table = result.table(per_query=per_query)
             columns = columns or ["run", *table.columns]
             rows += [[name, *row] for row in table.rows]
             named = [
@@ -424,7 +425,7 @@ class RunBounds(Result):
 
 @takes(MeasuringOptions)
 def bounds_of_runs(
-    judgments: object,
+    judgments: Judgments,
     runs: Runs,
     measures: Measures = "nDCG@10",
     *,
@@ -434,11 +435,12 @@ def bounds_of_runs(
 ) -> RunBounds:
     """Return the bounds of several runs, and of the difference of each from the first.
 
-    The arguments are those of `bounds`, and runs are given as `evaluate_runs` takes them; differences are of the measures that have them.
+    The arguments are the same as for `bounds`, with runs as in `evaluate_runs`; differences are
+    included for measures that support them.
 
     >>> runs = {"one": {"q": {"a": 2, "x": 1}}, "two": {"q": {"b": 2, "x": 1}}}
-    >>> found = bounds_of_runs({"q": {"a": 2, "b": 0}}, runs, "nDCG@2", grades=(0, 2))
-    >>> found.differences["two − one"]["nDCG@2"].sign
+    >>> result = bounds_of_runs({"q": {"a": 2, "b": 0}}, runs, "nDCG@2", grades=(0, 2))
+    >>> result.differences["two − one"]["nDCG@2"].sign
     'below'
     """
     runs = read_runs(runs, judgments)
@@ -449,25 +451,25 @@ def bounds_of_runs(
     compared = tuple(measure for measure in asked if _is_compared(measure)) if len(runs) > 1 else ()
     if compared:
         _refuse_unbounded(compared, request.policy, difference=True)
-    found: dict[str, Bounds] = {}
+    of_runs: dict[str, Bounds] = {}
     differences: dict[str, Bounds] = {}
-    told = run_progress(runs, options)
-    with request.reader_of(judgments, {**options, "progress": told}) as reader:
+    run_report = run_progress(runs, options)
+    with request.reader_of(judgments, {**options, "progress": run_report}) as reader:
         judged = judged_by(reader) if compared else {}
         base: _Side | None = None
         for name, run in runs.items():
             side = _read_side(reader, run, request, compared, judged)
-            found[name] = _of_matched(side.matched, asked, side.decided, scale, more)
+            of_runs[name] = _of_matched(side.matched, asked, side.decided, scale, more)
             if base is not None and compared:
                 title = f"{name} − {next(iter(runs))}"
                 differences[title] = _difference(side, base, judged, compared, scale, more)
             base = base or side
-            if told is not None:
-                told.finish_run()
+            if run_report is not None:
+                run_report.finish_run()
         request.warn_of_marks(reader)
-    return RunBounds(found, differences)
+    return RunBounds(of_runs, differences)
 
 
 def _is_compared(measure: Measure) -> bool:
-    """Return whether the difference of a measure has bounds."""
+    """Return whether differences of a measure have bounds."""
     return measure.name in COMPARED and not (measure.name == "P" and measure.cutoff is None)

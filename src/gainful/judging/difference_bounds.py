@@ -1,4 +1,4 @@
-"""The bounds of the difference of two runs, document by document."""
+"""Bounds of the difference of two runs, document by document."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -31,14 +31,14 @@ def judged_by(reader: Reader) -> dict[str, Mapping[str, float]]:
 
 
 def depth_of(measures: Iterable[Measure], judged: GradesByQuery) -> int | None:
-    """Return how deep lists must be known for the differences of measures; None for all of them.
+    """Return the depth to which lists must be read for differences; None for whole lists.
 
-    That is deep enough to know as many unjudged documents as an ideal can hold.
+    It suffices to know as many unjudged documents as fit in an ideal.
     """
     pool = max(map(len, judged.values()), default=0)
-    depths = [None if each.cutoff is None else 2 * each.cutoff + pool for each in measures]
-    known = [depth for depth in depths if depth is not None]
-    return max(known) if known and len(known) == len(depths) else None
+    depths = [None if measure.cutoff is None else 2 * measure.cutoff + pool for measure in measures]
+    limited = [depth for depth in depths if depth is not None]
+    return max(limited) if limited and len(limited) == len(depths) else None
 
 
 def difference_of(
@@ -51,34 +51,34 @@ def difference_of(
 ) -> tuple[Floats, Floats]:
     """Return the lowest and the highest difference (q,) of two runs.
 
-    A document at rank i of one and rank j of the other counts with d_i − d_j, so its grade moves
-    both values at once: bounds of the two apart would be too wide.
+    A document at rank i of one run and rank j of the other counts with d_i − d_j, so its grade
+    changes both values at once. Separate bounds of the two runs would be too wide.
 
     Args:
         judged: query → document → grade.
-        lists: of the two runs, query → documents in rank order, at least as deep as `depth_of`.
-        sheet: of the first run.
-        measure: of those that are compared.
-        scale: the grades that a document without a judgment may have.
-        unseen: how many more documents without a judgment there may be.
+        lists: for both runs, query → documents in rank order, at least as deep as `depth_of`.
+        sheet: the sheet of the first run.
+        measure: a measure with bounds of differences.
+        scale: the grades that an unjudged document may have.
+        unseen: the number of further unjudged documents.
     """
     if measure.name not in COMPARED:
         raise InputError("bounds of a difference", f"one of {', '.join(COMPARED)}", f"'{measure}'")
     depth = depth_of([measure], judged)
-    ranked = [{query: docs[:depth] for query, docs in each.items()} for each in lists]
+    ranked = [{query: docs[:depth] for query, docs in documents.items()} for documents in lists]
     gains = _Gains(sheet, measure)
     rows, constants, free = [], [], []
     for query in sheet.matched.queries:
-        known = {doc: float(grade) for doc, grade in judged[query].items()}
+        grades = {doc: float(grade) for doc, grade in judged[query].items()}
         coefficients: dict[str, float] = {}
         for sign, side in zip((1.0, -1.0), ranked, strict=True):
             for rank, doc in enumerate(side.get(query, []), 1):
                 weight = gains.weight(rank)
                 coefficients[doc] = coefficients.get(doc, 0.0) + sign * weight
         constants.append(
-            sum(c * gains.of(known[doc]) for doc, c in coefficients.items() if doc in known)
+            sum(c * gains.of(grades[doc]) for doc, c in coefficients.items() if doc in grades)
         )
-        unknown = [c for doc, c in coefficients.items() if doc not in known]
+        unknown = [c for doc, c in coefficients.items() if doc not in grades]
         rows.append([c for c in unknown if c != 0])
         free.append(unseen + sum(c == 0 for c in unknown))
     width = max(map(len, rows), default=0)
@@ -103,7 +103,7 @@ class _Gains:
         self.weights = self._table(depth)
 
     def _table(self, depth: int) -> Floats:
-        """Return what the ranks down to a depth count, by rank."""
+        """Return the weights of the ranks down to a depth."""
         parameters, cutoff = self.measure.parameters, self.measure.cutoff
         if self.measure.name == "P":
             if cutoff is None:
@@ -114,10 +114,10 @@ class _Gains:
         return self.sheet.discounts(parameters["discount"], parameters["base"], depth)
 
     def weight(self, rank: int) -> float:
-        """Return what a rank counts."""
+        """Return the weight of a rank."""
         if self.measure.cutoff is not None and rank > self.measure.cutoff:
             return 0.0
-        if rank >= self.weights.size:  # of a second run that is longer
+        if rank >= self.weights.size:  # the second run may be longer
             self.weights = self._table(2 * rank)
         return float(self.weights[rank])
 
@@ -132,7 +132,7 @@ class _Gains:
         return self.known[grade]
 
     def ends(self, scale: Scale) -> tuple[float, float]:
-        """Return the lowest and the highest gain of a document without a judgment."""
+        """Return the lowest and the highest gain of an unjudged document."""
         if self.gain is None:
             low, high = relevance_ends(scale, self.measure.parameters["rel"])
             return float(low), float(high)

@@ -1,4 +1,4 @@
-"""Which grades a document without a judgment may have."""
+"""The possible grades of an unjudged document."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _ENDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The possible grades, ascending: only these, or all from the first to the last."""
+    """The possible grades, ascending: only these, or all numbers from the first to the last."""
 
     grades: tuple[float, ...]
     between: bool
@@ -35,7 +35,7 @@ class Scale:
 
 
 def read_scale(grades: object) -> Scale:
-    """Read the possible grades: two numbers are the ends of a range; more, or a set, are the only ones.
+    """Read the possible grades: two numbers are a range; more numbers, or a set, are all grades.
 
     >>> read_scale((0, 3)), read_scale([0, 1, 3])
     (Scale(grades=(0.0, 3.0), between=True), Scale(grades=(0.0, 1.0, 3.0), between=False))
@@ -43,9 +43,9 @@ def read_scale(grades: object) -> Scale:
     expected = "two ends such as (0, 3), or all grades such as (0, 1, 2, 3)"
     if isinstance(grades, str) or not isinstance(grades, Iterable):
         raise InputError("grades", expected, shown(grades))
-    given = arguments.listed(grades, "grades", expected)
+    listed_grades = arguments.listed(grades, "grades", expected)
     try:
-        numbers = sorted({read_number(grade, where="grades") for grade in given})
+        numbers = sorted({read_number(grade, where="grades") for grade in listed_grades})
     except MeasureError as problem:
         raise InputError("grades", expected, problem.found) from None
     if not numbers:
@@ -55,12 +55,12 @@ def read_scale(grades: object) -> Scale:
 
 
 def possible_gains(scale: Scale, gain: Gain, sheet: Worksheet) -> Floats:
-    """Return the gains of the possible grades, ascending; of a range, only those of its ends."""
+    """Return the gains of the possible grades, ascending; for a range, of its ends."""
     if scale.between and gain.form not in RISING:
         raise InputError(
             "grades",
             f"all possible grades, for gain {gain}",
             f"the ends {scale.lowest:g} and {scale.highest:g}",
-            "Such a gain need not rise with the grade: list the grades, e.g. {0, 1, 3}.",
+            "Such a gain need not rise with the grade, so list the grades, e.g. {0, 1, 3}.",
         )
     return np.sort([sheet.gain_of(gain, grade) for grade in scale.grades])

@@ -1,4 +1,4 @@
-"""nDCG and AP estimated from a pool of which only a sample was judged, stratum by stratum."""
+"""nDCG and AP estimated from a pool with a judged sample in each stratum."""
 
 import math
 import os
@@ -8,39 +8,40 @@ from typing import Unpack
 
 import numpy as np
 
+from gainful.arithmetic.kernels.binary_relevance import ratio
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.gains_ranks_and_ideals import discounts_of, gains_of
 from gainful.evaluation.request import Request, read_one
-from gainful.inputs.side_table_columns import SAMPLES
-from gainful.inputs.side_table_reader import read_table
-from gainful.kernels.binary_relevance import ratio
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
-from gainful.rendering.table_formats import Table, as_text
-from gainful.writing.result_base import Result
+from gainful.output.rendering.table_formats import Table, as_text
+from gainful.output.writing.result_base import Result
+from gainful.rows.input_types import Run
+from gainful.rows.side_table_columns import SAMPLES
+from gainful.rows.side_table_reader import read_table
 
-_EPSILON = 1e-5  # of xinfAP, which keeps its shares from 0/0
-_PARTS = 3  # of epsilon that the judged have more
+_EPSILON = 1e-5  # of xinfAP, which avoids 0/0
+_PARTS = 3  # times epsilon in the denominator of judged documents
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """A document of a pool: its stratum, and its grade, negative where it was not judged."""
+    """A document of a pool: its stratum, and its grade (negative if unjudged)."""
 
     stratum: object
     grade: float
 
 
-def read_samples(given: object) -> dict[str, dict[str, Sampled]]:
+def read_samples(source: object) -> dict[str, dict[str, Sampled]]:
     """Read the pools of queries, `{query: {doc: (stratum, grade)}}` or a table of any format.
 
     >>> read_samples({"q": {"a": (1, 2)}})
     {'q': {'a': Sampled(stratum=1, grade=2.0)}}
     """
-    table = read_table(given, SAMPLES, "samples")
+    table = read_table(source, SAMPLES, "samples")
     pools: dict[str, dict[str, Sampled]] = {query: {} for (query,) in table.groups}
     columns = (table[name] for name in ("query", "doc", "stratum", "grade"))
     for query, doc, stratum, grade in zip(*columns, strict=True):
@@ -53,7 +54,7 @@ class _Estimate(Result):
     """An estimate of a measure.
 
     Attributes:
-        measure: which.
+        measure: the measure.
         queries: (q,) ids.
     """
 
@@ -71,7 +72,7 @@ class _Estimate(Result):
         return math.fsum(self.values.tolist()) / self.values.size
 
     def table(self) -> Table:
-        """Return the mean for rendering."""
+        """Return the mean for display."""
         return Table(["measure", "inferred"], [[str(self.measure), self.mean]])
 
     def __str__(self) -> str:
@@ -93,7 +94,7 @@ class Inferred(_Estimate):
 
     @property
     def values(self) -> Floats:
-        """(q,) the estimates of nDCG; 0 where the ideal is 0."""
+        """(q,) the estimates of nDCG; 0 if the ideal is 0."""
         return ratio(self.dcg, self.idcg)
 
 
@@ -105,7 +106,7 @@ class InferredAP(_Estimate):
         measure: AP with its level of relevance.
         queries: (q,) ids.
         precisions: (q,) estimates of the sum of the precisions at relevant documents.
-        relevant: (q,) estimates of how many documents are relevant.
+        relevant: (q,) estimates of the number of relevant documents.
     """
 
     precisions: Floats
@@ -113,32 +114,32 @@ class InferredAP(_Estimate):
 
     @property
     def values(self) -> Floats:
-        """(q,) the estimates of AP; 0 where nothing is relevant."""
+        """(q,) the estimates of AP; 0 without relevant documents."""
         return ratio(self.precisions, self.relevant)
 
 
 @takes(MeasuringOptions)
 def inferred_ap(
     samples: Mapping[str, Mapping[str, tuple[object, float]]] | str | os.PathLike[str],
-    run: object,
+    run: Run,
     measure: GivenMeasure = "AP",
     **options: Unpack[MeasuringOptions],
 ) -> InferredAP:
     """Estimate AP from judgments that were sampled from the strata of a pool: xinfAP.
 
-    AP is the precision to expect at a relevant document that is drawn at random. A stratum of N
-    documents, M of them judged and r of these relevant, has r·N/M relevant ones. So each that was
-    found stands for N/M. The precision at its rank k is 1/k for itself. The documents above add
-    Σ (nₛ/k)·(rₛ + ε)/(mₛ + 3ε) over the strata; ε = 0.00001, as in sample_eval. Of a stratum, nₛ
-    documents are above it, mₛ of them judged and rₛ relevant. Documents outside the pool are not
-    relevant. With every document judged it is AP, but for ε.
+    AP is the expected precision at a random relevant document. A stratum of N documents, with M
+    judged and r of these relevant, has r·N/M relevant ones, so each observed one represents N/M. To
+    the precision at its rank k, it contributes 1/k itself. The documents above it add
+    Σ (nₛ/k)·(rₛ + ε)/(mₛ + 3ε) over the strata; with ε = 0.00001, as in sample_eval. nₛ documents
+    of a stratum are above it, mₛ of them judged and rₛ relevant. Documents outside the pool are not
+    relevant. If every document is judged, the result is AP, except for ε.
 
     E. Yilmaz, E. Kanoulas and J. Aslam, A simple and efficient sampling method for estimating AP
     and NDCG, SIGIR 2008.
 
     Args:
         samples: as in `inferred_ndcg`.
-        run: of any kind that `evaluate` takes.
+        run: a run of any kind that `evaluate` accepts.
         measure: AP, with any level of relevance, such as `AP(rel=2)`, and any cutoff.
         **options: see `MeasuringOptions`.
 
@@ -150,27 +151,27 @@ def inferred_ap(
     asked = request.measure
     if asked.name != "AP" or asked.changes("denominator"):
         raise InputError("inferred_ap", "AP with denominator=R", f"'{asked}'")
-    pools, lists = _read(samples, run, request, "inferred_ap", options)
-    least = max(float(asked.parameters["rel"]), 0.0)  # below 0 is not judged
+    pools, lists = _pools_and_lists(samples, run, request, "inferred_ap", options)
+    least = max(float(asked.parameters["rel"]), 0.0)  # below 0 means unjudged
     queries = tuple(sorted(pools, key=lambda query: (len(query), query)))
-    found = [_precisions(lists.get(query, []), pools[query], least) for query in queries]
+    precisions = [_precisions(lists.get(query, []), pools[query], least) for query in queries]
     relevant = [_relevant(pools[query], least) for query in queries]
-    return InferredAP(asked, queries, np.array(found), np.array(relevant))
+    return InferredAP(asked, queries, np.array(precisions), np.array(relevant))
 
 
 def _judged_shares(pool: Mapping[str, Sampled]) -> dict[object, float]:
-    """Return N/M, how many documents each judged one stands for, of strata that have any."""
+    """Return N/M, the number of documents that each judged one represents, by stratum."""
     sizes: dict[object, int] = {}
     judged: dict[object, int] = {}
-    for each in pool.values():
-        sizes[each.stratum] = sizes.get(each.stratum, 0) + 1
-        judged[each.stratum] = judged.get(each.stratum, 0) + (each.grade >= 0)
+    for sampled in pool.values():
+        sizes[sampled.stratum] = sizes.get(sampled.stratum, 0) + 1
+        judged[sampled.stratum] = judged.get(sampled.stratum, 0) + (sampled.grade >= 0)
     return {stratum: sizes[stratum] / count for stratum, count in judged.items() if count}
 
 
 def _relevant(pool: Mapping[str, Sampled], least: float) -> float:
     shares = _judged_shares(pool)
-    return math.fsum(shares[each.stratum] for each in pool.values() if each.grade >= least)
+    return math.fsum(shares[sampled.stratum] for sampled in pool.values() if sampled.grade >= least)
 
 
 def _precisions(listed: list[str], pool: Mapping[str, Sampled], least: float) -> float:
@@ -181,41 +182,41 @@ def _precisions(listed: list[str], pool: Mapping[str, Sampled], least: float) ->
     for rank, doc in enumerate(listed, 1):
         if doc not in pool:
             continue
-        each = pool[doc]
-        if each.grade >= least:
+        sampled = pool[doc]
+        if sampled.grade >= least:
             others = math.fsum(
                 count * (relevant + _EPSILON) / (judged + _PARTS * _EPSILON)
                 for count, judged, relevant in above.values()
             )
-            terms.append(shares[each.stratum] * (1 + others) / rank)
-        counts = above.setdefault(each.stratum, [0, 0, 0])
+            terms.append(shares[sampled.stratum] * (1 + others) / rank)
+        counts = above.setdefault(sampled.stratum, [0, 0, 0])
         counts[0] += 1
-        counts[1] += each.grade >= 0
-        counts[2] += each.grade >= least
+        counts[1] += sampled.grade >= 0
+        counts[2] += sampled.grade >= least
     return math.fsum(terms)
 
 
 @takes(MeasuringOptions)
 def inferred_ndcg(
     samples: Mapping[str, Mapping[str, tuple[object, float]]] | str | os.PathLike[str],
-    run: object,
+    run: Run,
     measure: GivenMeasure = "nDCG",
     **options: Unpack[MeasuringOptions],
 ) -> Inferred:
     """Estimate nDCG from judgments that were sampled from the strata of a pool.
 
-    Each document of a pool belongs to a stratum, and was drawn and judged, or not (grade −1). In a
-    stratum of which the list has n documents, m of them judged, the judged ones contribute n/m
-    times what they are. In the ideal, a stratum of N documents, M of them judged, has N/M times as
-    many documents of each grade as were judged. With every document judged it is nDCG.
+    Each document of a pool belongs to a stratum, and was either drawn and judged, or not (grade
+    −1). If the list has n documents of a stratum, m of them judged, the judged ones are weighted by
+    n/m. In the ideal, a stratum of N documents, M of them judged, has N/M times as many documents
+    of each grade as were judged. If every document is judged, the result is nDCG.
 
     E. Yilmaz, E. Kanoulas and J. Aslam, A simple and efficient sampling method for estimating AP
     and NDCG, SIGIR 2008.
 
     Args:
         samples: `{query: {doc: (stratum, grade)}}`, or the path of a file of lines
-            `query iteration doc stratum grade`; a negative grade marks a document not judged.
-        run: of any kind that `evaluate` takes.
+            `query iteration doc stratum grade`; a negative grade marks an unjudged document.
+        run: a run of any kind that `evaluate` accepts.
         measure: nDCG with any gain, discount and cutoff.
         **options: see `MeasuringOptions`.
 
@@ -228,29 +229,27 @@ def inferred_ndcg(
     if asked.name != "nDCG" or asked.changes("norm", "ideal", "depth"):
         usual = "nDCG with norm=ideal, ideal=judged and depth=cutoff"
         raise InputError("inferred_ndcg", usual, f"'{asked}'")
-    pools, lists = _read(samples, run, request, "inferred_ndcg", options)
+    pools, lists = _pools_and_lists(samples, run, request, "inferred_ndcg", options)
     queries = tuple(sorted(pools, key=lambda query: (len(query), query)))
-    dcg = np.array([_found(lists.get(query, []), pools[query], asked) for query in queries])
+    dcg = np.array([_estimated_dcg(lists.get(query, []), pools[query], asked) for query in queries])
     idcg = np.array([_ideal(pools[query], asked) for query in queries])
     return Inferred(asked, queries, dcg, idcg)
 
 
-def _read(
+def _pools_and_lists(
     samples: Mapping[str, Mapping[str, tuple[object, float]]] | str | os.PathLike[str],
-    run: object,
+    run: Run,
     request: Request,
     where: str,
     options: MeasuringOptions,
 ) -> tuple[dict[str, dict[str, Sampled]], Mapping[str, list[str]]]:
-    """Read the pools, and the lists of the run down to the cutoff."""
+    """Read the pools, and the run's lists down to the cutoff."""
     refuse_other_policies(request.policy, where)
     pools = read_samples(samples)
-    grades = {
-        query: {doc: each.grade for doc, each in pool.items()} for query, pool in pools.items()
-    }
+    grades = {query: {doc: s.grade for doc, s in pool.items()} for query, pool in pools.items()}
     with request.reader_of(grades, options) as reader:
         lists = reader.lists(run, request.measure.cutoff)
-    judged = np.array([each.grade for pool in pools.values() for each in pool.values()], np.float64)
+    judged = np.array([s.grade for pool in pools.values() for s in pool.values()], np.float64)
     request.refuse_grades(judged, judged)
     if not set(pools) & set(lists):
         raise InputError("run", "a query of the samples", "none")
@@ -258,7 +257,7 @@ def _read(
 
 
 def refuse_other_policies(chosen: Policy, where: str) -> None:
-    """Refuse policies under which an estimate from sampled documents has no meaning."""
+    """Reject policies under which an estimate from sampled documents is meaningless."""
     for name, usual in (
         ("unjudged", "zero"),
         ("absent", "zero"),
@@ -276,11 +275,11 @@ def refuse_other_policies(chosen: Policy, where: str) -> None:
 
 
 def _gains(grades: list[float], measure: Measure) -> Floats:
-    known = np.unique(grades) if grades else np.empty(0)
-    return gains_of(measure.parameters["gain"], np.array(grades, np.float64), known)
+    levels = np.unique(grades) if grades else np.empty(0)
+    return gains_of(measure.parameters["gain"], np.array(grades, np.float64), levels)
 
 
-def _found(listed: list[str], pool: Mapping[str, Sampled], measure: Measure) -> float:
+def _estimated_dcg(listed: list[str], pool: Mapping[str, Sampled], measure: Measure) -> float:
     """Estimate the DCG of a list, stratum by stratum."""
     parameters = measure.parameters
     discount = discounts_of(parameters["discount"], parameters["base"], len(listed))
@@ -302,12 +301,12 @@ def _found(listed: list[str], pool: Mapping[str, Sampled], measure: Measure) -> 
 
 
 def _ideal(pool: Mapping[str, Sampled], measure: Measure) -> float:
-    """Estimate the DCG of the ideal from how many documents there are of each gain."""
+    """Estimate the DCG of the ideal from the number of documents with each gain."""
     shares = _judged_shares(pool)
     judged: dict[object, list[float]] = {}
-    for each in pool.values():
-        if each.grade >= 0:
-            judged.setdefault(each.stratum, []).append(each.grade)
+    for sampled in pool.values():
+        if sampled.grade >= 0:
+            judged.setdefault(sampled.stratum, []).append(sampled.grade)
     numbers: dict[float, float] = {}
     for stratum, grades in judged.items():
         for gain in _gains(grades, measure).tolist():
@@ -319,7 +318,7 @@ def _ideal(pool: Mapping[str, Sampled], measure: Measure) -> float:
     ranks = np.arange(upto.size)
     total, above = 0.0, 0.0
     for gain in sorted((gain for gain in numbers if gain > 0), reverse=True):
-        # A part of a document gets that part of the discount of its rank.
+        # A fraction of a document gets that fraction of the discount at its rank.
         below = above + numbers[gain]
         start, end = np.interp([above, below], ranks, upto)
         total += gain * float(end - start)

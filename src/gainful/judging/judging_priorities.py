@@ -1,4 +1,4 @@
-"""How far the grade of one document could move a measure."""
+"""How much the grade of a single document could change a measure."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import evaluate
-from gainful.inputs.grades_scores_or_ranks import RunInOrder
 from gainful.judging.gathered_inputs import (
     Gathered,
     GradesByQuery,
@@ -19,23 +18,25 @@ from gainful.measures.measure import Measure
 from gainful.measures.measure_family import SUM
 from gainful.measures.policy import Policy
 from gainful.message_texts import did_you_mean, shown
+from gainful.rows.grades_scores_or_ranks import RunInOrder
+from gainful.rows.input_types import Run
 
-_TOGETHER = 1_000_000  # documents that are copied before they are evaluated
+_TOGETHER = 1_000_000  # documents copied before evaluation
 
-Value = float | None  # None where the policy leaves the query out of the mean
+Value = float | None  # None if the policy leaves the query out of the mean
 Candidate = tuple[str, str]  # query and document
 _ENDS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A run as it is measured now.
+    """The present scores of a run.
 
     Attributes:
         values: query → value.
-        summed: whether they are summed; else the mean is taken.
+        summed: whether they are summed instead of averaged.
         mean: their mean, or their sum.
-        counted: how many count.
+        counted: the number of queries that count.
     """
 
     values: Mapping[str, Value]
@@ -44,7 +45,7 @@ class Standing:
     counted: int
 
     def change(self, query: str, value: Value) -> float:
-        """Return by how much the mean changes where a query has this value instead of its own."""
+        """Return the change of the mean if a query has another value."""
         own = self.values[query]
         if own is not None and value is not None:
             return (value - own) / (1 if self.summed else self.counted)
@@ -53,23 +54,23 @@ class Standing:
         return self.mean_with(query, value) - self.mean
 
     def mean_with(self, query: str, value: Value) -> float:
-        """Return the mean where a query has this value instead of its own; 0 without queries."""
+        """Return the mean if a query has another value; 0 without queries."""
         values = {**self.values, query: value}.values()
-        known = [value for value in values if value is not None]
-        return math.fsum(known) / (1 if self.summed else max(len(known), 1))
+        defined = [value for value in values if value is not None]
+        return math.fsum(defined) / (1 if self.summed else max(len(defined), 1))
 
 
 def standing_of(
     judged: GradesByQuery, scores: ScoresByQuery, measure: Measure, policy: Policy
 ) -> Standing:
-    """Measure a run as it is."""
+    """Return the present scores of a run."""
     with without_warnings():
-        found = evaluate(judged, scores, measure, policy=policy)
-    column: list[Value] = found.per_query[measure]  # type: ignore[assignment]
-    values = dict.fromkeys(judged, None) | dict(zip(found.queries, column, strict=True))
+        evaluated = evaluate(judged, scores, measure, policy=policy)
+    column: list[Value] = evaluated.per_query[measure]  # type: ignore[assignment]
+    values = dict.fromkeys(judged, None) | dict(zip(evaluated.queries, column, strict=True))
     counted = sum(value is not None for value in column)
     summed = measure.family.aggregate == SUM
-    return Standing(values, summed, found[measure], counted)
+    return Standing(values, summed, evaluated[measure], counted)
 
 
 def values_with(
@@ -80,17 +81,18 @@ def values_with(
     candidates: Mapping[str, Sequence[str]],
     grades: Sequence[float],
 ) -> dict[tuple[str, str], tuple[Value, ...]]:
-    """Return the values of queries for each grade that one more of their documents may have.
+    """Return the values of queries for each possible grade of one more document.
 
     Args:
         judged: query → document → grade.
-        scores: query → document → score, those documents that count.
-        measure: what to measure.
-        policy: with the lowest grade decided.
-        candidates: query → documents without a judgment, of queries that the run has.
-        grades: to try.
+        scores: query → document → score, for documents that count.
+        measure: the measure.
+        policy: the policy, with a definite lowest grade.
+        candidates: query → unjudged documents, for queries in the run.
+        grades: the grades to try.
 
-    All documents that the run lacks change it alike, so one of them stands for all of a query.
+    All documents missing from the run have the same effect, so one of them represents all of a
+    query.
     """
     alike = {
         (query, doc): (query, doc if doc in scores[query] else None)
@@ -98,12 +100,12 @@ def values_with(
         for doc in docs
     }
     examples = {kind: doc for (_, doc), kind in alike.items()}
-    wanted = ((query, doc) for (query, _), doc in examples.items())
-    found: list[tuple[Value, ...]] = []
-    for batch in _batches(wanted, judged, scores, len(grades)):
+    samples = ((query, doc) for (query, _), doc in examples.items())
+    values_of: list[tuple[Value, ...]] = []
+    for batch in _batches(samples, judged, scores, len(grades)):
         values = _evaluated(batch, judged, scores, measure, policy, grades)
-        found += zip(*[iter(values)] * len(grades), strict=True)
-    by_kind = dict(zip(examples, found, strict=True))
+        values_of += zip(*[iter(values)] * len(grades), strict=True)
+    by_kind = dict(zip(examples, values_of, strict=True))
     return {candidate: by_kind[kind] for candidate, kind in alike.items()}
 
 
@@ -130,35 +132,35 @@ def _evaluated(
     policy: Policy,
     grades: Sequence[float],
 ) -> list[Value]:
-    """Evaluate every document of a batch at every grade."""
+    """Evaluate every document of a batch with every grade."""
     copies = [(query, doc, grade) for query, doc in batch for grade in grades]
-    # Ids of one length sort like the numbers.
+    # Ids of equal length sort like the numbers.
     ids = [f"{place:012}" for place in range(len(copies))]
     decided = policy.resolved(ids=True, in_order=isinstance(scores, RunInOrder))
-    each = list(zip(ids, copies, strict=True))
+    named = list(zip(ids, copies, strict=True))
     with without_warnings():
-        found = evaluate(
-            {name: {**judged[query], doc: grade} for name, (query, doc, grade) in each},
-            {name: scores[query] for name, (query, _, _) in each},
+        evaluated = evaluate(
+            {name: {**judged[query], doc: grade} for name, (query, doc, grade) in named},
+            {name: scores[query] for name, (query, _, _) in named},
             measure,
-            # The ids of the copies are not those of the queries; documents that drop_self leaves
-            # out are gone already. NaN marks copies without a positive gain.
+            # The ids of the copies differ from the queries'; documents dropped by drop_self are
+            # already gone. NaN marks copies without a positive gain.
             policy=replace(decided, empty="nan", drop_self="no"),
         )
-    column: list[float] = found.per_query[measure]  # type: ignore[assignment]
+    column: list[float] = evaluated.per_query[measure]  # type: ignore[assignment]
     meaning: dict[str, Value] = {"zero": 0.0, "one": 1.0, "skip": None}
     return [meaning[policy.empty] if math.isnan(value) else value for value in column]
 
 
 @dataclass(frozen=True, slots=True)
 class Priorities:
-    """How far documents without a judgment could move a measure.
+    """How much unjudged documents could change a measure.
 
     Attributes:
-        widths: query and document → from the lowest to the highest value over the grades.
-        grades: those that were tried, ascending.
-        standings: run → how it is measured now.
-        values: run → query and document → value of the query at each grade.
+        widths: query and document → the range of values over the grades.
+        grades: the tested grades, ascending.
+        standings: run → its present scores.
+        values: run → query and document → the query's value for each grade.
     """
 
     widths: Mapping[Candidate, float]
@@ -167,7 +169,7 @@ class Priorities:
     values: Mapping[str, Mapping[Candidate, tuple[Value, ...]]]
 
     def flips(self, candidate: Candidate, first: str, second: str) -> bool:
-        """Return whether the order of two runs is another at one of the grades than it is now."""
+        """Return whether one of the grades would change the order of two runs."""
         now = _sign(self.standings[first].mean, self.standings[second].mean)
         at_each = [self._means(candidate, name) for name in (first, second)]
         return any(_sign(*means) != now for means in zip(*at_each, strict=True))
@@ -188,15 +190,15 @@ def prioritise(
     depth: int,
     compared: tuple[str, str] | None = None,
 ) -> Priorities:
-    """Return how far each document without a judgment could move the mean of a measure.
+    """Return how much each unjudged document could change the mean of a measure.
 
-    Candidates are the documents of judged queries down to a depth of any of the runs. With
-    several runs, the one that moves most counts; with two that are compared, their difference.
+    Candidates are the documents of judged queries down to a depth of any run. With several runs,
+    the largest change counts; with two compared runs, the change of their difference.
     """
     if policy.empty in ("nan", "skip_all"):
         raise PolicyError(
             "policy empty",
-            "zero, one, skip or error, with which there is a mean",
+            "zero, one, skip or error, which define a mean",
             f"{policy.empty!r}",
         )
     lacking = [
@@ -205,21 +207,21 @@ def prioritise(
         if any(query not in scores for query in _candidates(gathered, depth))
     ]
     if policy.empty in ("one", "skip") and lacking:
-        # A grade that makes a query count would change the run that lacks it, too.
+        # A grade that makes a query count would also change the run that lacks it.
         raise PolicyError(
             "policy empty",
-            "zero, where a run lacks a query that others have",
+            "zero, if a run lacks a query that others have",
             f"{policy.empty}; {lacking[0]!r} lacks one",
         )
     warn_of_unmet(gathered)
     tried = _read_grades(grades, gathered.judged)
-    if policy.absent == "lowest":  # of all judgments, not of those that are copied together
+    if policy.absent == "lowest":  # of all judgments, not only of the copied ones
         policy = replace(policy, absent="zero" if gathered.lowest is None else gathered.lowest)
     candidates = _candidates(gathered, depth)
     standings, values = {}, {}
     for name, scores in gathered.scores.items():
         standings[name] = standing_of(gathered.judged, scores, measure, policy)
-        # The value of a query that a run lacks is what the policy says, whatever the grades.
+        # The policy defines the value of a query missing from a run, whatever the grades.
         had = {query: docs for query, docs in candidates.items() if query in scores}
         values[name] = values_with(gathered.judged, scores, measure, policy, had, tried)
     widths = {}
@@ -229,7 +231,7 @@ def prioritise(
             for name, standing in standings.items()
         }
         if compared is None:
-            widths[candidate] = max(max(each) - min(each) for each in changes.values())
+            widths[candidate] = max(max(means) - min(means) for means in changes.values())
         else:
             pairs = zip(*(changes[name] for name in compared), strict=True)
             apart = [first - second for first, second in pairs]
@@ -246,14 +248,14 @@ def _changes(
 
 
 def _candidates(gathered: Gathered, depth: int) -> dict[str, list[str]]:
-    found: dict[str, dict[str, None]] = {}
+    candidates: dict[str, dict[str, None]] = {}
     for lists in gathered.tops.values():
         for query, docs in lists.items():
             if query in gathered.judged:
-                known = gathered.judged[query]
-                some = {doc: None for doc in docs[:depth] if doc not in known}
-                found.setdefault(query, {}).update(some)
-    return {query: list(docs) for query, docs in found.items()}
+                judged = gathered.judged[query]
+                some = {doc: None for doc in docs[:depth] if doc not in judged}
+                candidates.setdefault(query, {}).update(some)
+    return {query: list(docs) for query, docs in candidates.items()}
 
 
 def _read_grades(grades: object, judged: GradesByQuery) -> tuple[float, ...]:
@@ -264,17 +266,17 @@ def _read_grades(grades: object, judged: GradesByQuery) -> tuple[float, ...]:
                 "grades", "two different grades or more, such as (0, 3)", shown(grades)
             )
         return tried
-    known = {grade for docs in judged.values() for grade in docs.values()} | {0.0}
-    if len(known) < _ENDS:
+    levels = {grade for docs in judged.values() for grade in docs.values()} | {0.0}
+    if len(levels) < _ENDS:
         raise InputError(
             "grades",
             "the grades that a document may have, such as (0, 3)",
             "none, and no judgment other than 0",
         )
-    return min(known), max(known)
+    return min(levels), max(levels)
 
 
-def read_compared(compare: object, runs: Mapping[str, object]) -> tuple[str, str] | None:
+def read_compared(compare: object, runs: Mapping[str, Run]) -> tuple[str, str] | None:
     """Read the names of two runs."""
     if compare is None:
         return None

@@ -1,17 +1,17 @@
-"""The lowest and highest value of every measure but nDCG: they have no ideal of unknown gains."""
+"""Bounds of every measure except nDCG, none of which has an ideal of unknown gains."""
 
 from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.arithmetic.kernels.binary_relevance import ratio
+from gainful.arithmetic.kernels.row_sums import sums
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet, relevant_total
 from gainful.judging.grades_for_unjudged import Scale, possible_gains
 from gainful.judging.ndcg_bounds import PartlyJudgedLists, single_list
-from gainful.kernels.binary_relevance import ratio
-from gainful.kernels.row_sums import sums
 from gainful.measures.measure import Measure
 
 Ends = tuple[Floats, Floats]
@@ -40,12 +40,12 @@ def _cumulated(sheet: Worksheet, measure: Measure, scale: Scale, unseen: float) 
 
 
 def relevance_ends(scale: Scale, rel: float) -> tuple[int, int]:
-    """Return whether a document without a judgment must, and whether it may, be relevant."""
+    """Return whether an unjudged document must be relevant, and whether it may be."""
     return int(scale.lowest >= rel), int(scale.highest >= rel)
 
 
 def open_ranks(sheet: Worksheet, cutoff: int | None) -> tuple[Bools, Ints]:
-    """Return where [query, rank−1] no judged document stands, and how many are deeper (q,)."""
+    """Return which ranks [query, rank−1] have no judged document, and how many (q,) are deeper."""
     _, rank = sheet.certain_grades()
     matched = sheet.matched
     depth = sheet.longest if cutoff is None else min(cutoff, sheet.longest)
@@ -59,10 +59,10 @@ def open_ranks(sheet: Worksheet, cutoff: int | None) -> tuple[Bools, Ints]:
 def _hits(sheet: Worksheet, measure: Measure, depth: int) -> Floats:
     grades, rank = sheet.certain_grades()
     chosen = (grades >= measure.parameters["rel"]) & (rank <= depth)
-    found: Floats = np.bincount(sheet.owner[chosen], minlength=len(sheet.matched.queries)).astype(
+    hits: Floats = np.bincount(sheet.owner[chosen], minlength=len(sheet.matched.queries)).astype(
         np.float64
     )
-    return found
+    return hits
 
 
 def _precision(sheet: Worksheet, measure: Measure, scale: Scale, _: float) -> Ends:
@@ -82,9 +82,9 @@ def _recall(sheet: Worksheet, measure: Measure, scale: Scale, unseen: float) -> 
     hits = _hits(sheet, measure, measure.cutoff or sheet.longest)
     total = relevant_total(sheet, measure.parameters["rel"])
 
-    def value(found: int, elsewhere: int) -> Floats:
+    def value(relevant: int, elsewhere: int) -> Floats:
         extra = np.where(others > 0, elsewhere * np.maximum(others, 1), 0) if elsewhere else 0.0
-        return ratio(hits + found * some, total + found * some + extra)
+        return ratio(hits + relevant * some, total + relevant * some + extra)
 
     return value(must, may), value(may, must)
 
@@ -93,7 +93,7 @@ def _rank_biased(sheet: Worksheet, measure: Measure, scale: Scale, _: float) -> 
     parameters = measure.parameters
     if parameters["max"] == "query":
         raise InputError(
-            str(measure), "a scale that unknown grades do not change", "max=query", "Give a number."
+            str(measure), "a scale that unknown grades do not change", "max=query", "Pass a number."
         )
     if not isinstance(parameters["max"], str) and scale.highest > parameters["max"]:
         raise InputError("grades", f"grades up to max={parameters['max']:g}", f"{scale.highest:g}")
@@ -122,7 +122,7 @@ def _worth(grade: float, rel: float, scale: str | float) -> float:
 
 
 def _cascade(sheet: Worksheet, measure: Measure, scale: Scale, _: float) -> Ends:
-    """Return the ends of ERR, which rises with the grade of every document."""
+    """Return the bounds of ERR, which rises with the grade of every document."""
     highest = measure.parameters["max"]
     if scale.highest > highest:
         raise InputError("grades", f"grades up to max={highest:g}", f"{scale.highest:g}")
@@ -137,14 +137,14 @@ def _cascade(sheet: Worksheet, measure: Measure, scale: Scale, _: float) -> Ends
         chances = (np.exp2(np.maximum(listed, 0.0)) - 1.0) / 2.0**highest
         going_on = np.cumprod(1.0 - chances, axis=1)
         before = np.concatenate((np.ones((queries, 1)), going_on[:, :-1]), axis=1)
-        found: Floats = (before * chances / np.arange(1, depth + 1)).sum(axis=1)
-        return found
+        values: Floats = (before * chances / np.arange(1, depth + 1)).sum(axis=1)
+        return values
 
     return value(scale.lowest), value(scale.highest)
 
 
 def _average_precision(sheet: Worksheet, measure: Measure, scale: Scale, unseen: float) -> Ends:
-    """Return the ends of AP: relevant documents at the deepest open ranks, or at the first."""
+    """Return the bounds of AP: relevant documents at the deepest open ranks, or at the first."""
     parameters = measure.parameters
     must, may = relevance_ends(scale, parameters["rel"])
     free, deeper = open_ranks(sheet, measure.cutoff)
@@ -176,7 +176,7 @@ def _precision_ends(
     ends: tuple[int, int],
     measure: Measure,
 ) -> tuple[float, float]:
-    """Return the ends for one list: `places` are the ranks, from 0, without a judgment."""
+    """Return the bounds for one list: `places` are the ranks, from 0, of unjudged documents."""
     must, may = ends
     reciprocal = 1.0 / np.arange(1, relevant.size + 1)
     start = float((np.cumsum(relevant) * relevant * reciprocal).sum())
@@ -190,14 +190,14 @@ def _precision_ends(
     above = (np.cumsum(relevant) - relevant)[places]
     below = (np.cumsum((relevant * reciprocal)[::-1])[::-1] - relevant * reciprocal)[places]
     own = reciprocal[places]
-    # From the first on, those added before stand above; from the last on, below.
+    # From the first rank, those added before are above; from the last, below.
     first_on = (1.0 + above + np.arange(places.size)) * own + below
     last_on = (1.0 + above) * own + below + (np.cumsum(own[::-1])[::-1] - own)
 
     def values(added: Floats, elsewhere: int) -> Floats:
         """Return the value after each further relevant document."""
-        found = start + np.concatenate(([0.0], np.cumsum(added)))
-        return ratio(found, denominator(np.arange(found.size), elsewhere))[-1 if must else 0 :]
+        sums = start + np.concatenate(([0.0], np.cumsum(added)))
+        return ratio(sums, denominator(np.arange(sums.size), elsewhere))[-1 if must else 0 :]
 
     none = np.empty(0)
     lowest = values(last_on[::-1] if may else none, may)

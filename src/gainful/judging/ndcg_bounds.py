@@ -1,31 +1,31 @@
-"""The lowest and highest nDCG, of a run or of the difference of two."""
+"""Bounds of nDCG, for a run or for the difference of two runs."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from gainful.arguments import MOST_RANKS
+from gainful.arithmetic.kernels.cumulated_gain import owners
+from gainful.arithmetic.kernels.ratio_bounds import Unknown, highest
+from gainful.arithmetic.kernels.row_sums import sums
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.judging.grades_for_unjudged import Scale, possible_gains
-from gainful.kernels.cumulated_gain import owners
-from gainful.kernels.ratio_bounds import Unknown, highest
-from gainful.kernels.row_sums import sums
 from gainful.measures.measure import Measure
 
-_ELEMENTS = 1 << 20  # of a matrix [query, rank] that is worked on at a time
+_ELEMENTS = 1 << 20  # of a matrix [query, rank] processed at a time
 
 
 @dataclass(frozen=True, slots=True)
 class PartlyJudgedLists:
-    """What is known of lists with unjudged documents, or of the difference of two.
+    """Lists with unjudged documents, or the difference of two: constants and coefficients.
 
     Attributes:
-        constant: (q,) what the judged documents contribute.
-        coefficients: [query, unknown] of the documents without a judgment, in any order; NaN where
-            a query has fewer.
-        free: (q,) how many documents without a judgment only the ideal can hold.
+        constant: (q,) the contribution of the judged documents.
+        coefficients: [query, unknown] of the unjudged documents, in any order; NaN if a query has
+            fewer.
+        free: (q,) the number of unjudged documents that only the ideal can contain.
     """
 
     constant: Floats
@@ -34,7 +34,7 @@ class PartlyJudgedLists:
 
 
 def single_list(sheet: Worksheet, measure: Measure, unseen: float) -> PartlyJudgedLists:
-    """Return what is unknown of a run: the ranks down to the cutoff without a judged document."""
+    """Return the unknown part of a run: ranks down to the cutoff without a judged document."""
     gains, rank = sheet.certain_order(measure.parameters["gain"])
     matched, cutoff = sheet.matched, measure.cutoff
     queries = len(matched.queries)
@@ -60,17 +60,17 @@ def bounds_of(
     gain = measure.parameters["gain"]
     possible = possible_gains(scale, gain, sheet)
     pool = sheet.ideal(gain)
-    known = pool[pool > 0]
-    within = known if scale.between else known[:0]
+    positive = pool[pool > 0]
+    within = positive if scale.between else positive[:0]
     within = within[(within > possible[0]) & (within < possible[-1])]
     middle = [0.0] if scale.between and possible[0] < 0 < possible[-1] else []
     allowed = np.unique(np.concatenate((possible, within, middle)))
-    levels = np.unique(np.concatenate((allowed, known)))[::-1]
+    levels = np.unique(np.concatenate((allowed, positive)))[::-1]
     matched = sheet.matched
     queries = len(matched.queries)
     counts = np.zeros((queries, levels.size), np.int64)
     owner = owners(matched.pool_offsets)[pool > 0]
-    np.add.at(counts, (owner, levels.size - 1 - np.searchsorted(levels[::-1], known)), 1)
+    np.add.at(counts, (owner, levels.size - 1 - np.searchsorted(levels[::-1], positive)), 1)
     cumulated = _cumulated(lists, sheet, measure, counts)
     low, high = np.empty(queries), np.empty(queries)
     step = max(1, _ELEMENTS // max(lists.coefficients.shape[1], 1))
@@ -94,7 +94,7 @@ def _cumulated(
             str(measure),
             "a cutoff, since any number of documents may be unseen",
             "none",
-            f"Write {measure.name}@10, or say how many there may be.",
+            f"Use {measure.name}@10, or pass the number of unseen documents.",
         )
     some = (~np.isnan(lists.coefficients)).sum(axis=1)
     deepest = float((counts.sum(axis=1) + some + lists.free).max(initial=1))
@@ -103,7 +103,7 @@ def _cumulated(
         raise InputError(
             f"bounds of {measure}",
             f"an ideal of at most {MOST_RANKS:,} documents",
-            f"one of up to {depth:,}",
+            f"an ideal of up to {depth:,}",
             "Lower the cutoff, or the number of unseen documents.",
         )
     parameters = measure.parameters
@@ -143,9 +143,9 @@ def _unknown(
 def _unbounded(
     low: Floats, high: Floats, lists: PartlyJudgedLists, counts: Ints, lowest: float
 ) -> None:
-    """Set ends to infinity where no document is known to be good.
+    """Set bounds to infinity if no document is known to be good.
 
-    The ideal may then be as close to 0 as one likes, and bad documents cost any multiple of it.
+    The ideal may then be arbitrarily close to 0, and bad documents cost any multiple of it.
     """
     coefficients = lists.coefficients
     worst = lists.constant + lowest * np.nansum(np.maximum(coefficients, 0.0), axis=1)

@@ -1,4 +1,4 @@
-"""`pool` and `next_to_judge`: which documents to judge, and which of them first."""
+"""`pool` and `next_to_judge`: the documents to judge, in order of priority."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,9 +8,6 @@ from typing import Any, Unpack, overload
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.evaluation.request import Request, read_unmeasured, speaking
-from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.identifiers import in_order
-from gainful.inputs.runs_by_name import Runs, read_runs
 from gainful.judging.gathered_inputs import (
     Gathered,
     gather,
@@ -21,15 +18,19 @@ from gainful.judging.judging_priorities import prioritise, read_compared
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.notation import GivenMeasure
 from gainful.message_texts import counted, shown
-from gainful.rendering.table_formats import Cell, Table, as_text
-from gainful.writing.file_formats import POOLS, read_naming
-from gainful.writing.result_base import Result
-from gainful.writing.runs_and_judgments import write_pool
-from gainful.writing.table_files import write_table
+from gainful.output.rendering.table_formats import Cell, Table, as_text
+from gainful.output.writing.file_formats import POOLS, read_naming
+from gainful.output.writing.result_base import Result
+from gainful.output.writing.runs_and_judgments import write_pool
+from gainful.output.writing.table_files import write_table
+from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import in_order
+from gainful.rows.input_types import Judgments, Run
+from gainful.rows.runs_by_name import Runs, read_runs
 
 _SHOWN = 10
-_FILLED_IN = ("csv", "tsv", "json", "jsonl", "parquet")  # formats that assessors give grades in
-_DIGITS = 6  # one document of many queries moves a mean by little
+_FILLED_IN = ("csv", "tsv", "json", "jsonl", "parquet")  # formats for assessors to fill in
+_DIGITS = 6  # one document among many queries changes a mean only slightly
 _ORDERS = ("pool", "priority")
 _DEPTH = 100
 _MEASURE = "nDCG@10"
@@ -42,12 +43,12 @@ class Pooled:
     Attributes:
         query: its query.
         doc: its id.
-        rank: the best rank that it has in any of the runs.
-        runs: how many of them have it, down to the depth of the pool.
-        judged: whether it has a judgment.
-        grade: of its judgment.
-        priority: how far its grade could move the measure, where that was asked.
-        flips: whether its grade could change the order of two runs, where that was asked.
+        rank: its best rank in any run.
+        runs: the number of runs that contain it, down to the depth of the pool.
+        judged: whether it is judged.
+        grade: its grade.
+        priority: how much its grade could change the measure, if requested.
+        flips: whether its grade could change the order of two runs, if requested.
     """
 
     query: str
@@ -62,21 +63,21 @@ class Pooled:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pool(Result, Sequence[Pooled]):
-    """The documents that runs retrieved, with what is known of each; a sequence.
+    """The documents retrieved by runs, with their ranks and grades; a sequence.
 
-    Prints as a summary and the first rows, shows as HTML in a notebook; `to_dict()` and `table()`
-    export it, `write` writes files.
+    It prints as a summary with the first rows, displays as HTML in a notebook, and can be exported
+    with `to_dict()`, `table()` and `write`.
 
     Attributes:
         rows: the documents.
-        names: of the runs.
+        names: the names of the runs.
         depth: the rank down to which documents of the runs were taken.
-        marked: whether rows say what is judged: not without judgments, nor where nothing here is.
-        measure: whose value the priorities are about, if there are any.
-        grades: those that were tried for the priorities, if there are any.
-        compared: the two runs whose difference the priorities are about, if there are.
-        query_type: what the ids of queries were, before they were text.
-        doc_type: what those of documents were.
+        marked: whether rows show what is judged; False without any judged document.
+        measure: the measure of the priorities, if any.
+        grades: the grades tested for the priorities, if any.
+        compared: the two runs whose difference determines the priorities, if any.
+        query_type: the original type of query ids, before conversion to text.
+        doc_type: the original type of document ids.
     """
 
     rows: tuple[Pooled, ...]
@@ -104,12 +105,12 @@ class Pool(Result, Sequence[Pooled]):
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """The queries that have documents here, in the order of the rows."""
+        """The queries of the documents, in the order of the rows."""
         return tuple(dict.fromkeys(row.query for row in self.rows))
 
     @property
     def summary(self) -> str:
-        """The counts in a line.
+        """The counts in one line.
 
         >>> Pool((Pooled("q1", "a", 1, 2), Pooled("q1", "b", 2, 1)), ("one", "two"), 10).summary
         '2 documents of 1 query, from 2 runs down to rank 10'
@@ -119,15 +120,15 @@ class Pool(Result, Sequence[Pooled]):
         )
         text += f", from {counted(len(self.names), 'run')} down to rank {self.depth}"
         if self.marked:
-            text += f"; {sum(not row.judged for row in self.rows)} not judged"
+            text += f"; {sum(not row.judged for row in self.rows)} unjudged"
         if self.compared is not None:
-            text += f"; priority: of {self.measure}, {self.compared[0]} less {self.compared[1]}"
+            text += f"; priority: of {self.measure}, {self.compared[0]} minus {self.compared[1]}"
         elif self.measure is not None:
             text += f"; priority: of {self.measure}"
         return text
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
+        """Return everything as plain values."""
         return {
             "runs": list(self.names),
             "depth": self.depth,
@@ -138,9 +139,9 @@ class Pool(Result, Sequence[Pooled]):
         }
 
     def table(self, *, grades: bool = False) -> Table:
-        """Return the rows, with the summary as note, for rendering.
+        """Return the rows for display, with the summary as a note.
 
-        There is no column for what was not asked for; with `grades` there is one to fill in.
+        Columns that were not requested are left out; `grades` adds a column to fill in.
         """
         arguments.truth(grades, "grades")
         columns = ["query", "doc", "rank", "runs"]
@@ -162,16 +163,16 @@ class Pool(Result, Sequence[Pooled]):
     ) -> None:
         """Write the rows to a file, which is replaced only when the new one is complete.
 
-        A TREC file has the lines `query 0 doc grade`, queries by id, with `?` where there is no
-        judgment; the other formats leave the grade open. Such a file is for assessors to fill in. As
-        judgments it is refused while grades are open: give them, or remove their rows.
+        A TREC file has lines `query 0 doc grade`, sorted by query, with `?` for missing grades; in
+        the other formats the grade is empty. Such a file is for assessors to fill in. It is
+        rejected as judgments until every grade is filled in, or its row removed.
 
         Args:
-            path: of the file; `-` is standard output.
-            format: trec; csv, tsv, json, jsonl or parquet, which keep every digit; markdown,
-                latex, html or table, which round. Told by the name if None: .qrels and .trec;
-                .csv, .tsv, .json, .jsonl, .parquet, .md, .tex, .html, .txt. All but Parquet are
-                packed where the name ends in .gz or .zst.
+            path: the path of the file; `-` for standard output.
+            format: trec; csv, tsv, json, jsonl or parquet, with all digits; markdown, latex, html
+                or table, rounded. If None, it follows from the name: .qrels and .trec; .csv, .tsv,
+                .json, .jsonl, .parquet, .md, .tex, .html, .txt. All formats except Parquet are
+                compressed if the name ends in .gz or .zst.
 
         >>> import pathlib, tempfile
         >>> file = pathlib.Path(tempfile.mkdtemp(), "pool.qrels")
@@ -204,40 +205,40 @@ class Pool(Result, Sequence[Pooled]):
 def _cell(row: Pooled, column: str) -> Cell:
     cell: Cell = getattr(row, column)
     if column == "grade" and isinstance(cell, float) and cell.is_integer():
-        return int(cell)  # as assessors write it
+        return int(cell)  # as assessors write grades
     return cell
 
 
 @takes(MeasuringOptions)
 def pool(
-    runs: Runs | Sequence[object],
+    runs: Runs | Sequence[Run],
     *,
     depth: int = _DEPTH,
-    judgments: object = None,
+    judgments: Judgments | None = None,
     order: str = "pool",
     measure: GivenMeasure | None = None,
     budget: int | None = None,
     grades: Sequence[float] | None = None,
     **options: Unpack[MeasuringOptions],
 ) -> Pool:
-    """Return the pool of runs: for each query all documents down to a depth of any of them.
+    """Return the pool of runs: for each query, all documents down to a depth in any run.
 
-    Documents with equal scores are in the order of the policy `ties`: by id, descending, or as the
-    response of a search showed them.
+    The policy `ties` decides the order of equal scores: by descending id, or the order of a search
+    response.
 
     Args:
-        runs: name → run, or a list of runs, called 1, 2, 3 … unless they are paths. Or a folder or a
-            pattern, as `gainful.inputs.find_runs` names them. Each is `{query: {doc: score}}`, the
+        runs: name → run, or a list of runs, called 1, 2, 3 … unless they are paths. Or a folder or
+            a pattern, as for `gainful.inputs.find_runs`. Each is `{query: {doc: score}}`, the
             path of a file, a data frame, an Arrow object.
         depth: the rank down to which documents are taken.
-        judgments: `{query: {doc: grade}}` or any of the others, to know what is judged.
-        order: within a query, `pool`: by the best rank, then by id. `priority`: by how far the
-            grade of a document could move a measure, as `next_to_judge` has it, then by the best
-            rank. The former is known of what is not judged, and within the cutoff.
+        judgments: `{query: {doc: grade}}` or any other kind, to mark judged documents.
+        order: the order within a query. `pool`: by best rank, then by id. `priority`: by how much
+            the grade of a document could change a measure, as in `next_to_judge`, then by best
+            rank; the priority is known for unjudged documents within the cutoff.
         measure: with `order="priority"`; nDCG@10 if None.
-        budget: with `order="priority"`, keep only so many documents to judge, those with the
-            highest priority.
-        grades: with `order="priority"`, those that a document may get, as in `next_to_judge`.
+        budget: with `order="priority"`, the most documents to keep, those with the highest
+            priority.
+        grades: with `order="priority"`, the possible grades, as in `next_to_judge`.
         **options: see `MeasuringOptions`.
 
     >>> one, two = {"q1": {"a": 3, "b": 2, "c": 1}}, {"q1": {"b": 9, "d": 8}, "q2": {"e": 1}}
@@ -258,7 +259,7 @@ def pool(
     idle = {"measure": measure, "budget": budget, "grades": grades}
     for name, value in idle.items():
         if value is not None:
-            raise InputError(name, "none with order='pool'", shown(value), "Set order='priority'.")
+            raise InputError(name, "None with order='pool'", shown(value), "Set order='priority'.")
     gathered = gather(named, judgments, read_unmeasured(options), depth=deep, options=options)
     return Pool(
         _rows(gathered),
@@ -272,8 +273,8 @@ def pool(
 
 @takes(MeasuringOptions)
 def next_to_judge(
-    judgments: object,
-    runs: Runs | Sequence[object],
+    judgments: Judgments,
+    runs: Runs | Sequence[Run],
     measure: GivenMeasure = _MEASURE,
     *,
     budget: int | None = 50,
@@ -282,26 +283,26 @@ def next_to_judge(
     depth: int | None = None,
     **options: Unpack[MeasuringOptions],
 ) -> Pool:
-    """Return the documents without a judgment whose grade could move a measure most.
+    """Return the unjudged documents whose grade could change a measure most.
 
-    The priority of a document is the width of the mean of the measure, highest less lowest. The
-    document has each of the grades in turn, and all else stays as it is. Every value is computed
-    as `evaluate` does, so what the document does to the ideal counts as well. Of several runs the
-    widest counts. Documents that can move nothing are left out, as are those of queries without
-    any judgment, which do not count in the mean.
+    The priority of a document is the range of the measure's mean, highest minus lowest, if the
+    document gets each of the grades in turn and everything else stays the same. Every value is
+    computed as in `evaluate`, so the effect on the ideal counts as well. With several runs, the
+    widest range counts. Documents without any effect are left out, as are queries without any
+    judgment, which do not count in the mean.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
         runs: as in `pool`; each `{query: {doc: score}}` or any
             of the others.
-        measure: any that has a mean or a sum over the queries, in the notation or as a value.
+        measure: any measure with a mean or a sum over queries, as text or as a Measure.
         budget: the most documents to return; None for all.
-        grades: those that a document may get, such as (0, 3) or (0, 1, 2, 3). The lowest and the
-            highest of 0 and all judgments if None.
-        compare: the names of two runs. The priority is the width of the difference of their means.
-            `flips` says whether at one of the grades their order is another than now.
-        depth: candidates are the documents down to this rank of the runs; the cutoff of the
-            measure if None, 100 where it has none.
+        grades: the possible grades, such as (0, 3) or (0, 1, 2, 3). If None, the lowest and the
+            highest of 0 and all judgments.
+        compare: the names of two runs. The priority is then the range of the difference of their
+            means, and `flips` is whether one of the grades would change their order.
+        depth: the rank down to which documents of the runs are candidates; if None, the cutoff of
+            the measure, or 100 without one.
         **options: see `MeasuringOptions`.
 
     >>> judgments = {"q1": {"a": 1}, "q2": {"c": 1}}
@@ -314,31 +315,31 @@ def next_to_judge(
     """
     named = read_runs(runs, judgments, numbered=True)
     request = read_measured(measure, options)
-    asked = request.measure
+    target = request.measure
     compared = read_compared(compare, named)
     if compared is not None:
         named = {name: named[name] for name in compared}
     most = None if budget is None else read_whole(budget, "budget")
-    deep = read_whole(asked.cutoff or _DEPTH if depth is None else depth, "depth")
+    deep = read_whole(target.cutoff or _DEPTH if depth is None else depth, "depth")
     if judgments is None:
-        raise InputError("judgments", "judgments", "None", "Without any, see pool().")
+        raise InputError("judgments", "judgments", "None", "Without judgments, use pool().")
     gathered = gather(named, judgments, request, depth=deep, options=options)
     with speaking(request.tool):
-        found = prioritise(gathered, asked, gathered.policy, grades, deep, compared)
+        moves = prioritise(gathered, target, gathered.policy, grades, deep, compared)
     rows = [
-        replace(row, priority=found.widths[row.query, row.doc])
+        replace(row, priority=moves.widths[row.query, row.doc])
         for row in _rows(gathered)
-        if found.widths.get((row.query, row.doc), 0.0) > 0
+        if moves.widths.get((row.query, row.doc), 0.0) > 0
     ]
     rows = _highest(rows, most)
     if compared is not None:
-        rows = [replace(row, flips=found.flips((row.query, row.doc), *compared)) for row in rows]
+        rows = [replace(row, flips=moves.flips((row.query, row.doc), *compared)) for row in rows]
     return Pool(
         tuple(rows),
         tuple(named),
         deep,
-        measure=str(asked),
-        grades=found.grades,
+        measure=str(target),
+        grades=moves.grades,
         compared=compared,
         query_type=gathered.query_type,
         doc_type=gathered.doc_type,
@@ -346,8 +347,8 @@ def next_to_judge(
 
 
 def _prioritised(
-    runs: Mapping[str, object],
-    judgments: object,
+    runs: Mapping[str, Run],
+    judgments: Judgments | None,
     request: Request,
     depth: int,
     budget: int | None,
@@ -360,9 +361,9 @@ def _prioritised(
     gathered = gather(runs, judgments, request, depth=depth, options=options)
     deepest = min(depth, measure.cutoff or depth)
     with speaking(request.tool):
-        found = prioritise(gathered, measure, gathered.policy, grades, deepest)
+        moves = prioritise(gathered, measure, gathered.policy, grades, deepest)
     rows = [
-        replace(row, priority=found.widths.get((row.query, row.doc))) for row in _rows(gathered)
+        replace(row, priority=moves.widths.get((row.query, row.doc))) for row in _rows(gathered)
     ]
     if budget is not None:
         rows = _highest([row for row in rows if row.priority is not None], budget)
@@ -374,14 +375,14 @@ def _prioritised(
         depth,
         marked=True,
         measure=str(measure),
-        grades=found.grades,
+        grades=moves.grades,
         query_type=gathered.query_type,
         doc_type=gathered.doc_type,
     )
 
 
 def _highest(rows: list[Pooled], budget: int | None) -> list[Pooled]:
-    """Return the rows with the highest priorities; equal ones stay in the order of the pool."""
+    """Return the rows with the highest priorities; ties keep the order of the pool."""
     return sorted(rows, key=lambda row: -(row.priority or 0.0))[:budget]
 
 
@@ -390,7 +391,7 @@ def _by_priority(row: Pooled) -> tuple[bool, float, int, str]:
 
 
 def _rows(gathered: Gathered) -> tuple[Pooled, ...]:
-    """Return all documents: queries by id, their documents by the best rank, then by id."""
+    """Return all documents: queries by id, their documents by best rank, then by id."""
     ranks: dict[str, dict[str, list[int]]] = {}
     for lists in gathered.tops.values():
         for query, docs in lists.items():
@@ -400,10 +401,10 @@ def _rows(gathered: Gathered) -> tuple[Pooled, ...]:
         raise InputError("runs", "at least one retrieved document", "none")
     rows = []
     for query in in_order(ranks):
-        known = gathered.judged.get(query, {})
-        found = ((min(each), doc, len(each)) for doc, each in ranks[query].items())
+        judged = gathered.judged.get(query, {})
+        ranked = ((min(own), doc, len(own)) for doc, own in ranks[query].items())
         rows += [
-            Pooled(query, doc, rank, count, doc in known, known.get(doc))
-            for rank, doc, count in sorted(found)
+            Pooled(query, doc, rank, count, doc in judged, judged.get(doc))
+            for rank, doc, count in sorted(ranked)
         ]
     return tuple(rows)

@@ -1,4 +1,4 @@
-"""`random_order`: what a measure would be if the order of the list were left to chance."""
+"""`random_order`: the expected value of a measure if lists were ordered at random."""
 
 import math
 from collections.abc import Mapping
@@ -8,6 +8,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.arithmetic.kernels.binary_relevance import ratio
+from gainful.arithmetic.kernels.cumulated_gain import mean_and_variance
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.coverage import Coverage, notes_of
@@ -15,31 +17,30 @@ from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.evaluation.measuring import compute
 from gainful.evaluation.request import read_one
 from gainful.evaluation.scores import measure_matched
-from gainful.kernels.binary_relevance import ratio
-from gainful.kernels.cumulated_gain import mean_and_variance
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
-from gainful.rendering.table_formats import Cell, Table, as_text
-from gainful.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table, as_text
+from gainful.output.writing.result_base import Result
+from gainful.rows.input_types import Judgments, Run
 
 SUMS = ("CG", "DCG", "nDCG")
-"""The families whose expectation over all orders is known in closed form."""
+"""The families whose expectation over all orders has a closed form."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chance(Result):
-    """A measure beside its expectation over all orders of each list.
+    """A measure and its expectation over all orders of each list.
 
     Attributes:
         measure: the measure.
         queries: (q,) ids.
-        value: (q,) of the run.
-        expected: (q,) over all orders of the documents of the list, each as likely.
-        variance: (q,) over the same.
+        value: (q,) the run's values.
+        expected: (q,) the mean over all orders of the list's documents, all equally likely.
+        variance: (q,) the variance over the same orders.
         policy: the choices made.
-        coverage: what was there and what was missing.
+        coverage: counts of queries and documents, and of missing ones.
     """
 
     measure: Measure
@@ -54,8 +55,8 @@ class Chance(Result):
     def corrected(self) -> Floats:
         """(q,) the value corrected for chance: (value − expected) / (1 − expected).
 
-        0 is what chance gives and 1 the best; 0 where chance gives the best already. For nDCG,
-        whose best is 1.
+        0 is chance level and 1 the best value; 0 if chance already gives the best. Only for nDCG,
+        whose best value is 1.
         """
         if self.measure.name != "nDCG":
             raise InputError("chance", "nDCG, whose best value is 1", f"'{self.measure}'")
@@ -65,14 +66,14 @@ class Chance(Result):
 
     @property
     def means(self) -> dict[str, float]:
-        """The means over the queries of value, expectation and, for nDCG, corrected value."""
-        found = {"value": _mean(self.value), "expected": _mean(self.expected)}
+        """The means over queries of value, expectation and, for nDCG, corrected value."""
+        means = {"value": _mean(self.value), "expected": _mean(self.expected)}
         if self.measure.name == "nDCG":
-            found["corrected"] = _mean(self.corrected)
-        return found
+            means["corrected"] = _mean(self.corrected)
+        return means
 
     def table(self) -> Table:
-        """Return the means for rendering."""
+        """Return the means for display."""
         means = self.means
         cells: list[Cell] = [str(self.measure), *means.values()]
         return Table(["measure", *means], [cells], notes=notes_of(self.policy, self.coverage))
@@ -83,25 +84,25 @@ class Chance(Result):
 
 @takes(MeasuringOptions)
 def random_order(
-    judgments: object,
-    run: object,
+    judgments: Judgments,
+    run: Run,
     measure: GivenMeasure = "nDCG@10",
     **options: Unpack[MeasuringOptions],
 ) -> Chance:
-    """Return a measure beside its mean and variance over all orders of each list.
+    """Return a measure with its mean and variance over all orders of each list.
 
-    The list has n documents of gains g, the ranks have discounts d, 0 beyond the cutoff, and the
+    The list has n documents with gains g, the ranks have discounts d, 0 beyond the cutoff, and the
     ideal is I. The mean of nDCG is ḡ·Σd / I, and its variance Σ(d−d̄)²·Σ(g−ḡ)² / ((n−1)·I²).
 
     Args:
-        judgments: of any kind that `evaluate` takes.
-        run: of any kind that `evaluate` takes; documents without a judgment have gain 0.
+        judgments: judgments of any kind that `evaluate` accepts.
+        run: a run of any kind that `evaluate` accepts; unjudged documents have gain 0.
         measure: CG, DCG or nDCG with any gain, discount and cutoff.
         **options: see `MeasuringOptions`.
 
     >>> grades = {"a": 3, "b": 2, "c": 2, "d": 1, "e": 0, "f": 0, "g": 0}
-    >>> found = random_order({"q": grades}, {"q": dict.fromkeys(grades, 1)}, "nDCG@4")
-    >>> round(float(found.expected[0]), 7), round(float(found.variance[0]), 7)
+    >>> orders = random_order({"q": grades}, {"q": dict.fromkeys(grades, 1)}, "nDCG@4")
+    >>> round(float(orders.expected[0]), 7), round(float(orders.variance[0]), 7)
     (0.5142787, 0.0408237)
     """
     request = read_one(measure, options)
@@ -130,7 +131,8 @@ def random_order(
     ).copy()
     if asked.cutoff is not None:
         discount[asked.cutoff + 1 :] = 0.0
-    # In units of a power of two for each query, which is exact: squares of all gains fit.
+    # In units of a power of two for each query, which is exact, so that squares of gains don't
+    # overflow.
     largest = np.zeros(matched.retrieved.size)
     np.maximum.at(largest, sheet.owner, np.abs(gains))
     unit = np.frexp(largest)[1]
@@ -156,18 +158,18 @@ def random_order(
 
 def _in_full(values: Floats, unit: NDArray[np.intc]) -> Floats:
     with np.errstate(over="ignore"):
-        found: Floats = np.ldexp(values, unit)
-    if not np.isfinite(found).all():
+        scaled: Floats = np.ldexp(values, unit)
+    if not np.isfinite(scaled).all():
         raise InputError(
             "random_order",
-            "gains whose squares a float64 holds, up to about 1e+150",
+            "gains whose squares fit in a float64, up to about 1e+150",
             "larger ones",
-            "Measure nDCG, or use smaller gains.",
+            "Use nDCG, or smaller gains.",
         )
-    return found
+    return scaled
 
 
-def _without(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _without(parameters: Mapping[str, object], name: str) -> dict[str, Any]:
     return {key: value for key, value in parameters.items() if key != name}
 
 

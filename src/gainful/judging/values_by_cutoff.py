@@ -6,34 +6,35 @@ from typing import TYPE_CHECKING, Unpack
 from gainful import arguments
 from gainful.array_types import Floats
 from gainful.evaluation.coverage import Coverage, notes_of
-from gainful.evaluation.curve_cutoffs import at_cutoffs, without_cutoff
-from gainful.evaluation.evaluate import evaluate_one
+from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.request import read_one
+from gainful.evaluation.scores import at_cutoffs, without_cutoff
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
-from gainful.plotting import charts
-from gainful.plotting.charts import SizedLook
-from gainful.rendering.table_formats import Cell, Table, as_text
-from gainful.writing.result_base import Result
+from gainful.output.plotting import charts
+from gainful.output.plotting.charts import SizedLook
+from gainful.output.rendering.table_formats import Cell, Table, as_text
+from gainful.output.writing.result_base import Result
+from gainful.rows.input_types import Judgments, Run
 
 if TYPE_CHECKING:
-    from gainful.plotting.charts import Chart
+    from gainful.output.plotting.charts import Chart
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curve(Result):
-    """A measure at the cutoffs 1, 2, … and so on.
+    """A measure at the cutoffs 1, 2, ….
 
     Attributes:
-        measure: without a cutoff.
+        measure: the measure, without a cutoff.
         cutoffs: (c,) from 1.
         queries: (q,) ids.
-        values: [query, cutoff]; NaN where a query does not count.
-        means: (c,) over the queries that count; NaN where the policy counts one as that.
+        values: [query, cutoff]; NaN if a query does not count.
+        means: (c,) over the queries that count; NaN if the policy counts a query as NaN.
         policy: the choices made.
-        coverage: what was there and what was missing.
+        coverage: counts of queries and documents, and of missing ones.
     """
 
     measure: Measure
@@ -50,14 +51,14 @@ class Curve(Result):
         return self.means[arguments.whole(cutoff, "curve, cutoff", least=1, most=last) - 1]
 
     def table(self) -> Table:
-        """Return a row for each cutoff, for rendering."""
+        """Return a row for each cutoff, for display."""
         rows: list[list[Cell]] = [list(row) for row in zip(self.cutoffs, self.means, strict=True)]
         return Table(
             ["cutoff", str(self.measure)], rows, notes=notes_of(self.policy, self.coverage)
         )
 
     def plot(self, *, name: str = "run", **look: Unpack[SizedLook]) -> "Chart":
-        """Draw the means over the cutoffs: an altair chart, with `width`, `height` and `theme`.
+        """Plot the means by cutoff: an altair chart with `width`, `height` and `theme`.
 
         Cutoffs without a mean are left out, and a warning names them.
         """
@@ -73,22 +74,22 @@ class Curve(Result):
 
 @takes(MeasuringOptions)
 def curve(
-    judgments: object,
-    run: object,
+    judgments: Judgments,
+    run: Run,
     measure: GivenMeasure = "nDCG",
     *,
     upto: int = 20,
     **options: Unpack[MeasuringOptions],
 ) -> Curve:
-    """Measure a run at every cutoff from 1 on.
+    """Measure a run at every cutoff from 1.
 
-    Where several results are equally good, the first says nothing about the others: one good
-    answer and five have the same nDCG@1, and different curves.
+    If several results are equally good, the first one reveals nothing about the others: one good
+    answer and five have the same nDCG@1, but different curves.
 
     Args:
-        judgments: of any kind that `evaluate` takes.
-        run: of any kind that `evaluate` takes.
-        measure: any that has a cutoff, without it.
+        judgments: judgments of any kind that `evaluate` accepts.
+        run: a run of any kind that `evaluate` accepts.
+        measure: any measure that has a cutoff, without it.
         upto: the last cutoff, at most 100,000.
         **options: see `MeasuringOptions`.
 
@@ -100,7 +101,7 @@ def curve(
     request = read_one(measure, options)
     asked = request.measure
     request = replace(request, measures=at_cutoffs(asked, upto))
-    scores = evaluate_one(judgments, run, request, options)
+    scores = evaluate_request(judgments, {"run": run}, request, options)["run"]
     cutoffs = tuple(range(1, upto + 1))
     return Curve(
         asked,

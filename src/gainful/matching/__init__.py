@@ -1,1 +1,1 @@
-"""Run × judgments → Matched, one file for each kind of input."""
+"""Match runs with judgments into `Matched`, with one file for each kind of input."""

@@ -1,7 +1,6 @@
-"""Arrays of labels and scores → Matched.
+"""Match arrays of labels and scores.
 
-Documents have no ids here, every document has a label, and the passed documents are all
-that are judged.
+Documents in arrays have no ids. Every document has a label, so the given documents are all the judged ones.
 """
 
 from dataclasses import replace
@@ -10,23 +9,28 @@ import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
-from gainful.inputs.arrays import Lists
-from gainful.inputs.single_precision import beyond_single, in_single
 from gainful.matching.matched import Matched, cut, offsets_of, places_of
-from gainful.matching.sorting import descending_in_blocks, ranges, sort_lists
+from gainful.matching.ranking import descending_in_blocks, ranges, sort_lists
+from gainful.matching.rows_under_policy import steps_of
 from gainful.measures.policy import Policy
+from gainful.rows.arrays import Lists
+from gainful.rows.values_as_numbers import beyond_single, in_single
 
-_MANY_TIES = 0.75  # fewer blocks than this share of the documents
+_MANY_TIES = 0.75  # the share of documents; with fewer blocks, there are many ties
 
 
 def match(lists: Lists, policy: Policy) -> Matched:
     """Rank the documents of each list by score.
 
-    >>> from gainful.inputs.arrays import read_lists
+    >>> from gainful.rows.arrays import read_lists
     >>> matched = match(read_lists([[0, 2, 1]], [[0.1, 0.9, 0.1]]), Policy(ties="average"))
     >>> matched.rank_first.tolist(), matched.rank_last.tolist(), matched.grade.tolist()
     ([1, 2, 2], [1, 3, 3], [2.0, 1.0, 0.0])
     """
+    # Without ids, no document is repeated, is a chunk, or has the id of its query.
+    policy = replace(policy, duplicates="error", fold="none", drop_self="no")
+    if steps_of(policy):
+        return _match_as_dicts(lists, policy)
     if policy.negative == "unjudged":
         return _match_judged(lists, policy)
     if lists.masked:
@@ -42,17 +46,36 @@ def match(lists: Lists, policy: Policy) -> Matched:
     first, last = _tie_blocks(found.opens, rank)
     if not (in_order or found.by_grade):
         rows = np.flatnonzero(first < last)
-        block = rows + first[rows] - rank[rows]  # the row that it begins with
+        block = rows + first[rows] - rank[rows]  # the first row of the block
         found.grade[rows] = descending_in_blocks(block, found.grade[rows])
     ranks = (first, last, rank if in_order else first)
     return _matched(lists.queries, offsets, ranks, found.grade, found.pool)
 
 
+def _match_as_dicts(lists: Lists, policy: Policy) -> Matched:
+    """Match documents under a policy that needs their ids, with positions as ids."""
+    # Imported here because other arrays don't need it.
+    from gainful.matching import dict_matching
+
+    labels: dict[object, dict[object, float]] = {}
+    scores: dict[object, dict[object, float]] = {}
+    spans = zip(lists.queries, lists.starts.tolist(), lists.lengths.tolist(), strict=True)
+    for query, start, length in spans:
+        places = range(start, start + length)
+        labels[query] = {f"row {place}": float(lists.labels[place]) for place in places}
+        scores[query] = {
+            f"row {place}": float(lists.scores[place])
+            for place in places
+            if not np.isneginf(lists.scores[place])
+        }
+    return dict_matching.match(labels, scores, policy)
+
+
 def _match_judged(lists: Lists, policy: Policy) -> Matched:
-    """Match lists in which a negative label is no judgment."""
+    """Match lists in which a negative label means unjudged."""
     plain = replace(policy, negative="keep")
     rows = ranges(lists.starts, lists.lengths)
-    if lists.masked:  # what is neither judged nor returned is not there
+    if lists.masked:  # a document that is neither judged nor returned doesn't exist
         there = (lists.labels[rows] >= 0) | ~np.isneginf(lists.scores[rows])
         inside = np.concatenate(([0], np.cumsum(there)))
         lengths = np.diff(inside[offsets_of(lists.lengths)])
@@ -91,7 +114,7 @@ def _match_judged(lists: Lists, policy: Policy) -> Matched:
 
 
 def _without_negative(matched: Matched) -> Matched:
-    """Leave the rows with a negative grade out; the others keep their ranks."""
+    """Remove rows with a negative grade; the others keep their ranks."""
     kept, pool = matched.grade >= 0, matched.pool_grades >= 0
     return replace(
         matched,
@@ -106,7 +129,7 @@ def _without_negative(matched: Matched) -> Matched:
 
 
 def _without_masked(matched: Matched, lists: Lists) -> Matched:
-    """Leave documents with the score −∞, the last of each list, out of the lists; they are judged."""
+    """Remove documents with the score −∞, at the end of each list, from the lists; they remain judged."""
     returned = ~np.isneginf(lists.scores[ranges(lists.starts, lists.lengths)])
     ends = offsets_of(lists.lengths)
     lengths = np.diff(np.concatenate(([0], np.cumsum(returned)))[ends])
@@ -124,7 +147,7 @@ def _without_masked(matched: Matched, lists: Lists) -> Matched:
 
 
 def match_down_to(lists: Lists, policy: Policy, depth: int | None) -> Matched:
-    """Rank the documents of each list by score, and keep those down to a depth."""
+    """Rank the documents of each list by score, and keep the ranks down to a depth."""
     matched = match(lists, policy)
     if depth is None:
         return matched
@@ -133,10 +156,7 @@ def match_down_to(lists: Lists, policy: Policy, depth: int | None) -> Matched:
 
 
 def _rounded(lists: Lists) -> Lists:
-    """Return lists with their scores in single precision.
-
-    The arrays may hold the documents of other lists too, which are left out.
-    """
+    """Return lists with scores in single precision, without documents that belong to other lists."""
     rows = ranges(lists.starts, lists.lengths)
     given = lists.scores[rows].astype(np.float64)
     scores = in_single(given)
@@ -149,12 +169,12 @@ def _rounded(lists: Lists) -> Lists:
 
 
 def _tie_blocks(opens: Bools, rank: Ints) -> tuple[Ints, Ints]:
-    """Return the first and last rank (n,) of the block that each row belongs to.
+    """Return the first and last rank (n,) of each row's block of equal scores.
 
-    Few ties are patched into the ranks; with many, it is faster to write all rows.
+    A few ties are patched into the ranks; if there are many, writing all rows is faster.
     """
     if np.count_nonzero(opens) < _MANY_TIES * opens.size:
-        block = opens.astype(np.int64)  # to add up truths takes NumPy several times as long
+        block = opens.astype(np.int64)  # NumPy adds up booleans several times as slowly
         np.cumsum(block, out=block)
         block -= 1
         starts = np.flatnonzero(opens)
@@ -162,7 +182,7 @@ def _tie_blocks(opens: Bools, rank: Ints) -> tuple[Ints, Ints]:
         last = first + np.diff(starts, append=opens.size)
         last -= 1
         return first[block], last[block]
-    # The rows that continue a block come in runs; a run and the row before it are a block.
+    # Rows that continue a block are contiguous; together with the row before them, they form the block.
     continues = np.flatnonzero(~opens)
     runs = np.flatnonzero(np.diff(continues, prepend=-1) > 1)
     starts = continues[runs] - 1
@@ -175,13 +195,13 @@ def _tie_blocks(opens: Bools, rank: Ints) -> tuple[Ints, Ints]:
 
 
 def match_ranked(grades: Floats, offsets: Ints, pool: Floats, pool_offsets: Ints) -> Matched:
-    """Match lists of grades that stand in rank order already.
+    """Match lists of grades that are already in rank order.
 
     Args:
-        grades: (n,) in rank order, list after list.
-        offsets: (q+1,) where each list stands.
-        pool: (m,) all judged grades, list after list, in any order.
-        pool_offsets: (q+1,) where those of each list stand.
+        grades: (n,) in rank order, all lists concatenated.
+        offsets: (q+1,) the offsets of each list.
+        pool: (m,) all judged grades, all lists concatenated, in any order.
+        pool_offsets: (q+1,) the offsets of each list's judged grades.
     """
     rank = places_of(offsets)
     owner = np.repeat(np.arange(pool_offsets.size - 1), np.diff(pool_offsets))

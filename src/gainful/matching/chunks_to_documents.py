@@ -1,4 +1,4 @@
-"""Chunks and passages folded to their documents, and queries that retrieve themselves."""
+"""Fold chunks and passages into their documents, and remove queries from their own results."""
 
 import pickle
 from collections.abc import Callable, Mapping
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError, PolicyError
-from gainful.inputs.duckdb_engine import Session, quoted
-from gainful.inputs.identifiers import id_text
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
+from gainful.rows.duckdb_engine import Session, quoted
+from gainful.rows.identifiers import id_text
 
 DocScores = Mapping[str, float]
 
 FIRST = "first:"
-"""Before a delimiter: the document is what stands before the first of them, not the last."""
+"""The prefix of a delimiter that cuts ids at its first occurrence instead of the last."""
 
 _EXPECTED = "a delimiter, a dict {chunk: doc} or a function from chunk to doc"
 _EXAMPLE = "E.g. '#' for chunks doc7#1 and doc7#2; 'first:::' for doc7::256::3, which is cut at the first '::'."
@@ -24,10 +24,10 @@ _EXAMPLE = "E.g. '#' for chunks doc7#1 and doc7#2; 'first:::' for doc7::256::3, 
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """How the id of a chunk tells its document: by a delimiter, a dict, or a function.
+    """How to get the document of a chunk: by a delimiter, a dict, or a function.
 
-    The document is what stands before the last delimiter, or before the first one, if `first:` comes
-    before the delimiter.
+    The document is the part of the id before the last delimiter, or before the first one if the delimiter
+    has the prefix `first:`.
 
     >>> Chunks("#").document("doc7#2"), Chunks("#").document("doc8")
     ('doc7', 'doc8')
@@ -43,12 +43,12 @@ class Chunks:
 
     @property
     def delimiter(self) -> str:
-        """The delimiter; empty where something else tells the document."""
+        """The delimiter; empty for a dict or a function."""
         return self.by.removeprefix(FIRST) if isinstance(self.by, str) else ""
 
     @property
     def at_first(self) -> bool:
-        """Whether the document is what stands before the first delimiter, not the last."""
+        """Whether ids are cut at the first delimiter rather than the last."""
         return isinstance(self.by, str) and self.by.startswith(FIRST)
 
     def document(self, chunk: str) -> str:
@@ -68,15 +68,15 @@ class Chunks:
         if not isinstance(self.by, str | Mapping):
             try:
                 pickle.dumps(self.by)
-            except Exception:  # noqa: BLE001 - whatever the function holds
+            except Exception:  # noqa: BLE001 - pickling may raise anything
                 return Chunks, (_not_pickled,)
         return Chunks, (self.by,)
 
     def document_or_none(self, chunk: str | None) -> str | None:
-        """Return the document of a chunk; None where there is none, or none can be told."""
+        """Return the document of a chunk; None if it has none."""
         try:
             return None if chunk is None else self.document(chunk)
-        except InputError:  # said where the chunk is known
+        except InputError:  # reported where the chunk is known
             return None
 
     def sql(self, session: Session, table: str) -> str:
@@ -106,7 +106,7 @@ class Chunks:
 
 
 def read_chunks(chunks: object, policy: Policy) -> Chunks | None:
-    """Check how chunks tell their documents, and that the policy folds where they do."""
+    """Check the chunks option, and that the policy folds if it is given."""
     rule = policy.folding(chunks=chunks is not None).fold
     if chunks is None:
         if rule == "none":
@@ -120,7 +120,7 @@ def read_chunks(chunks: object, policy: Policy) -> Chunks | None:
             "To fold them, leave fold=none out.",
             choice="fold=none",
         )
-    if isinstance(chunks, Chunks):  # read before, for another policy
+    if isinstance(chunks, Chunks):  # already checked, for another policy
         return chunks
     if callable(chunks) and not isinstance(chunks, type):
         return Chunks(chunks)
@@ -146,25 +146,27 @@ class FurtherChunk(str):
     document: str
 
 
-def further_chunks(documents: Mapping[Any, float], judged: Mapping[Any, float]) -> dict[str, float]:
-    """Return the further chunks of the judged documents of a query with their grade, 0.
+def further_chunks(
+    documents: Mapping[object, float], judged: Mapping[object, float]
+) -> dict[str, float]:
+    """Return the further chunks of a query's judged documents with grade 0.
 
-    Those of an unjudged document are as unjudged as the document.
+    Further chunks of an unjudged document are unjudged.
     """
     further = (doc for doc in documents if isinstance(doc, FurtherChunk))
     return {chunk: 0.0 for chunk in further if chunk.document in judged}
 
 
 def refuse_in_place(policy: Policy, remedy: str) -> None:
-    """Reject the policy fold=in_place where only whole documents have a rank."""
+    """Reject the policy fold=in_place for results in which only whole documents have a rank."""
     if policy.fold == "in_place":
         raise PolicyError("policy fold", "none, max or first here", "'in_place'", remedy)
 
 
 def fold(scores: DocScores, policy: Policy, chunks: Chunks) -> DocScores:
-    """Fold the chunks of one query to documents: the highest score, or that of the first.
+    """Fold the chunks of one query into documents, with the highest score or that of the first chunk.
 
-    With fold=in_place, the best chunk of each document stands for it, and the others stay.
+    With fold=in_place, the best chunk represents its document, and the other chunks remain.
 
     >>> scores = {"a#1": 3.0, "a#2": 2.0, "b#1": 1.0}
     >>> fold(scores, Policy(fold="max"), Chunks("#"))
@@ -211,10 +213,10 @@ def _not_pickled(_: str) -> str:
 
 
 def _returned(function: Callable[[str], object], chunk: str) -> str:
-    """Return what a caller's function says is the document of a chunk."""
+    """Return the document that the caller's function returns for a chunk."""
     try:
         found = function(chunk)
-    except Exception as problem:  # noqa: BLE001 - whatever the function does
+    except Exception as problem:  # noqa: BLE001 - a user function may raise anything
         reason = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
         raise InputError(
             "chunks", "a function that tells the document of every chunk", f"{reason} for {chunk!r}"

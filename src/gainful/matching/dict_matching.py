@@ -1,49 +1,167 @@
-"""Dicts of dicts, `{query: {doc: grade}}` and `{query: {doc: score}}`, → Matched.
+"""Match dicts of dicts, `{query: {doc: grade}}` and `{query: {doc: score}}`.
 
-A run is never ordered document by document: the scores of a query are sorted as bare
-numbers, and two binary searches give the tie block of each judged document.
+Numbers are converted first, and judged documents are looked up in the dicts; ids are packed only if the policy
+needs them.
 """
 
 import math
 import struct
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import repeat
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from gainful.arithmetic.number_arrays import LARGEST_EXACT
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, warn
-from gainful.inputs.arrays import LARGEST_EXACT
-from gainful.inputs.disjoint_documents import warn_of_disjoint_documents
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
-from gainful.inputs.identifiers import (
-    empty_id,
-    examples,
-    id_text,
-    in_order,
-    refuse_disjoint_queries,
-    refuse_halves,
-)
-from gainful.inputs.single_precision import beyond_single, in_single
-from gainful.inputs.values_as_numbers import INEXACT, is_array, is_held, plain_number
-from gainful.matching.chunks_to_documents import (
-    Chunks,
-    FurtherChunk,
-    fold,
-    further_chunks,
-    without_self,
-)
+from gainful.matching.chunks_to_documents import Chunks, FurtherChunk
+from gainful.matching.match import Hits, Numbers, Run, match_part, unjudged_documents
+from gainful.matching.match import match as match_rows
 from gainful.matching.matched import Matched, offsets_of
-from gainful.matching.minus_one_marks import without_negative
-from gainful.matching.rank_search import by_rank
+from gainful.matching.rows_under_policy import JudgedRows, applied, documents_in, steps_of
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown, shown_with_type
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
+from gainful.rows.identifiers import empty_id, id_text, in_order, refuse_halves
+from gainful.rows.packed_rows import PackedRows, packed
+from gainful.rows.values_as_numbers import (
+    INEXACT,
+    beyond_single,
+    in_single,
+    is_array,
+    is_held,
+    plain_number,
+)
 
 DocNumbers = Mapping[Any, float]
+Result = TypeVar("Result")
 
-_AFTER_DIGITS = ":"  # the character after 9; the minus sign stands before 0
-_LONGEST_INTEGER = 20  # digits: an id of more is no integer that a program counts with
+_AFTER_DIGITS = ":"  # the character after 9; the minus sign comes before 0
+_LONGEST_INTEGER = 20  # digits; programs don't use longer integers as ids
+_BYTES = 8  # per float64
+_PLAIN = {int, float, bool}  # the types of numbers that aren't arrays
+
+
+class DictRun(Run):
+    """A run given as a dict of dicts."""
+
+    def __init__(self, documents: Mapping[str, DocNumbers], judged: JudgedRows) -> None:
+        """Store documents by query id, as returned by `queries_of`."""
+        self._documents, self._judged = documents, judged
+
+    def each(
+        self,
+        work: Callable[[PackedRows | Numbers], Result | None],
+        depth: int | None,
+        policy: Policy,
+    ) -> list[Result] | None:
+        """Process all queries at once."""
+        del depth
+        found = work(_DictRows(self._documents, self._judged, policy))
+        return None if found is None else [found]
+
+    def refuse_duplicate(self, query: str, doc: str) -> NoReturn:
+        """Reject an id that occurs both as a string and as an integer."""
+        raise _in_two_ways(RUN.name, query, doc, by_policy=True)
+
+    def refuse_beyond_single(self, query: str, doc: str, score: float) -> NoReturn:
+        """Raise the error for a score that a float32 can't represent."""
+        raise beyond_single(f"run, query {query!r}, document {doc!r}", score)
+
+
+class _DictRows(Numbers):
+    """The scores of a dict of dicts; ids are read only where they matter for a value."""
+
+    def __init__(
+        self, documents: Mapping[str, DocNumbers], judged: JudgedRows, policy: Policy
+    ) -> None:
+        number_of = judged.number_of
+        mine = [query for query in judged.queries if query in documents]
+        self._others = [query for query in documents if query not in number_of]
+        self.names = [*mine, *self._others]
+        self._policy, self._queries = policy, mine
+        self._documents = [documents[query] for query in mine]
+        counts = np.fromiter(map(len, self._documents), np.int64, len(mine))
+        self.retrieved = np.concatenate((counts, np.zeros(len(self._others), np.int64)))
+        self.starts = offsets_of(self.retrieved)
+        self.numbers = np.empty(int(self.starts[-1]))
+        self._wanted: list[Any] = []
+        at = 0
+        for query, scores, count in zip(mine, self._documents, counts.tolist(), strict=True):
+            _pack(scores, self.numbers, at, RUN.number, RUN.name, query)
+            at += count * _BYTES
+            docs = judged.documents[number_of[query]]
+            if _has_other_ids(scores, docs):
+                scores = documents_of(scores, RUN.name, query, policy)
+            self._wanted += map(scores.get, docs)
+        if any("" in scores for scores in self._documents):
+            query = next(query for query in mine if "" in documents[query])
+            raise empty_id(f"run, query {query!r}, document ids")
+        _refuse_unusable(self.numbers, self._documents, RUN.number, RUN.name, mine)
+
+    def find(self, judged: JudgedRows, number: Ints, lists: Ints) -> Hits:
+        """Return the hits that were found with the numbers, since looking up judged documents is cheap."""
+        lengths = judged.pools.lengths[number]
+        judged_row = judged.rows_of(number)
+        score = self._numbers_found()
+        there = np.flatnonzero(~np.isnan(score))
+        judged_row = judged_row[there]
+        list_of = np.repeat(lists, lengths)[there]
+        return Hits(list_of, judged_row, judged.grades[judged_row], score[there])
+
+    def _numbers_found(self) -> Floats:
+        """Return the scores (m,) of the judged documents, NaN for documents that were not retrieved."""
+        try:
+            found = np.array(self._wanted, np.float64)  # None becomes NaN
+            if found.ndim == 1:
+                return found
+        except (
+            TypeError,
+            ValueError,
+            RuntimeError,
+        ):  # tensors that require gradients, or of other types
+            pass
+        there = [number is not None for number in self._wanted]
+        numbers = [number for number in self._wanted if number is not None]
+        found = np.full(len(there), np.nan)
+        found[there] = floats_of(numbers, dict(zip(self._queries, self._documents)), RUN)  # noqa: B905
+        return found
+
+    def packed(self, lists: Ints | None = None) -> PackedRows:
+        """Return the rows of some queries, or of all, with their ids."""
+        places = [*range(len(self._queries))] if lists is None else lists.tolist()
+        names = [self._queries[place] for place in places]
+        documents = [
+            documents_of(self._documents[place], RUN.name, self._queries[place], self._policy)
+            for place in places
+        ]
+        numbers = self.numbers
+        if lists is not None or sum(map(len, documents)) < numbers.size:
+            numbers = numbers_of(documents, RUN.number, RUN.name, names)
+        others = [] if lists is not None else self._others
+        return packed([*names, *others], [*documents, *([()] * len(others))], numbers)
+
+
+def packed_documents(documents: Mapping[str, DocNumbers], numbers: Floats) -> PackedRows:
+    """Pack the documents of queries, whose ids are text, with all their numbers (n,)."""
+    docs = [doc for known in documents.values() for doc in known]
+    whole_of = {row: doc.document for row, doc in enumerate(docs) if isinstance(doc, FurtherChunk)}
+    return packed(documents, [*documents.values()], numbers, whole_of)
+
+
+def judged_rows(judgments: Mapping[object, Mapping[object, float]], policy: Policy) -> JudgedRows:
+    """Return judgments under a policy."""
+    known = queries_of(judgments, JUDGMENTS.name)
+    queries = in_order(known)
+    documents = [documents_of(known[query], JUDGMENTS.name, query, policy) for query in queries]
+    if not any(documents):
+        raise InputError("judgments", "at least one judged document", "none")
+    grades = numbers_of(documents, JUDGMENTS.number, JUDGMENTS.name, queries)
+    _refuse_arrays_in(documents, JUDGMENTS, queries)
+    starts = offsets_of(np.fromiter(map(len, documents), np.int64, len(documents)))
+    return JudgedRows(queries, starts, grades, documents=documents).under(policy)
 
 
 def match(
@@ -59,178 +177,86 @@ def match(
         judgments: query → document → grade.
         run: query → document → score, higher is better.
         policy: with `ties` decided.
-        depth: the deepest rank that matters; None for all.
-        chunks: how to fold chunks to documents.
+        depth: the deepest rank needed; None for all.
+        chunks: how to fold chunks into documents.
 
     >>> matched = match({"q": {"a": 2, "b": 1}}, {"q": {"a": 0.5, "x": 0.9}}, Policy(ties="doc"))
     >>> matched.rank.tolist(), matched.grade.tolist(), matched.pool_grades.tolist()
     ([2], [2.0], [2.0, 1.0])
     """
-    judged = queries_of(judgments, "judgments")
-    returned = queries_of(run, "run")
-    if not any(judged.values()):
-        raise InputError("judgments", "at least one judged document", "none")
+    return match_dict(judged_rows(judgments, policy), run, policy, depth, chunks)
+
+
+def match_dict(
+    judged: JudgedRows,
+    run: Mapping[Any, DocNumbers],
+    policy: Policy,
+    depth: int | None = None,
+    chunks: Chunks | None = None,
+) -> Matched:
+    """Match a dict of dicts with judgments."""
+    returned = queries_of(run, RUN.name)
     if not returned:
         raise InputError("run", "at least one retrieved document", "none")
-    if judged.keys().isdisjoint(returned):
-        refuse_disjoint_queries(judged, returned)
-    if not any(returned.values()):
+    if not any(map(len, returned.values())) and not judged.number_of.keys().isdisjoint(returned):
         warn(
             "lists: all lists of the run are empty, so every query counts as answered with nothing."
         )
-    queries = in_order(judged)
-    rows = _Rows(policy, depth, chunks)
-    for query in queries:
-        rows.add(query, judged[query], returned.get(query))
-    matched = rows.matched(queries, tuple(in_order(returned.keys() - judged.keys())))
-    if not rows.shared and matched.unjudged.any():
-        warn_of_disjoint_documents(
-            (
-                (
-                    judged_of(judged[query], query, policy),
-                    returned_of(returned[query], query, policy, chunks),
-                )
-                for query in queries
-                if query in returned
-            ),
-            folded=chunks is not None,
-        )
+    matched = match_rows(judged, DictRun(returned, judged), policy, depth, chunks)
+    assert matched is not None  # noqa: S101 - a dict can always be read
     return matched
-
-
-class _Rows:
-    """The rows gathered so far, query by query."""
-
-    def __init__(
-        self, policy: Policy, depth: int | None = None, chunks: Chunks | None = None
-    ) -> None:
-        self.policy = policy
-        self.depth = depth
-        self.chunks = chunks
-        self.rank_first: list[Ints] = []
-        self.rank_last: list[Ints] = []
-        self.rank: list[Ints] = []
-        self.grade: list[Floats] = []
-        self.pool: list[Floats] = []
-        self.retrieved: list[int] = []
-        self.seen: list[int] = []
-        self.unjudged: list[int] = []
-        self.missing: list[bool] = []
-        self.lowest_grade = math.inf
-        self.shared = False  # is any judged document in the run?
-
-    def add(self, query: str, grades: DocNumbers, scores: DocNumbers | None) -> None:
-        """Match one query; `scores` is None where the run lacks it."""
-        judged = judged_of(grades, query, self.policy)
-        returned = self._returned({} if scores is None else scores, query, judged)
-        pool = sorted_numbers(judged, "grade", "judgments", query)
-        if pool.size:
-            self.lowest_grade = min(self.lowest_grade, float(pool[0]))
-        if self.policy.fold == "in_place":
-            judged = {**judged, **further_chunks(returned, judged)}
-        ascending = None
-        if self.policy.unjudged == "zero":  # now, since documents are then found in the cache
-            ascending = sorted_numbers(returned, "score", "run", query)
-        shared = judged.keys() & returned.keys()
-        unjudged = len(returned) - len(shared)
-        self.shared = self.shared or bool(shared)
-        if ascending is None:
-            if unjudged:
-                judged, returned = treat_unjudged(self.policy.unjudged, query, judged, returned)
-                shared = judged.keys() & returned.keys()
-                whole = {doc: g for doc, g in judged.items() if not isinstance(doc, FurtherChunk)}
-                pool = sorted_numbers(whole, "grade", "judgments", query)
-            ascending = sorted_numbers(returned, "score", "run", query)
-        wanted, grade = _shared_numbers(shared, judged, returned, query)
-        last = ascending.size - ascending.searchsorted(wanted, "left")
-        first = ascending.size + 1 - ascending.searchsorted(wanted, "right")
-        rank = first
-        if self.policy.ties in _ORDERS and (first < last).any():
-            docs = returned
-            if self.chunks is None:  # else they are texts already
-                docs = documents_of(returned, "run", query, self.policy)
-            rank = _untied(first, list(shared), docs, _ORDERS[self.policy.ties])
-        seen = ascending.size
-        if self.depth is not None and self.depth < seen:
-            edge = ascending[-self.depth]
-            seen -= int(ascending.searchsorted(edge, "left"))
-            unjudged = seen - int((first <= self.depth).sum())
-            near = rank <= self.depth
-            first, last, rank, grade = first[near], last[near], rank[near], grade[near]
-        self.rank_first.append(first)
-        self.rank_last.append(last)
-        self.rank.append(rank)
-        self.grade.append(grade)
-        self.seen.append(seen)
-        self.pool.append(pool[::-1])
-        self.retrieved.append(ascending.size)
-        self.unjudged.append(unjudged)
-        self.missing.append(scores is None)
-
-    def _returned(self, scores: DocNumbers, query: str, judged: DocNumbers) -> DocNumbers:
-        """Return the retrieved documents of a query; ids that matter for no value stay as they are."""
-        if "" in scores:
-            raise empty_id(f"run, query {query!r}, document ids")
-        plain = (self.policy.drop_self, self.policy.precision) == ("no", "double")
-        if self.chunks is not None or not plain:
-            return returned_of(scores, query, self.policy, self.chunks)
-        if _has_other_ids(scores, judged):
-            return documents_of(scores, "run", query, self.policy)
-        return scores
-
-    def matched(self, queries: list[str], extra: tuple[str, ...]) -> Matched:
-        """Put the rows together in their canonical order."""
-        lengths = np.array([rows.size for rows in self.rank], np.int64)
-        offsets = offsets_of(lengths)
-        # + 0: there is no −0.
-        rank, grade = np.concatenate(self.rank), np.concatenate(self.grade) + 0.0
-        order = by_rank(np.repeat(np.arange(lengths.size), lengths), rank, grade)
-        return Matched(
-            queries=tuple(queries),
-            offsets=offsets,
-            rank_first=np.concatenate(self.rank_first)[order],
-            rank_last=np.concatenate(self.rank_last)[order],
-            rank=rank[order],
-            grade=grade[order],
-            retrieved=np.array(self.retrieved, np.int64),
-            seen=np.array(self.seen, np.int64),
-            pool_offsets=offsets_of(np.array([pool.size for pool in self.pool], np.int64)),
-            pool_grades=np.concatenate(self.pool) + 0.0,
-            unjudged=np.array(self.unjudged, np.int64),
-            missing=np.array(self.missing, np.bool_),
-            lowest_grade=self.lowest_grade,
-            extra=extra,
-        )
 
 
 def match_queries(
     documents: Sequence[tuple[str, DocNumbers, DocNumbers | None]], policy: Policy
 ) -> Matched:
-    """Match some queries alone: id, grades, and scores, folded already; None where it is missing.
+    """Match some queries after all steps of the policy: id, grades, and scores (None if the run lacks it).
 
     >>> matched = match_queries([("q", {"a": 2}, {"a": 0.5}), ("r", {"a": 1}, None)], Policy(ties="doc"))
     >>> matched.rank.tolist(), matched.missing.tolist()
     ([1], [False, True])
     """
-    rows = _Rows(policy)
-    for query, grades, scores in documents:
-        rows.add(query, grades, scores)
-    return rows.matched([query for query, _, _ in documents], ())
+    if policy.unjudged == "error":
+        for query, grades, scores in documents:
+            docs = [doc for doc in scores or () if doc not in grades]
+            if docs:
+                raise unjudged_documents(query, docs)
+    queries = [query for query, _, _ in documents]
+    names = [f"{place:09}" for place in range(len(queries))]  # a query may occur for several runs
+    graded = [grades for _, grades, _ in documents]
+    starts = offsets_of(np.fromiter(map(len, graded), np.int64, len(graded)))
+    judged = JudgedRows(
+        names,
+        starts,
+        numbers_of(graded, JUDGMENTS.number, JUDGMENTS.name, queries),
+        documents=[[*docs] for docs in graded],
+    )
+    listed = {
+        name: scores
+        for name, (_, _, scores) in zip(names, documents, strict=True)
+        if scores is not None
+    }
+    for query, _, scores in documents:
+        _refuse_arrays_in([scores or {}], RUN, [query])
+    rows = packed_documents(listed, numbers_of([*listed.values()], RUN.number, RUN.name, [*listed]))
+    plain = replace(policy, duplicates="error", fold="none", drop_self="no", precision="double")
+    return replace(match_part(judged, rows, plain)[0], queries=tuple(queries))
 
 
 def judged_of(grades: DocNumbers, query: str, policy: Policy) -> DocNumbers:
     """Return the judged documents of a query that count."""
-    judged = documents_of(grades, "judgments", query, policy)
-    if policy.drop_self == "yes":
-        judged = without_self(judged, query)
-    if policy.negative == "unjudged":
-        sorted_numbers(judged, "grade", "judgments", query)  # says what is no number
-        judged = without_negative(judged)
-    return judged
+    documents = documents_of(grades, JUDGMENTS.name, query, policy)
+    steps = steps_of(policy, judgments=True, once=True)
+    if not steps:
+        return documents
+    rows = packed(
+        [query], [documents], numbers_of([documents], JUDGMENTS.number, JUDGMENTS.name, [query])
+    )
+    return {doc: documents[doc] for doc in applied(rows, steps, policy).texts()}
 
 
 def lowest_grade(judgments: Mapping[Any, DocNumbers], policy: Policy) -> float:
-    """Return the lowest grade of the judged documents that count; infinite where there is none."""
+    """Return the lowest grade of the judged documents that count; infinite without any."""
     pools = (
         sorted_numbers(judged_of(found, query, policy), "grade", "judgments", query)
         for query, found in queries_of(judgments, "judgments").items()
@@ -241,29 +267,25 @@ def lowest_grade(judgments: Mapping[Any, DocNumbers], policy: Policy) -> float:
 def returned_of(
     scores: DocNumbers, query: str, policy: Policy, chunks: Chunks | None
 ) -> DocNumbers:
-    """Return the retrieved documents of a query that count, their scores rounded, and folded."""
-    documents = documents_of(scores, "run", query, policy)
+    """Return the retrieved documents of a query that count, with scores rounded and chunks folded."""
+    documents = documents_of(scores, RUN.name, query, policy)
+    steps = steps_of(policy, once=True)
+    if not steps and policy.precision == "double":
+        return documents
+    numbers = numbers_of([documents], RUN.number, RUN.name, [query])
+    rows = packed([query], [documents], numbers)
     if policy.precision == "single":
-        documents = _rounded(documents, query)
-    if chunks is not None:
-        sorted_numbers(documents, "score", "run", query)  # says what is no number
-        documents = fold(documents, policy, chunks)
-    return documents if policy.drop_self == "no" else without_self(documents, query)
-
-
-def _rounded(scores: DocNumbers, query: str) -> DocNumbers:
-    """Return the scores of a query in single precision."""
-    sorted_numbers(scores, "score", "run", query)  # says what is no number
-    numbers = in_single(floats_of([*scores.values()], {query: scores}, RUN))
-    rounded = dict(zip(scores, numbers.tolist(), strict=True))
-    if np.isinf(numbers).any():
-        doc = next(doc for doc, score in rounded.items() if math.isinf(score))
-        raise beyond_single(f"run, query {query!r}, document {doc!r}", scores[doc])
-    return rounded
+        single = in_single(numbers)
+        if np.isinf(single).any():
+            place = int(np.flatnonzero(np.isinf(single))[0])
+            doc, score = rows.texts()[place], float(numbers[place])
+            raise beyond_single(f"run, query {query!r}, document {doc!r}", score)
+        rows = replace(rows, numbers=single)
+    return documents_in(applied(rows, steps, policy, chunks))[0]
 
 
 def queries_of(given: object, what: str) -> dict[str, DocNumbers]:
-    """Return the queries by their id as a string; each must have a dict of documents."""
+    """Return the queries by id as text; each value must be a dict of documents."""
     if not isinstance(given, Mapping):
         raise InputError(what, "a dict {query: {doc: number}}", shown_with_type(given))
     for query, documents in given.items():
@@ -289,28 +311,27 @@ def queries_of(given: object, what: str) -> dict[str, DocNumbers]:
     return queries
 
 
-def _has_other_ids(returned: DocNumbers, judged: DocNumbers) -> bool:
-    """Return whether a run has ids that are no strings and matter for the value.
+def _has_other_ids(returned: DocNumbers, judged: Collection[str]) -> bool:
+    """Return whether a run has ids that aren't strings and matter for the value.
 
-    The first id tells for all but a mixture. In a mixture, what matters is whether a judged
-    document is there under an integer; a look at the type of every id would take a third
-    of the time of an evaluation.
+    The first id is representative unless types are mixed. In a mixture, only judged documents given as
+    integers matter; checking the type of every id would take a third of the time of an evaluation.
     """
     for doc in returned:
         if not isinstance(doc, str):
             return True
         break
     if min(judged, default=_AFTER_DIGITS) >= _AFTER_DIGITS:
-        return False  # no id begins as an integer does
+        return False  # no id begins like an integer
     integers = [*filter(str.isdecimal, judged)]
     integers += [doc for doc in judged if doc[:1] == "-" and doc[1:].isdecimal()]
     return any(len(doc) < _LONGEST_INTEGER and int(doc) in returned for doc in integers)
 
 
 def documents_of(given: DocNumbers, what: str, query: str, policy: Policy | None) -> DocNumbers:
-    """Return the documents of a query by their id as a string; None where no policy can be set."""
+    """Return the documents of a query by id as text; the policy is None if no policy applies."""
     try:
-        every = "".join(given)  # refuses all but strings, faster than a look at each type
+        every = "".join(given)  # raises unless all are strings, faster than checking each type
     except TypeError:
         pass
     else:
@@ -328,53 +349,72 @@ def documents_of(given: DocNumbers, what: str, query: str, policy: Policy | None
         elif rule == "best":
             documents[text] = max(documents[text], number)
         elif rule == "error":
-            raise InputError(
-                f"{what}, query {query!r}",
-                "each document once",
-                f"{text!r} as a string and as an integer",
-                "Remove one of them."
-                if policy is None
-                else "Remove one, or set the policy duplicates to first or best.",
-            )
+            raise _in_two_ways(what, query, text, by_policy=policy is not None)
     return documents
 
 
+def _in_two_ways(what: str, query: str, doc: str, *, by_policy: bool) -> InputError:
+    return InputError(
+        f"{what}, query {query!r}",
+        "each document once",
+        f"{doc!r} as a string and as an integer",
+        "Remove one, or set the policy duplicates to first or best."
+        if by_policy
+        else "Remove one of them.",
+        code="rows.duplicate",
+    )
+
+
 def sorted_numbers(documents: DocNumbers, kind: str, what: str, query: str) -> Floats:
-    """Return the numbers (n,) of a query's documents, sorted; refuse what is not finite."""
-    numbers = np.empty(len(documents))
-    try:
-        # struct converts several times faster than NumPy does, and refuses what is no number.
-        struct.pack_into(f"{numbers.size}d", numbers, 0, *documents.values())
-    except (struct.error, OverflowError, TypeError, ValueError, RuntimeError):
-        _refuse_infinite_number(documents, kind, what, query)
+    """Return the numbers (n,) of a query's documents, sorted; reject numbers that aren't finite."""
+    numbers = numbers_of([documents], kind, what, [query])
     numbers.sort()
-    # A sort puts NaN and infinities at the ends.
-    if numbers.size:
-        largest = max(numbers[-1], -numbers[0])  # NaN first: nothing is larger than it
-        if not largest < LARGEST_EXACT:
-            _refuse_unusable_numbers(documents, kind, what, query)
     return numbers
 
 
-def _shared_numbers(
-    shared: Collection[str], judged: DocNumbers, returned: DocNumbers, query: str
-) -> tuple[Floats, Floats]:
-    """Return the scores and the grades, (n,) each, of the documents that are judged and returned."""
-    scores, grades = [returned[doc] for doc in shared], [judged[doc] for doc in shared]
-    try:  # here, too: a call for each would take time
-        found = np.array(scores, np.float64), np.array(grades, np.float64)
-        if found[0].ndim == found[1].ndim == 1:
-            return found
-    except (TypeError, ValueError, RuntimeError):
-        pass
-    return floats_of(scores, {query: returned}, RUN), floats_of(grades, {query: judged}, JUDGMENTS)
+def numbers_of(
+    documents: Sequence[DocNumbers], kind: str, what: str, queries: Sequence[str]
+) -> Floats:
+    """Return the numbers (n,) of the documents of queries (q,); reject numbers that aren't finite."""
+    numbers = np.empty(sum(map(len, documents)))
+    at = 0
+    for query, known in zip(queries, documents, strict=True):
+        _pack(known, numbers, at, kind, what, query)
+        at += len(known) * _BYTES
+    _refuse_unusable(numbers, documents, kind, what, queries)
+    return numbers
+
+
+def _pack(
+    documents: DocNumbers, numbers: Floats, at: int, kind: str, what: str, query: str
+) -> None:
+    """Write the numbers of a query's documents into memory, from a byte on."""
+    try:
+        # struct converts several times faster than NumPy, and rejects values that aren't numbers.
+        struct.pack_into(f"{len(documents)}d", numbers, at, *documents.values())
+    except (struct.error, OverflowError, TypeError, ValueError, RuntimeError):
+        _refuse_infinite_number(documents, kind, what, query)
+
+
+def _refuse_unusable(
+    numbers: Floats, documents: Sequence[DocNumbers], kind: str, what: str, queries: Sequence[str]
+) -> None:
+    """Reject numbers that aren't finite, and integers that a float64 can't represent."""
+    if not numbers.size or max(numbers.max(), -numbers.min()) < LARGEST_EXACT:  # false for NaN
+        return
+    for query, known in zip(queries, documents, strict=True):
+        _refuse_unusable_numbers(known, kind, what, query)
 
 
 def floats_of(numbers: Sequence[float], documents: Mapping[str, DocNumbers], kind: Kind) -> Floats:
-    """Return some numbers (n,) of documents that `sorted_numbers` has looked at, query by query."""
+    """Return numbers (n,) of documents, checked earlier by `sorted_numbers`, query by query."""
     try:
         found = np.array(numbers, np.float64)
-    except (TypeError, ValueError, RuntimeError):  # tensors in training, or of other types
+    except (
+        TypeError,
+        ValueError,
+        RuntimeError,
+    ):  # tensors that require gradients, or of other types
         found = np.empty(())
     if found.ndim != 1:
         for query, known in documents.items():
@@ -383,15 +423,23 @@ def floats_of(numbers: Sequence[float], documents: Mapping[str, DocNumbers], kin
     return found
 
 
+def _refuse_arrays_in(documents: Sequence[DocNumbers], kind: Kind, queries: Sequence[str]) -> None:
+    """Reject arrays and tensors among the numbers of queries, with a quick check of their types."""
+    if {type(number) for docs in documents for number in docs.values()} <= _PLAIN:
+        return
+    for query, docs in zip(queries, documents, strict=True):
+        refuse_arrays(docs, kind.number, kind.name, query)
+
+
 def refuse_arrays(documents: DocNumbers, kind: str, what: str, query: object) -> None:
-    """Refuse arrays and tensors that have dimensions, which a float may be made of all the same."""
+    """Reject arrays and tensors with dimensions, although float() accepts some of them."""
     for doc, number in documents.items():
         if is_array(number):
             raise _no_number(doc, number, kind, what, query)
 
 
 def _refuse_unusable_numbers(documents: DocNumbers, kind: str, what: str, query: str) -> None:
-    """Refuse what is not finite, and integers that a float64 cannot hold."""
+    """Reject numbers that aren't finite, and integers that a float64 can't represent."""
     for doc, number in documents.items():
         if not _is_finite(number):
             _refuse_infinite_number(documents, kind, what, query)
@@ -415,6 +463,8 @@ def _no_number(doc: object, number: object, kind: str, what: str, query: object)
         f"a finite number as {kind}",
         shown(number),
         (JUDGMENTS if kind == JUDGMENTS.number else RUN).advice(number),
+        code="rows.not-finite",
+        subject=number,
     )
 
 
@@ -428,50 +478,15 @@ def _is_finite(number: object) -> bool:
 def treat_unjudged(
     choice: str | float, query: str, judged: DocNumbers, returned: DocNumbers
 ) -> tuple[DocNumbers, DocNumbers]:
-    """Return the grades and the scores of a query after the policy on documents without a judgment."""
+    """Return the grades and the scores of a query after the policy for unjudged documents."""
     if choice == "zero":
         return judged, returned
     if choice == "condense":
         return judged, {doc: score for doc, score in returned.items() if doc in judged}
     unjudged = [doc for doc in returned if doc not in judged]
-    if not unjudged:
-        return judged, returned
-    if choice == "error":
-        raise InputError(
-            f"run, query {query!r}",
-            "judged documents only",
-            f"{len(unjudged)} unjudged: {examples(unjudged)}",
-            choice="unjudged=error",
-        )
-    return {**judged, **dict(zip(unjudged, repeat(float(choice))))}, returned
-
-
-def _untied(
-    first: Ints, shared: list[str], returned: DocNumbers, order: Callable[[list[str]], list[str]]
-) -> Ints:
-    """Return the ranks of the shared documents after a rule that orders tied ones."""
-    blocks: dict[float, list[str]] = {float(returned[doc]): [] for doc in shared}
-    for doc, score in returned.items():
-        if float(score) in blocks:
-            blocks[float(score)].append(doc)
-    places = {doc: place for block in blocks.values() for place, doc in enumerate(order(block))}
-    return first + np.array([places[doc] for doc in shared], np.int64)
-
-
-def _by_id_descending(block: list[str]) -> list[str]:
-    return sorted(block, reverse=True)
-
-
-def _by_id_ascending(block: list[str]) -> list[str]:
-    return sorted(block)
-
-
-def _as_they_come(block: list[str]) -> list[str]:
-    return block
-
-
-_ORDERS: Mapping[str, Callable[[list[str]], list[str]]] = {
-    "doc": _by_id_descending,
-    "doc_ascending": _by_id_ascending,
-    "order": _as_they_come,
-}
+    if choice == "error" and unjudged:
+        raise unjudged_documents(query, unjudged)
+    return {
+        **judged,
+        **dict(zip(unjudged, repeat(float(choice)))),
+    } if unjudged else judged, returned

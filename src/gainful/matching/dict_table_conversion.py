@@ -1,4 +1,4 @@
-"""Dicts of dicts as tables, and tables as dicts of dicts."""
+"""Convert dicts of dicts into tables, and tables into dicts of dicts."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,17 +7,17 @@ import numpy as np
 
 from gainful.array_types import Floats
 from gainful.errors import InputError
-from gainful.inputs.duckdb_engine import Columns, Session
-from gainful.inputs.grades_scores_or_ranks import Kind
-from gainful.inputs.table_source import (
+from gainful.matching.dict_matching import documents_of, floats_of, queries_of, sorted_numbers
+from gainful.measures.policy import Policy
+from gainful.rows.duckdb_engine import Columns, Session
+from gainful.rows.grades_scores_or_ranks import Kind
+from gainful.rows.table_source import (
     Source,
     read_into,
     refuse_duplicate,
     refuse_ranks,
     refuse_values,
 )
-from gainful.matching.dict_matching import documents_of, floats_of, queries_of, sorted_numbers
-from gainful.measures.policy import Policy
 
 Documents = Mapping[Any, Mapping[Any, float]]
 
@@ -32,7 +32,9 @@ def columns_of(
     every = queries_of(documents, kind.name)
     for query, found in every.items():
         known = documents_of(found, kind.name, query, policy)
-        sorted_numbers(known, kind.number, kind.name, query)  # says what is no number
+        sorted_numbers(
+            known, kind.number, kind.name, query
+        )  # raises for values that aren't numbers
         queries += [query] * len(known)
         docs += known
         numbers += known.values()
@@ -42,7 +44,7 @@ def columns_of(
 
 
 def table_of(documents: Documents, kind: Kind, policy: Policy | None, session: Session) -> Source:
-    """Return a dict of dicts as a table; None where there is no policy to set."""
+    """Return a dict of dicts as a table; the policy is None if no policy applies."""
     queries, docs, numbers = columns_of(documents, kind, policy)
     name = session.register(
         kind.name,
@@ -52,7 +54,7 @@ def table_of(documents: Documents, kind: Kind, policy: Policy | None, session: S
 
 
 def stored(session: Session, source: Source) -> str:
-    """Read a table whole, check its values, and return the name of the copy on the engine."""
+    """Read a whole table, check its values, and return the name of the copy on the engine."""
     table = session.name(source.kind.name)
     read_into(session, source, table, "SELECT query, doc, number FROM {rows}")
     count, *known, finite = session.rows(
@@ -67,6 +69,29 @@ def stored(session: Session, source: Source) -> str:
     return table
 
 
+def unique(session: Session, source: Source, table: str) -> str:
+    """Reject documents that a query contains twice, and return the table with the column place."""
+    placed = session.name(table)
+    refuse_first_duplicate(session, source, table)
+    session.execute(f"CREATE TEMP VIEW {placed} AS SELECT *, rowid AS place FROM {table}")
+    return placed
+
+
+def refuse_first_duplicate(session: Session, source: Source, table: str) -> None:
+    """Reject the first document that a query contains twice, if any; no policy allows it."""
+    if (repeat := first_duplicate(session, table)) is not None:
+        refuse_duplicate(source, *repeat, by_policy=False)
+
+
+def first_duplicate(session: Session, table: str) -> tuple[str, str] | None:
+    """Return the first query of a table with a repeated document, and the document."""
+    found = session.rows(
+        f"SELECT query, doc FROM {table} GROUP BY query, doc HAVING count(*) > 1 "
+        "ORDER BY query, doc LIMIT 1"
+    )
+    return found[0] if found else None
+
+
 def documents_in(
     session: Session,
     source: Source,
@@ -76,7 +101,7 @@ def documents_in(
 ) -> dict[str, dict[str, float]]:
     """Return a table as a dict of dicts; with `query`, all other queries are empty.
 
-    With a depth, only the documents of a query with a number as high as the one there.
+    With a depth, only documents with at least the number of the one at that depth.
     """
     table = stored(session, source)
     if query is None:
@@ -95,9 +120,9 @@ def documents_in(
 
 
 class Selection:
-    """The documents of some queries of a table, which is read once and handed out in parts.
+    """The documents of some queries of a table, which is read once and returned in parts.
 
-    The values are those of a table that was matched before, so they are not checked again.
+    Its values come from a table that was matched earlier, so they aren't checked again.
     """
 
     def __init__(
@@ -118,7 +143,7 @@ class Selection:
         return self._session.register("wanted", {"query": np.array([*queries], object)})
 
     def documents(self, queries: Iterable[str]) -> dict[str, dict[str, float]]:
-        """Return those of some queries that are there, as a dict of dicts."""
+        """Return the documents of some queries, as far as they exist, as a dict of dicts."""
         rows = self._session.columns(
             f"SELECT query, doc, number FROM {self._table} SEMI JOIN {self._wanted(queries)} "
             f"USING (query) ORDER BY {self._table}.rowid"

@@ -1,7 +1,6 @@
-"""`Input`: what a caller gave as judgments or as a run, opened once, and the questions that it answers.
+"""`Input`: judgments or a run, opened once, with one subclass and file for each kind of input.
 
-A kind of input is a subclass of `Input`, in a file of its own; `open_input` chooses it. Nobody else
-asks which kind it is.
+Only `open_input` chooses the subclass; all other code uses the methods of `Input`.
 """
 
 from abc import ABC, abstractmethod
@@ -9,26 +8,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
+from gainful.arithmetic.cores import cached_property
 from gainful.errors import InputError
-from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.grades_scores_or_ranks import Kind
-from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.table_source import Source
 from gainful.matching.chunks_to_documents import Chunks
-from gainful.matching.matched import Matched
-from gainful.matching.swapped_inputs import FirstRows
+from gainful.matching.matched import Matched, marks_among
 from gainful.measures.policy import Policy
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.grades_scores_or_ranks import Kind
+from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.mistakes import FirstRows
+from gainful.rows.table_source import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from gainful.inputs.clean_text_files import CleanIds
-    from gainful.inputs.faulty_rows import Row
-    from gainful.inputs.letor import Labels
-    from gainful.matching.clean_text_matching import CleanJudgments
     from gainful.matching.dict_table_conversion import Documents
-    from gainful.matching.reader import Judgments
+    from gainful.matching.rows_under_policy import JudgedRows
     from gainful.matching.spark.spark_judgments import SparkJudgments
+    from gainful.rows.clean_text_files import CleanIds
+    from gainful.rows.letor import Labels
+    from gainful.rows.text_formats import Row
 
 Fetch = Callable[[Sequence[str]], Mapping[str, Mapping[Any, float]]]
 
@@ -38,12 +37,12 @@ class BadRow:
     """A row that a check cannot use.
 
     Attributes:
-        row: its line, or its place from 1; None where rows have neither.
-        query: its query, if that can be read.
-        doc: its document, if that can be read.
-        found: what is there.
+        row: its line, or its position from 1; None if rows have neither.
+        query: its query, if readable.
+        doc: its document, if readable.
+        found: the invalid value.
         is_number: whether it has a number, which is NaN or infinite.
-        remedy: what to do, where more is known than a rule says.
+        remedy: advice, if it is more specific than the rule's.
     """
 
     row: int | None
@@ -57,21 +56,20 @@ class BadRow:
 class Input(ABC):
     """Judgments or a run, opened.
 
-    Each kind answers the questions that it can, and refuses the others.
+    Each kind implements the methods that it supports, and raises an error for the others.
 
     Attributes:
-        kind: judgments or run, and what its numbers are.
-        name: what messages call it.
-        session: of the engine.
-        holds: what it has, in a message.
+        kind: judgments or run, and the role of its numbers.
+        name: its name in messages.
+        session: the engine's session.
+        holds: its contents, for messages.
         has_ids: whether its documents have ids.
-        in_order: whether documents of a query with equal scores are in the order that was shown.
-        labels: labels with `qid:`, where it is a file of these.
-        spark: the Spark session in which its rows are, where they are on Spark.
-        taken_from: the name of the column of its numbers, or of the list of its documents; empty where
-            it has none.
-        ranked: whether it has a column of ranks beside its numbers.
-        again: what can be opened again when the session is over; None where nothing can.
+        in_order: whether documents with equal scores are in the order shown to users.
+        labels: labels with `qid:`, if it is a file of them.
+        spark: the Spark session of its rows, if they are on Spark.
+        taken_from: the name of the column of its numbers, or of the list of its documents; empty without one.
+        ranked: whether it has a column of ranks besides its numbers.
+        again: an input that can be reopened when the session is over; None if that isn't possible.
     """
 
     holds: ClassVar[str] = "documents with ids"
@@ -81,34 +79,34 @@ class Input(ABC):
     spark: "SparkSession | None" = None
     taken_from: str = ""
     ranked: bool = False
-    again: object = None
+    again: Any = None
 
     def __init__(self, kind: Kind, name: str, session: Session) -> None:
         self.kind, self.name, self.session = kind, name, session
 
     @property
     def query_type(self) -> IdType:
-        """What the ids of queries were, before they were read as text; files other than Parquet have text."""
+        """The original type of the query ids; text for all files except Parquet."""
         return UNTYPED
 
     @property
     def doc_type(self) -> IdType:
-        """What the ids of documents were, before they were read as text."""
+        """The original type of the document ids."""
         return UNTYPED
 
     @property
     def on_engine(self) -> bool:
-        """Whether its rows are a table that the engine reads, and not in Python."""
+        """Whether its rows are a table that the engine reads, rather than Python objects."""
         return False
 
     @property
     def small_documents(self) -> "Documents | None":
-        """The documents of every query, where they are in Python or come there at no cost; else None."""
+        """The documents of every query, if they are in memory or cheap to load; else None."""
         return None
 
     @abstractmethod
     def refuse(self, remedy: str = "") -> NoReturn:
-        """Say why a question has no answer here."""
+        """Raise the error for an unsupported operation."""
 
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
@@ -116,10 +114,10 @@ class Input(ABC):
         """Match this run with judgments.
 
         Args:
-            judgments: that it was seen to go with.
+            judgments: the judgments, which have been found to fit.
             policy: with `ties` decided.
-            depth: the deepest rank that matters; None for all.
-            chunks: how to fold chunks to documents.
+            depth: the deepest rank needed; None for all.
+            chunks: how to fold chunks into documents.
         """
         del judgments, policy, depth, chunks
         self.refuse()
@@ -127,20 +125,20 @@ class Input(ABC):
     def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
         """Return the documents of every query with their numbers.
 
-        With a depth, those with a lower number than the one there may be left out.
+        With a depth, documents below it may be left out.
         """
         del policy, depth
         self.refuse()
 
     def documents_of(self, query: str, policy: Policy) -> "Documents":
-        """Return the documents of one query; the others may stand without theirs."""
+        """Return the documents of one query; other queries may be empty."""
         del query, policy
         self.refuse("Explain a list of its labels, by score: gainful explain 3,0,1.")
 
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
-        """Read some queries, and return a function that hands out the documents of some of them.
+        """Read some queries, and return a function that returns the documents of any of them.
 
-        It leaves out what is not there.
+        Unknown queries are left out.
         """
         del queries, policy
         self.refuse()
@@ -148,29 +146,25 @@ class Input(ABC):
     def table(self, policy: Policy | None) -> Source:
         """Return a table that the engine reads.
 
-        The policy says which of two equal documents counts; None where none can be set.
+        The policy decides which of two equal documents counts; None if no policy applies.
         """
         del policy
         self.refuse()
 
-    def lowest_grade(self, judgments: "Judgments") -> float:
-        """Return the lowest grade of the judgments that were made from it."""
-        del judgments
-        self.refuse()
-
-    def hold(self) -> None:  # noqa: B027 - most have their rows at hand
-        """Keep the rows for several questions, so that none of them reads a file again."""
+    def hold(self) -> None:  # noqa: B027 - most inputs are already in memory
+        """Keep the rows in memory, so that several operations don't read a file again."""
 
     def release(self) -> None:  # noqa: B027
-        """Drop what was kept: no more questions follow."""
+        """Release the rows kept by `hold`."""
 
-    @property
-    def clean_judgments(self) -> "CleanJudgments | None":
-        """The judgments of a clean text of fields, read once; None where it is none."""
-        return None
+    def judged_rows(self, policy: Policy) -> "JudgedRows":
+        """Return judgments under a policy, for any number of runs."""
+        from gainful.matching.dict_matching import judged_rows
+
+        return judged_rows(self.documents(policy), policy)
 
     def clean_ids(self) -> "CleanIds | None":
-        """Return the rows of a clean text of fields, with whole ids; None where it is none."""
+        """Return the rows of a clean text, with whole ids; None for other inputs."""
         return None
 
     def bare_queries(self) -> list[str]:
@@ -178,34 +172,34 @@ class Input(ABC):
         return []
 
     def first_rows(self) -> FirstRows:
-        """Return the first rows, which may tell a run from judgments; none where they tell nothing."""
+        """Return the first rows, which may distinguish a run from judgments; empty if they can't."""
         return ()
 
     @abstractmethod
     def warn_of_ranks(self) -> None:
-        """Warn where the scores of a run are probably ranks."""
+        """Warn if the scores of a run are probably ranks."""
 
     def table_to_check(self) -> Source | None:
-        """Return a table for a check; None where only a look at each row tells what is wrong."""
+        """Return a table for a check; None if every row has to be checked separately."""
         self.refuse()
 
     def rows_to_check(self, name: str) -> "Iterator[Row | BadRow]":
-        """Go through all rows, those that cannot be read among them; messages say the name."""
+        """Yield all rows, including invalid ones; messages use the name."""
         del name
         self.refuse()
 
     def beside(self, judgments: "Input", called: str = "run") -> "Input":
-        """Return it, a run, as a check reads it beside judgments; refuse it where they do not fit."""
+        """Return this run as a check reads it together with judgments; reject it if they don't fit."""
         self.refuse_unfit(judgments, called)
         return self
 
     def refuse_unfit(self, judgments: "Input", called: str = "run") -> None:
-        """Refuse a run that does not fit judgments: one has ids and the other has not."""
+        """Reject a run that doesn't fit the judgments, because only one of them has ids."""
         if not (self.has_ids and judgments.has_ids):
             self.refuse_beside(judgments, called)
 
     def refuse_beside(self, judgments: "Input", called: str) -> NoReturn:
-        """Say of a run and judgments that one has ids and the other has not."""
+        """Raise the error that only one of a run and judgments has ids."""
         raise InputError(
             f"judgments and {called}",
             "labels with qid: and a file of predictions, or neither",
@@ -227,3 +221,53 @@ class Input(ABC):
         rows = frame_of(self.documents(policy), self.kind, session, policy)
         self.warn_of_ranks()
         return rows.withColumn("given", rows["number"].cast("string"))
+
+
+class Judgments:
+    """Judgments under a policy, read once for runs of any kind.
+
+    Attributes:
+        given: the judgments, opened.
+        policy: the caller's policy.
+        warned: the mistakes already warned about.
+    """
+
+    def __init__(self, given: Input, policy: Policy) -> None:
+        self.given, self.policy = given, policy
+        self._marks: int | None = None
+        self.warned: set[str] = set()
+        self._on_spark: SparkJudgments | None = None
+
+    @cached_property
+    def documents(self) -> "Documents":
+        """The judgments as a dict of dicts."""
+        return self.given.documents(self.policy)
+
+    @cached_property
+    def rows(self) -> "JudgedRows":
+        """The judgments as rows, for any run on this machine."""
+        return self.given.judged_rows(self.policy)
+
+    @cached_property
+    def lowest_grade(self) -> float:
+        """The lowest grade; infinite without judgments."""
+        spark = self.given.spark
+        return self.rows.lowest if spark is None else self.on_spark(spark).facts().lowest
+
+    def on_spark(self, session: "SparkSession") -> "SparkJudgments":
+        """Return the judgments on Spark."""
+        if self._on_spark is None:
+            self._on_spark = self.given.judged_on_spark(session, self.policy)
+        return self._on_spark
+
+    def look_for_marks(self, matched: Matched) -> None:
+        """Search the matched documents for grades of −1, unless their number is known."""
+        if self._marks is None:
+            self._marks = marks_among([matched])
+
+    @property
+    def marks(self) -> int | None:
+        """The number of grades of −1 that may mean unjudged; None before the search."""
+        if self._marks is None and self._on_spark is not None:
+            self._marks = self._on_spark.facts().marks
+        return self._marks

@@ -1,24 +1,26 @@
-"""`ReadingOptions` and `MeasuringOptions`: what every function that reads takes by keyword."""
+"""`ReadingOptions` and `MeasuringOptions`: the keyword options of every function that reads inputs."""
 
 import functools
 import inspect
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import ParamSpec, TypedDict, TypeVar
 
-from gainful.inputs.cores import at_most
-from gainful.inputs.duckdb_engine import Engine, Progress
-from gainful.inputs.spark_engine import Spark
-from gainful.measures.dialect import Dialect
+from gainful.arithmetic.cores import at_most
 from gainful.measures.policy import CHOICES, GivenPolicy
+from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import did_you_mean, shown
+from gainful.rows.duckdb_engine import Engine, Progress
+from gainful.rows.input_types import Run, TableLike
+from gainful.rows.spark_engine import Spark
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
 class InputOptions(TypedDict, total=False):
-    """What `ReadingOptions` has, but for `queries`."""
+    """`ReadingOptions` without `queries`."""
 
     columns: Mapping[str, str | int | None] | None
     assessors: str | None
@@ -27,63 +29,91 @@ class InputOptions(TypedDict, total=False):
 
 
 class ReadingOptions(InputOptions, total=False):
-    """How inputs are read: what every function that reads them takes by keyword.
+    """How inputs are read: the keyword options of every function that reads them.
 
     Attributes:
-        columns: names of columns that are not among the usual: query, doc, grade, score, rank, or
-            of one side alone, such as judgments.query; slices.query is that of a table of slices. None
-            as grade says that there is no column of grades: every row has grade 1.
-        assessors: for judgments of several assessors, how their grades of a document become one. One of
-            "mean", "median", "majority" (of several grades as frequent, the lowest), "max", "min",
+        columns: unusual column names by role: query, doc, grade, score, rank, or for only one side,
+            such as judgments.query; slices.query is the query column in a table of slices. None as
+            grade means that there is no column of grades: every row has grade 1.
+        assessors: how to merge the grades of several assessors into one per document. One of
+            "mean", "median", "majority" (the lowest of equally frequent grades), "max", "min",
             "dawid-skene", or the name of the assessor whose grades count. `merge_judgments` defines them.
         engine: what may be used of the machine, an `Engine`; or, in `evaluate`, `evaluate_runs` and
             `compare`, `Spark`, which then reads the files.
-        progress: called with the share of the work that is done, from 0 to 1, and, if it takes a second
-            argument, the name of what is being done: the run that is measured, or a step such as
-            "reading". Spark reports its stages from a thread of its own.
-        queries: for an input that is a list of lists, or of responses of a search, the ids of their
-            queries, in order. Or the path of a file with an id on each line.
+        progress: called with the share of the work that is done, from 0 to 1, and, if it accepts a
+            second argument, the name of the current step: the run that is measured, or a step such as
+            "reading". Spark reports its stages from a separate thread.
+        queries: the query ids, in order, for an input that is a list of lists or of search responses;
+            or the path of a file with one id per line.
     """
 
     queries: Iterable[str | int] | str | os.PathLike[str] | None
 
 
 class PageOptions(InputOptions, total=False):
-    """What `MeasuringOptions` has, but for `queries`: those of `report` are texts."""
+    """`MeasuringOptions` without `queries`, which means texts in `report`."""
 
     policy: GivenPolicy | None
     dialect: str | Dialect | None
     chunks: str | Mapping[str, str] | Callable[[str], str] | None
 
 
+class TableOptions(TypedDict, total=False):
+    """The additional inputs of measures that need more than grades; each may be anything that can be read as a table.
+
+    Attributes:
+        subtopics: judgments by subtopic, `{query: {subtopic: {doc: grade}}}`.
+        weights: `{query: {subtopic: probability}}`; all subtopics of a query are equally likely if None.
+        items: the catalogue: ids, `{item: category}`, or a table with an item and columns of categories.
+        vectors: `{item: [number, …]}`, a pair (ids, array), or a table of numbers.
+        history: past interactions, `{user: {item: count}}`, `{user: [item, …]}`, or a table.
+        expected: a run of a simple recommender, for Serendipity.
+        separator: the text between several categories in one cell of the items, such as "|".
+    """
+
+    subtopics: TableLike | None
+    weights: Mapping[str, Mapping[str, float]] | None
+    items: TableLike | None
+    vectors: TableLike | None
+    history: TableLike | None
+    expected: Run | None
+    separator: str | None
+
+
 class MeasuringOptions(PageOptions, ReadingOptions, total=False):
     """How runs are matched and measured: `ReadingOptions`, and these.
 
     Attributes:
-        policy: the choices that are not the measure's, a `Policy` or a dict of those that differ
+        policy: the choices that don't belong to a measure: a `Policy`, or a dict of choices that differ
             from the defaults, such as {"missing": "skip"}.
         dialect: measure as another tool does, such as "trec_eval-9"; then there is no policy.
-        chunks: the run has chunks of documents, which are folded. Give the delimiter before the
-            number of a chunk ("first:::" cuts at the first "::"), a dict from chunk to document, or
-            a function that returns the document of a chunk. A document has the highest score of its
-            chunks, unless the policy `fold` says otherwise.
+        chunks: how to fold a run of chunks into documents: the delimiter before the number of a chunk
+            ("first:::" cuts at the first "::"), a dict from chunk to document, or a function that
+            returns the document of a chunk. A document gets the highest score of its chunks, unless
+            the policy `fold` says otherwise.
     """
 
 
-def takes(
-    record: type[InputOptions],
-) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Have a function take a record of options: `**options: Unpack[MeasuringOptions]`.
+class EvaluatingOptions(MeasuringOptions, TableOptions, total=False):
+    """The options of functions that compute every measure in the catalogue: `MeasuringOptions` and `TableOptions`."""
 
-    Other keywords are refused, the signature shows what there is, and the whole call keeps to the
-    cores that its engine allows.
+
+def takes(
+    record: type[object], defaults: Mapping[str, object] = MappingProxyType({})
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Make a function accept a record of options: `**options: Unpack[MeasuringOptions]`.
+
+    Other keywords are rejected, the signature shows the options with their defaults (None if not named), and
+    the whole call is limited to the cores that its engine allows.
     """
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         plain = inspect.signature(function)
         own = [each for each in plain.parameters.values() if each.kind is not each.VAR_KEYWORD]
         options = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=hint
+            )
             for name, hint in inspect.get_annotations(record).items()
         ]
         known = {each.name: None for each in (*own, *options)}
@@ -107,7 +137,7 @@ def takes(
 
 
 def naming_keywords(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Have a function refuse a keyword that it does not have with the one that was meant."""
+    """Make a function reject unknown keywords, with a suggestion."""
     plain = inspect.signature(function)
     known, placed = list(plain.parameters), _by_place(plain)
     others = [name for name in known if placed is not None and name not in placed][:2]
@@ -123,7 +153,7 @@ def naming_keywords(function: Callable[Parameters, Result]) -> Callable[Paramete
 
 
 def _taking_both(progress: Callable[..., object]) -> Callable[..., object]:
-    """Return a function of a share and a name: one of the share alone is called without the name.
+    """Return a function of a share and a name, even if `progress` accepts only the share.
 
     >>> shares = []
     >>> _taking_both(shares.append)(0.5, "run")
@@ -134,13 +164,13 @@ def _taking_both(progress: Callable[..., object]) -> Callable[..., object]:
         inspect.signature(progress).bind(0.0, "")
     except TypeError:
         return lambda share, _: progress(share)
-    except ValueError:  # of what is built in and says nothing of its arguments
+    except ValueError:  # built-in functions may lack a signature
         pass
     return progress
 
 
 def _by_place(signature: inspect.Signature) -> list[str] | None:
-    """Return the names of what a function takes by its place; None where that is any number."""
+    """Return the names of a function's positional parameters; None if it accepts any number."""
     kinds = {each.name: each.kind for each in signature.parameters.values()}
     if inspect.Parameter.VAR_POSITIONAL in kinds.values():
         return None
@@ -151,7 +181,7 @@ def _by_place(signature: inspect.Signature) -> list[str] | None:
 def _refuse_more(
     function: str, count: int, placed: Sequence[str] | None, such_as: str = ""
 ) -> None:
-    """Refuse more arguments by place than there are, with what goes there and how to give the rest."""
+    """Reject surplus positional arguments, and show the expected ones and how to pass the rest."""
     if placed is None or count <= len(placed):
         return
     taken = ", ".join(placed) or "nothing"
@@ -177,7 +207,7 @@ _SAME = {
     "results": ("run", "runs"), "predictions": ("run", "runs"), "base": ("baseline",),
     "qid": ("query",), "y_true": ("labels",), "y_score": ("scores",), "y_pred": ("scores",),
 }  # fmt: skip
-"""What other functions and other tools call a thing, and the names that it has here."""
+"""What other functions and tools call an option, and its name here."""
 
 
 def _meant(name: str, value: object, known: Collection[str]) -> str:

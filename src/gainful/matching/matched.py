@@ -1,42 +1,42 @@
-"""`Matched`: all that the measures need to know of a run and its judgments.
+"""`Matched`: everything that measures need to know about a run and its judgments."""
 
-Per query: the ranks and grades of the judged documents that were retrieved, how many
-documents were retrieved, and the grades of all judged documents.
-"""
-
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
+from gainful.errors import warn
+from gainful.measures.policy import Policy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched:
-    """Compressed rows by query, read-only; the one door between matching and measuring.
+    """Compressed rows by query, read-only: the only data that matching passes to measures.
 
-    The rows of query q are `offsets[q]:offsets[q+1]`, by rank and, within a tie block, by
-    grade descending; those of its pool are `pool_offsets[q]:pool_offsets[q+1]`. Where matching
-    goes to a depth, only rows with a rank down to it are there.
+    The rows of query q are `offsets[q]:offsets[q+1]`, by rank and, within a tie block, by descending grade;
+    its judged grades are `pool_offsets[q]:pool_offsets[q+1]`. If matching stops at a depth, only rows with
+    a rank down to that depth are included.
 
     Attributes:
         queries: (q,) ids of the judged queries.
         offsets: (q+1,) int64.
-        rank_first: (n,) int64, first rank of the block that documents with this score share.
-        rank_last: (n,) int64, last rank of the block; equal where there is no tie, and the same
-            object as `rank_first` where it is known that there is none at all.
+        rank_first: (n,) int64, first rank of the block of documents with this score.
+        rank_last: (n,) int64, last rank of the block; equal without a tie, and the same object as
+            `rank_first` if there are known to be no ties at all.
         rank: (n,) int64, after a tie rule that orders documents (doc, doc_ascending, order); `rank_first`
-            under one that treats a block as a whole (average, best, worst).
+            under a rule that treats a block as a whole (average, best, worst).
         grade: (n,) float64.
         retrieved: (q,) int64, length of the list that the ranks refer to.
-        seen: (q,) int64, how many of its documents were looked at: all, or where matching goes
-            to a depth, those with a score as high as the document at that rank.
+        seen: (q,) int64, the number of its documents that were examined: all, or if matching stops at a
+            depth, documents with at least the score of the document at that rank.
         pool_offsets: (q+1,) int64.
         pool_grades: (m,) float64, every judged grade of the query, descending.
-        unjudged: (q,) int64, documents looked at that had no judgment.
-        missing: (q,) bool, True where the run has no such query.
-        lowest_grade: of all judgments; infinite where there is none.
-        extra: ids of the run's queries that have no judgments.
+        unjudged: (q,) int64, examined documents without a judgment.
+        missing: (q,) bool, True if the run lacks the query.
+        lowest_grade: the lowest grade of all judgments; infinite without judgments.
+        extra: ids of the run's queries without judgments.
     """
 
     queries: tuple[str, ...]
@@ -55,10 +55,14 @@ class Matched:
     extra: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+        for name in _ARRAYS:
+            getattr(self, name).flags.writeable = False
+
+
+_ARRAYS = (
+    *("offsets", "rank_first", "rank_last", "rank", "grade", "retrieved", "seen"),
+    *("pool_offsets", "pool_grades", "unjudged", "missing"),
+)
 
 
 def offsets_of(lengths: Ints) -> Ints:
@@ -71,7 +75,7 @@ def offsets_of(lengths: Ints) -> Ints:
 
 
 def places_of(offsets: Ints) -> Ints:
-    """Return the place (n,) of each row within its query, from 1.
+    """Return the position (n,) of each row within its query, from 1.
 
     >>> places_of(np.array([0, 2, 2, 5]))
     array([1, 2, 1, 2, 3])
@@ -83,7 +87,7 @@ def places_of(offsets: Ints) -> Ints:
 
 
 def cut(matched: Matched, depth: int | None) -> Matched:
-    """Return only the rows down to a rank; the counts of documents stay as they are."""
+    """Return the rows down to a rank; the counts of documents stay unchanged."""
     if depth is None or (near := matched.rank <= depth).all():
         return matched
     rows = ("rank_first", "rank_last", "rank", "grade")
@@ -91,4 +95,68 @@ def cut(matched: Matched, depth: int | None) -> Matched:
         matched,
         offsets=np.concatenate(([0], np.cumsum(near)))[matched.offsets],
         **{field: getattr(matched, field)[near] for field in rows},
+    )
+
+
+def without_judgments(queries: tuple[str, ...], retrieved: Ints) -> Matched:
+    """Return queries with lists of given lengths (q,) and without judged documents."""
+    none = np.empty(0, np.int64)
+    offsets = np.zeros(len(queries) + 1, np.int64)
+    return Matched(
+        queries, offsets, none, none, none, np.empty(0), retrieved, retrieved, offsets, np.empty(0),
+        retrieved, retrieved == 0, np.inf,
+    )  # fmt: skip
+
+
+MARK = -1.0
+"""The grade that trec_eval, and pools to fill in, use for unjudged documents."""
+
+
+def without_negative(documents: Mapping[Any, float]) -> Mapping[Any, float]:
+    """Return the documents whose grade is not negative.
+
+    >>> without_negative({"a": 1, "b": -1, "c": 0})
+    {'a': 1, 'c': 0}
+    """
+    return {doc: grade for doc, grade in documents.items() if grade >= 0}
+
+
+def marks_in(grades: Floats) -> int:
+    """Return how many grades (m,) are −1; 0 if there are other negative grades.
+
+    >>> marks_in(np.array([2.0, -1.0, -1.0])), marks_in(np.array([2.0, -1.0, -2.0]))
+    (2, 0)
+    """
+    negative = grades[grades < 0]
+    return negative.size if (negative == MARK).all() else 0
+
+
+def warn_of_marks(grades: Floats, policy: Policy) -> None:
+    """Warn if −1 is the only negative grade (m,), given the caller's policy."""
+    if policy.negative == "auto":
+        tell_marks(marks_in(grades))
+
+
+def marks_among(batches: Sequence[Matched]) -> int:
+    """Return how many judged documents have the grade −1, if it is the only negative grade.
+
+    Most judgments have another lowest grade, which settles the question immediately.
+    """
+    if min((batch.lowest_grade for batch in batches), default=0.0) != MARK:
+        return 0
+    return marks_in(np.concatenate([batch.pool_grades for batch in batches]))
+
+
+def tell_marks(count: int, *, arrays: bool = False) -> None:
+    """Warn that `count` documents may be unjudged; do nothing if it is 0."""
+    if not count:
+        return
+    what = "labels" if arrays else "judgments"
+    documents, verb = (f"{count:,} documents", "have") if count > 1 else ("1 document", "has")
+    padding = "Padding is left out by mask. " if arrays else ""
+    warn(
+        f"{what}: {documents} {verb} the grade −1, the only negative one, which counts as judged and "
+        f"bad. If it marks what was not judged, set the policy negative=unjudged. {padding}If it is "
+        "a grade, say so with negative=keep.",
+        "judgments.marked-unjudged",
     )

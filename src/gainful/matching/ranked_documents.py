@@ -1,4 +1,4 @@
-"""The ranked list of one query, document by document: for showing, not for measuring."""
+"""Rank the documents of one query one by one, for display rather than for measures."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from gainful.message_texts import shown
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A document and the block of ranks that it may stand at (one rank where certain)."""
+    """A document and its block of possible ranks (a single rank without ties)."""
 
     doc: str
     rank_first: int
@@ -21,12 +21,12 @@ class Placed:
 def rank_documents(
     scores: Mapping[str, float], policy: Policy, worth: Callable[[str], float]
 ) -> list[Placed]:
-    """Order the documents of a query by score, ties by the policy.
+    """Order the documents of a query by score, and ties by the policy.
 
     Args:
         scores: document → score, higher is better.
         policy: with `ties` decided.
-        worth: the gain of a document, by which best and worst order tied ones.
+        worth: the gain of a document, by which the rules best and worst order ties.
 
     >>> [placed.doc for placed in rank_documents({"a": 1, "b": 1}, Policy(ties="doc"), len)]
     ['b', 'a']
@@ -38,7 +38,7 @@ def rank_documents(
     shared = policy.ties == "average"
     for score in sorted(blocks, reverse=True):
         first, last = len(placed) + 1, len(placed) + len(blocks[score])
-        if first == last:  # as most are
+        if first == last:  # the usual case
             placed.append(Placed(blocks[score][0], first, last))
             continue
         for rank, doc in enumerate(_order(blocks[score], policy.ties, worth), first):
@@ -47,11 +47,11 @@ def rank_documents(
 
 
 class Ranking:
-    """The documents of a query by score, for those whose ranks are asked for.
+    """The documents of a query by score, with ranks computed on request.
 
     >>> ranking = Ranking({"a": 1.0, "b": 1.0, "c": 3.0}, Policy(ties="doc"), len)
-    >>> ranking.placed("a"), [placed.doc for placed in ranking.down_to(2)]
-    (Placed(doc='a', rank_first=3, rank_last=3), ['c', 'b'])
+    >>> ranking.ranks("a"), [placed.doc for placed in ranking.down_to(2)]
+    ((3, 3), ['c', 'b'])
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Ranking:
         return len(self.scores)
 
     def down_to(self, depth: int | None) -> list[Placed]:
-        """Return the documents in rank order, those whose ranks begin down to a depth."""
+        """Return the documents in rank order whose ranks begin down to a depth."""
         if depth is None or depth >= len(self):
             return rank_documents(self.scores, self._policy, self._worth)
         edge = self._ascending[-depth]
@@ -72,13 +72,8 @@ class Ranking:
         placed = rank_documents(near, self._policy, self._worth)
         return placed if len(placed) == depth else [p for p in placed if p.rank_first <= depth]
 
-    def placed(self, doc: str) -> Placed | None:
-        """Return where a document stands; None where it does not."""
-        ranks = self.ranks(doc)
-        return None if ranks is None else Placed(doc, *ranks)
-
     def ranks(self, doc: str) -> tuple[int, int] | None:
-        """Return the first and the last rank that a document may stand at; None where it does not."""
+        """Return the first and the last possible rank of a document; None if it isn't in the list."""
         score = self.scores.get(doc)
         if score is None:
             return None
@@ -93,9 +88,9 @@ class Ranking:
 
 
 def by_score(scores: Mapping[str, float], depth: int | None = None, ties: str = "doc") -> list[str]:
-    """Order the documents of a query by score, down to a depth; equal scores by a rule of the policy.
+    """Order the documents of a query by score, down to a depth, and equal scores by a rule of the policy.
 
-    A rule that leaves their order open orders them by id, descending.
+    Under a rule that doesn't order them, equal scores are ordered by id, descending.
 
     >>> by_score({"a": 1, "b": 1, "c": 2}, 2), by_score({"a": 1, "b": 1, "c": 2}, 2, "order")
     (['c', 'b'], ['c', 'a'])

@@ -1,107 +1,80 @@
-"""`Reader` and `Judgments`: judgments and runs of any kind, each opened once, under one policy."""
+"""`Reader` and `open_input`: open judgments and runs of any kind once, under one policy.
+
+Code for a single kind of input is imported where it is chosen, so that commands start faster.
+"""
 
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gainful import arguments
-from gainful.errors import warn
-from gainful.inputs.cores import at_most, cached_property
-from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.files import are_the_same
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, RunInOrder
-from gainful.inputs.id_types import IdType, decided_type
-from gainful.inputs.identifiers import in_order
-from gainful.inputs.run_and_judgment_columns import Columns, asked_columns, read_columns
+from gainful.arithmetic.cores import at_most, cached_property
+from gainful.errors import InputError, warn
 from gainful.matching.chunks_to_documents import Chunks, read_chunks, refuse_in_place
-from gainful.matching.input import Fetch, Input
-from gainful.matching.matched import Matched
-from gainful.matching.minus_one_marks import marks_among, tell_marks
-from gainful.matching.open_input import open_input
-from gainful.matching.swapped_inputs import swapped_inputs
+from gainful.matching.input import Fetch, Input, Judgments
+from gainful.matching.input_kinds.table_input import TableInput
+from gainful.matching.matched import Matched, tell_marks
 from gainful.measures.policy import Policy
+from gainful.rows import mistakes
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.files import (
+    LocalFile,
+    are_the_same,
+    judgments_in_folder,
+    kept_file,
+    parts_of,
+    path_of,
+    refuse_open_file,
+    unpacked,
+)
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, RunInOrder
+from gainful.rows.id_types import UNTYPED, IdType, decided_type, type_of_ids
+from gainful.rows.identifiers import in_order
+from gainful.rows.input_types import Run, TableLike
+from gainful.rows.mistakes import Sample
+from gainful.rows.run_and_judgment_columns import (
+    Columns,
+    asked_columns,
+    assessor_in,
+    find_columns,
+    kind_by_columns,
+    read_columns,
+)
+from gainful.rows.table_source import (
+    Source,
+    TextState,
+    is_lasting,
+    json_lines,
+    plain_arrays,
+    with_events_in_records,
+    with_events_in_text,
+)
+from gainful.rows.text_formats import Layout, recognise
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from gainful.matching.dict_table_conversion import Documents
-    from gainful.matching.judgment_table import JudgmentTable
     from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
-    from gainful.matching.spark.spark_judgments import SparkJudgments
+    from gainful.rows.shapes import Records
 
-_NONE: Mapping[str, Any] = MappingProxyType({})
-
-
-class Judgments:
-    """Judgments under a policy: read once, whatever the kinds of the runs beside them.
-
-    Attributes:
-        given: the judgments, opened.
-        policy: as the caller gives it.
-        told_swapped: whether it was said of them that they look like a run.
-    """
-
-    def __init__(self, given: Input, policy: Policy) -> None:
-        self.given, self.policy = given, policy
-        self._marks: int | None = None
-        self.told_swapped = False
-        self._on_spark: SparkJudgments | None = None
-
-    @cached_property
-    def documents(self) -> "Documents":
-        """The judgments as a dict of dicts."""
-        return self.given.documents(self.policy)
-
-    @cached_property
-    def table(self) -> "JudgmentTable":
-        """The judgments as a table on the engine."""
-        from gainful.matching.judgment_table import prepare
-
-        return prepare(self.given.session, self.given.table(self.policy), self.policy)
-
-    @cached_property
-    def has_bare_queries(self) -> bool:
-        """Whether queries stand without documents, which no table can hold."""
-        return bool(self.given.bare_queries())
-
-    @cached_property
-    def lowest_grade(self) -> float:
-        """The lowest of all grades; infinite where there is none."""
-        return self.given.lowest_grade(self)
-
-    def on_spark(self, session: "SparkSession") -> "SparkJudgments":
-        """Return the judgments on Spark."""
-        if self._on_spark is None:
-            self._on_spark = self.given.judged_on_spark(session, self.policy)
-        return self._on_spark
-
-    def look_for_marks(self, matched: Matched) -> None:
-        """Look for marks among what was matched, unless they are known."""
-        if self._marks is None:
-            self._marks = marks_among([matched])
-
-    @property
-    def marks(self) -> int | None:
-        """How many grades of −1 may mean not judged; None while nobody has looked."""
-        if self._marks is None and self._on_spark is not None:
-            self._marks = self._on_spark.facts().marks
-        return self._marks
+_NONE: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Opens judgments and runs, and asks them what is needed.
+    """Opens judgments and runs, and provides what measures need.
 
     Attributes:
-        given: what the caller gave as judgments.
-        policy: as the caller gives it, `fold` decided.
-        session: of the engine.
-        columns: names of columns, by what they hold, and ids of queries for lists without.
-        chunks: how to fold chunks to documents.
-        of_dialect: whether the policy is that of a tool, which orders the ties of every run by id.
+        given: the caller's judgments.
+        policy: the caller's policy, with `fold` decided.
+        session: the engine's session.
+        columns: column names by role, and the query ids of lists of lists.
+        chunks: how to fold chunks into documents.
+        of_dialect: whether the policy is a tool's, which orders the ties of every run by id.
     """
 
     given: object
@@ -111,9 +84,10 @@ class Reader:
     chunks: Chunks | None
     of_dialect: bool = False
     _opened: dict[tuple[str, int], tuple[object, Input]] = field(default_factory=dict)
+    _looked_at: list[Input] = field(default_factory=list)  # for ranks given as scores
 
     def under(self, policy: Policy) -> "Reader":
-        """Return a reader of the same inputs under another policy; nothing is opened again."""
+        """Return a reader of the same inputs under another policy; nothing is reopened."""
         decided = policy.folding(chunks=self.chunks is not None)
         return replace(self, policy=decided, chunks=read_chunks(self.chunks, decided))
 
@@ -123,42 +97,40 @@ class Reader:
         return Judgments(self._open(self.given, JUDGMENTS), self.policy)
 
     def open_judgments(self) -> None:
-        """Open the judgments before any run, so that what is said of them names none."""
+        """Open the judgments before any run, so that errors about them don't name a run."""
         _ = self.judgments
 
     def run(self, given: object) -> Input:
-        """Open a run, or return it where it was opened before."""
+        """Return a run, opened once."""
         return self._open(given, RUN)
 
-    def forget(self, run: object) -> None:
-        """Let go of a run of which nothing more is asked."""
+    def forget(self, run: Run) -> None:
+        """Release a run that is no longer needed."""
         _, opened = self._opened.pop((RUN.name, id(run)), (None, None))
         if opened is not None:
+            self._looked_at[:] = [each for each in self._looked_at if each is not opened]
             opened.release()
 
     def _open(self, given: object, kind: Kind) -> Input:
         key = kind.name, id(given)
         if key not in self._opened:
-            # What was given is kept with it, so that nothing else gets its id.
+            # The input is kept as well, so that no other object gets its id.
             self._opened[key] = given, open_input(given, kind, self.columns, self.session)
         return self._opened[key][1]
 
     @property
     def has_ids(self) -> bool:
-        """Whether documents have ids, which labels with qid: have not."""
+        """Whether documents have ids, unlike labels with qid:."""
         return self.judgments.given.has_ids
 
-    def query_type(self, *runs: object) -> IdType:
-        """Return the type in which the ids of queries come back: that of the first of some runs.
-
-        Where it is a text file, which has no types, that of the next, or of the judgments, counts.
-        """
+    def query_type(self, *runs: Run) -> IdType:
+        """Return the type of query ids in results: the type in the first typed run, or else in the judgments."""
         return decided_type(each.query_type for each in self._inputs(runs))
 
-    def doc_type(self, *runs: object) -> IdType:
-        """Return the type in which the ids of documents come back, as `query_type` has that of queries.
+    def doc_type(self, *runs: Run) -> IdType:
+        """Return the type of document ids in results, like `query_type`.
 
-        A run of chunks has the ids of these, and the judgments alone those of documents.
+        A run of chunks has ids of chunks, so only the judgments count.
         """
         return decided_type(each.doc_type for each in self._inputs(() if self.chunks else runs))
 
@@ -167,97 +139,100 @@ class Reader:
         judgments = [] if self.given is None else [self.judgments.given]
         return [*map(self.run, runs), *judgments]
 
-    def decided(self, run: object) -> Policy:
-        """Return the policy with the rule for ties decided, as a run has it."""
+    def decided(self, run: Run) -> Policy:
+        """Return the policy with the tie rule decided for a run."""
         opened = self.run(run)
         return self.policy.resolved(ids=opened.has_ids, in_order=self._is_in_order(opened))
 
     def _is_in_order(self, run: Input) -> bool:
         return run.in_order and not self.of_dialect
 
-    def match(self, run: object, depth: int | None = None) -> tuple[Matched, Policy]:
-        """Match a run down to a depth; also return the policy with the rule for ties decided."""
+    def match(self, run: Run, depth: int | None = None) -> tuple[Matched, Policy]:
+        """Match a run down to a depth; also return the policy with the tie rule decided."""
         opened, judgments = self.run(run), self.judgments
         opened.refuse_unfit(judgments.given)
         decided = self.decided(run)
         matched = opened.match(judgments, decided, depth, self.chunks)
         judgments.look_for_marks(matched)
-        opened.warn_of_ranks()  # when nothing is wrong with it
-        self._warn_if_swapped(opened)
+        self._warn_of_ranks(opened)  # after the run has been found valid
+        self._warn_of_mistakes(opened)
         return matched, decided
 
-    def warn_if_same(self, run: object) -> None:
-        """Warn where a run is the file, or the object, that the judgments are."""
+    def warn_if_same(self, run: Run) -> None:
+        """Warn if a run and the judgments are the same file or object."""
         same = are_the_same(self.given, run)
         if same and self.judgments.given.taken_from == self.run(run).taken_from:
-            warn(f"judgments and run are the same {same}.")
+            warn(f"judgments and run are the same {same}.", "input.swapped")
 
-    def _warn_if_swapped(self, run: Input) -> None:
-        """Warn once where the judgments are probably a run, unless the caller says where the grades are."""
-        judgments = self.judgments
-        said = JUDGMENTS.number in asked_columns(JUDGMENTS, self.columns)
-        if said or judgments.told_swapped:
-            return
-        given = judgments.given
-        rows = given.first_rows()
-        slip = swapped_inputs(rows, run.first_rows, given.taken_from, ranked=given.ranked)
-        if slip is not None:
-            judgments.told_swapped = True
-            warn(f"judgments, run: {slip.odd}. {slip.remedy}")
+    def _warn_of_ranks(self, run: Input) -> None:
+        """Warn once if the scores of a run look like ranks."""
+        if not any(each is run for each in self._looked_at):
+            self._looked_at.append(run)
+            run.warn_of_ranks()
+
+    def _warn_of_mistakes(self, run: Input) -> None:
+        """Warn once about each mistake that a sample shows."""
+        given, warned = self.judgments.given, self.judgments.warned
+        named = JUDGMENTS.number in asked_columns(JUDGMENTS, self.columns)
+        sample = Sample(given.first_rows, run.first_rows, given.taken_from, given.ranked, named)
+        for rule in mistakes.MISTAKES:
+            if rule.find is not None and rule.warned and rule.name not in warned:
+                for slip in rule.find(sample):
+                    warned.add(rule.name)
+                    warn(f"judgments, run: {slip.odd}. {slip.remedy}", "input.swapped")
 
     def warn_of_marks(self) -> None:
-        """Warn where −1 is the only negative grade, and the policy does not say what it means.
+        """Warn if −1 is the only negative grade, and the policy doesn't define its meaning.
 
-        A run was matched before.
+        A run must have been matched before.
         """
         if self.policy.negative == "auto" and self.judgments.marks is not None:
             tell_marks(self.judgments.marks)
 
     def is_on_spark(self, runs: Iterable[object]) -> bool:
-        """Return whether the judgments or one of some runs are on Spark."""
+        """Return whether the judgments or any of some runs are on Spark."""
         opened = [self.judgments.given, *map(self.run, runs)]
         return any(each.spark is not None for each in opened)
 
-    def on_spark(self, run: object, depth: int | None = None) -> "tuple[RunWithJudgments, Policy]":
-        """Bring judgments and a run to Spark, where one of them is.
+    def on_spark(self, run: Run, depth: int | None = None) -> "tuple[RunWithJudgments, Policy]":
+        """Bring judgments and a run to Spark, if one of them is there.
 
-        The other is on this machine, and so small beside it. Also returns the policy with the rule
-        for ties decided.
+        The other one is on this machine, and therefore small. Also returns the policy with the tie rule decided.
         """
         opened, judgments = self.run(run), self.judgments
         sessions = (judgments.given.spark, opened.spark)
         session = next(each for each in sessions if each is not None)
-        # Imported here because a run on this machine needs none of it.
-        from gainful.inputs.spark_frames import errors_of_spark, functions
+        # Imported here because runs on this machine don't need it.
         from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
         from gainful.matching.spark.plan import Plan, refuse_orders
+        from gainful.rows.spark_frames import errors_of_spark, functions
 
         with errors_of_spark():
-            functions()  # says how to get Spark
+            functions()  # raises if Spark isn't installed
             decided = self.decided(run)
             refuse_orders(decided)
             judged = judgments.on_spark(session)
             rows = opened.returned_on_spark(session, self.policy)
             lowest = judged.facts().lowest if decided.absent == "lowest" else math.inf
             plan = Plan(decided, depth, self.chunks, lowest)
-            self._warn_if_swapped(opened)
+            self._warn_of_mistakes(opened)
             return RunWithJudgments(judged, rows, plan), decided
 
-    def documents(self, run: object, query: str) -> "tuple[Documents, Documents]":
+    def documents(self, run: Run, query: str) -> "tuple[Documents, Documents]":
         """Return the judgments and the run of one query as dicts, with the ids of all queries.
 
-        Queries other than the one asked for may stand without documents.
+        Other queries may be empty.
         """
         judged = self.judgments.given.documents_of(query, self.policy)
         opened = self.run(run)
         returned = opened.documents_of(query, self.policy)
-        opened.warn_of_ranks()
+        self._warn_of_ranks(opened)
         return judged, returned
 
-    def returned(self, run: object, depth: int | None = None) -> dict[str, Mapping[str, float]]:
-        """Return the scores of every query's documents, as the policy has them.
+    def returned(self, run: Run, depth: int | None = None) -> dict[str, Mapping[str, float]]:
+        """Return the scores of every query's documents under the policy.
 
-        With a depth, those that stand below it may be left out.
+        With a depth, documents below it may be left out.
         """
         from gainful.matching import dict_matching
 
@@ -271,14 +246,14 @@ class Reader:
             scores[query] = dict_matching.returned_of(found, query, decided, self.chunks)
             dict_matching.sorted_numbers(
                 scores[query], "score", "run", query
-            )  # says what is no number
-        opened.warn_of_ranks()
+            )  # raises for values that aren't numbers
+        self._warn_of_ranks(opened)
         return scores
 
     def judged_and_returned(
-        self, run: object
+        self, run: Run
     ) -> "Iterator[tuple[str, Mapping[str, float], Mapping[str, float]]]":
-        """Yield each judged query that a run has with its grades and scores, as the policy has them."""
+        """Yield each judged query in a run with its grades and scores under the policy."""
         from gainful.matching import dict_matching
 
         decided = self.decided(run)
@@ -286,7 +261,9 @@ class Reader:
         returned = self.returned(run)
         for query in in_order(judged.keys() & returned.keys()):
             grades = dict_matching.judged_of(judged[query], query, decided)
-            dict_matching.sorted_numbers(grades, "grade", "judgments", query)  # what is no number
+            dict_matching.sorted_numbers(
+                grades, "grade", "judgments", query
+            )  # raises for values that aren't numbers
             yield (
                 query,
                 *dict_matching.treat_unjudged(decided.unjudged, query, grades, returned[query]),
@@ -294,17 +271,16 @@ class Reader:
 
     @property
     def _changes_scores(self) -> bool:
-        """Whether who stands above a depth is known only when all documents were read."""
+        """Return whether documents above a depth are known only after all documents have been read."""
         policy = self.policy
         usual = (policy.duplicates, policy.drop_self, policy.precision) == ("error", "no", "double")
-        # The engine hands over what it has cut in any order.
+        # The engine returns the rows of a cut in any order.
         return not usual or policy.ties == "order" or self.chunks is not None
 
-    def lists(self, run: object, depth: int | None = None) -> dict[str, list[str]]:
+    def lists(self, run: Run, depth: int | None = None) -> dict[str, list[str]]:
         """Return the documents of every query of a run in rank order, down to a depth.
 
-        Documents with equal scores are in the order of the policy, by id, descending, where that
-        leaves it open.
+        Equal scores are ordered by the policy, or by id, descending, if it doesn't order them.
         """
         from gainful.matching.ranked_documents import by_score
 
@@ -315,17 +291,17 @@ class Reader:
         }
 
     def judged_of(self, queries: Sequence[str]) -> Fetch:
-        """Read some queries of the judgments; the function returned hands out some of them."""
+        """Read some queries of the judgments; return a function that returns any of them."""
         return self.judgments.given.choose(queries, self.policy)
 
-    def returned_of(self, run: object, queries: Sequence[str]) -> Fetch:
-        """Read some queries of a run; the function returned hands out some of them."""
+    def returned_of(self, run: Run, queries: Sequence[str]) -> Fetch:
+        """Read some queries of a run; return a function that returns any of them."""
         return self.run(run).choose(queries, self.policy)
 
 
 @contextmanager
 def opened_session(options: Mapping[str, Any]) -> Iterator[Session]:
-    """Open the engine of some `ReadingOptions`, and keep to the cores that it allows."""
+    """Open the engine for some `ReadingOptions`, limited to the cores that it allows."""
     progress = options.get("progress")
     arguments.function(progress, "progress")
     with Session(options.get("engine"), progress) as session, at_most(session.engine.threads):
@@ -335,22 +311,232 @@ def opened_session(options: Mapping[str, Any]) -> Iterator[Session]:
 
 @contextmanager
 def reading(
-    judgments: object, policy: Policy, options: Mapping[str, Any] = _NONE
+    judgments: TableLike | None, policy: Policy, options: Mapping[str, Any] = _NONE
 ) -> Iterator[Reader]:
-    """Yield a reader of judgments, which opens each input when it is first asked for it.
+    """Yield a reader of judgments, which opens each input on first use.
 
     Args:
-        judgments: as the caller gives them.
+        judgments: the caller's judgments.
         policy: the caller's, or a dialect's.
-        options: `MeasuringOptions`, of which columns, queries, chunks, engine, progress and whether
-            there is a dialect matter here.
+        options: `MeasuringOptions`; only columns, queries, chunks, engine, progress and the presence
+            of a dialect matter here.
     """
     columns, chunks = options.get("columns"), options.get("chunks")
     decided = policy.folding(chunks=chunks is not None)
-    names = read_columns(columns, options.get("queries"), options.get("assessors"))
+    of_items = any(options.get(table) is not None for table in ("items", "vectors", "history"))
+    of_subtopics = options.get("subtopics") is not None
+    names = read_columns(
+        columns,
+        options.get("queries"),
+        options.get("assessors"),
+        subtopics=of_subtopics,
+        recommending=of_items,
+    )
     folding = read_chunks(chunks, decided)
     with opened_session(options) as session:
         of_dialect = options.get("dialect") is not None
         yield Reader(judgments, decided, session, names, folding, of_dialect)
-    if names is not columns:  # else they are checked where they were read
+    if names is not columns:  # otherwise, they were checked when they were read
         names.refuse_unused()
+
+
+def open_input(
+    given: object, kind: Kind, columns: Columns, session: Session, *, checked: bool = True
+) -> Input:
+    """Open the caller's input.
+
+    Values in JSON that aren't numbers raise an error with their location; unless `checked`, they stay in the
+    dict for `check` to report.
+    """
+    refuse_open_file(given, kind.name)
+    rule = columns.use_assessors() if kind is JUDGMENTS else None
+    if rule is not None:
+        return _open_assessed(given, columns, rule, session)
+    if isinstance(given, str | os.PathLike | LocalFile):
+        opened = _open_path(given, kind, columns, session, checked=checked)
+    else:
+        opened = _open_object(given, kind, columns, session, checked=checked)
+        opened.again = given if is_lasting(given) or opened.spark is not None else None
+    if opened.kind.ignored:
+        warn(
+            f"{opened.name}: each row counts as grade 1, whatever stands in the column "
+            f"{opened.kind.ignored!r}. Give grades to tell events apart; or say that there are none: "
+            "columns grade= (None in Python)."
+        )
+    return opened
+
+
+def _open_assessed(given: object, columns: Columns, rule: object, session: Session) -> Input:
+    """Open judgments of several assessors, merged by the caller's rule."""
+    from gainful.matching.input_kinds.dict_input import DictInput
+    from gainful.rows.several_assessors import read_assessed
+    from gainful.rows.spark_frames import refuse_spark
+
+    refuse_spark(given, JUDGMENTS.name)
+    judged = read_assessed(given, columns, rule, session)
+    opened = DictInput(judged.documents, JUDGMENTS, JUDGMENTS.name, session, judged.types)
+    opened.again = judged.documents
+    return opened
+
+
+def _open_object(
+    given: object, kind: Kind, columns: Columns, session: Session, *, checked: bool
+) -> Input:
+    if isinstance(given, Mapping):
+        return _open_shape(given, kind, kind.name, columns, session, checked=checked)
+    from gainful.rows.spark_frames import is_spark
+
+    if is_spark(given):
+        from gainful.matching.input_kinds.spark_input import SparkInput
+
+        return SparkInput(given, kind, columns, session)
+    from gainful.rows.parquet_and_frame_tables import open_frame, refuse_series, rows_in
+    from gainful.rows.records_of_lists import holds_documents
+
+    refuse_series(given, kind, columns)
+    if any(holds_documents(row, kind, columns) for row in rows_in(given, 1)):
+        return _open_shape(rows_in(given), kind, kind.name, columns, session)
+    found = open_frame(given, kind, columns, session)
+    if isinstance(found, Source):
+        return TableInput(found, session)
+    records = given if found is None else found
+    return _open_shape(records, kind, kind.name, columns, session)
+
+
+def _open_parquet(
+    parts: Sequence[Path], kind: Kind, name: str, columns: Columns, session: Session
+) -> Input:
+    from gainful.rows.parquet_and_frame_tables import parquet
+
+    found = parquet(parts, kind, columns, session, name)
+    if isinstance(found, Source):
+        return TableInput(found, session)
+    return _open_shape(found, kind, name, columns, session)
+
+
+def _open_shape(
+    given: object,
+    kind: Kind,
+    name: str,
+    columns: Columns,
+    session: Session,
+    *,
+    from_file: bool = False,
+    checked: bool = True,
+) -> Input:
+    """Open a Python object, or the value of a JSON file, whose ids are text, as in all text files."""
+    from gainful.matching.input_kinds.dict_input import DictInput
+    from gainful.matching.input_kinds.id_array_input import IdArrayInput, is_id_array
+    from gainful.rows.shapes import Records, read_shape
+
+    if kind is RUN and is_id_array(given):
+        queries = columns.use_queries()
+        if queries is not None and len(queries) == len(given):
+            return IdArrayInput(given, queries, kind, session)
+    content = read_shape(given, kind, columns, name)
+    if content is None:
+        raise InputError(
+            name,
+            f"a dict {{query: {{doc: {kind.number}}}}} or {{query: [doc, …]}}, rows, the path of a "
+            "file, or a data frame",
+            type(given).__name__,
+        )
+    types = (UNTYPED, UNTYPED) if from_file else None
+    if isinstance(content, Mapping):
+        if from_file:
+            from gainful.rows.nested_json import checked_documents
+
+            content = checked_documents(content, kind, name, checked=checked)
+        elif checked and content is not given:
+            from gainful.matching.dict_matching import refuse_arrays
+
+            for query, inner in content.items():
+                refuse_arrays(inner, kind.number, name, query)
+        return DictInput(content, kind, name, session, types)
+    if isinstance(content, Records):
+        source = _records(content, columns, session)
+        if not from_file:
+            keys = source.layout.names
+            query, doc = (keys[place] for place in source.layout.places[:2])
+            source = replace(
+                source,
+                query_type=type_of_ids(record[query] for record in content.records),
+                doc_type=type_of_ids(record[doc] for record in content.records),
+            )
+        return TableInput(source, session)
+    opened = DictInput(content.documents, kind, name, session, types or content.types)
+    opened.taken_from = content.taken_from
+    return opened
+
+
+def _open_path(
+    given: str | os.PathLike[str] | LocalFile,
+    kind: Kind,
+    columns: Columns,
+    session: Session,
+    *,
+    checked: bool,
+) -> Input:
+    file = given
+    if not isinstance(file, LocalFile):
+        name = path_of(file)
+        if kind.name == JUDGMENTS.name:
+            name = judgments_in_folder(name)
+        parts = parts_of(name)
+        if parts is not None:
+            opened = _open_parquet(parts, kind, name, columns, session)
+            opened.again = given
+            return opened
+        file = kept_file(name, session)
+    opened = _open_file(unpacked(file, session), kind, columns, session, checked=checked)
+    opened.again = given if file.holder is None else file
+    return opened
+
+
+def _open_file(
+    file: LocalFile, kind: Kind, columns: Columns, session: Session, *, checked: bool
+) -> Input:
+    layout = recognise(file, kind, columns)
+    match layout.format:
+        case "parquet":
+            return _open_parquet([file.path], kind, file.name, columns, session)
+        case "json":
+            from gainful.rows.nested_json import read_json
+
+            value = read_json(file)
+            return _open_shape(
+                value, kind, file.name, columns, session, from_file=True, checked=checked
+            )
+        case "letor" | "predictions":
+            from gainful.matching.input_kinds import label_and_prediction_input
+            from gainful.rows import letor
+
+            if layout.format == "letor":
+                labels = letor.read_labels(file)
+                return label_and_prediction_input.LabelInput(labels, kind, session)
+            predictions = letor.read_predictions(file)
+            return label_and_prediction_input.PredictionInput(predictions, kind, session)
+        case "jsonl":
+            source = json_lines(file, kind, columns, session)
+        case _:
+            kind = kind_by_columns(layout.names, kind, columns)
+            state = TextState.UNSEEN
+            source = Source(kind, file.name, "", strict=True, file=file, layout=layout, state=state)
+    known = with_events_in_text(source.kind, source.file or file, source.layout, session)
+    return TableInput(replace(source, kind=known), session)
+
+
+def _records(found: "Records", columns: Columns, session: Session) -> Source:
+    """Return a list of JSON objects as a table."""
+    names, where = (*found.records[0],), found.name
+    kind = with_events_in_records(kind_by_columns(names, found.kind, columns), found.records)
+    found = replace(found, kind=kind)
+    arrays = found.arrays(columns)
+    table = session.register_later(found.kind.name, arrays)
+    # No number is missing; but the engine reads NaN in an array as missing.
+    number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
+    places = find_columns(names, found.kind, columns, where)
+    layout = Layout("json", names=names, places=places, assessor=assessor_in(names, columns))
+    select = f"SELECT * REPLACE ({number}) FROM {table}"
+    plain = None if found.kind.ascending else plain_arrays(arrays)
+    return Source(found.kind, where, select, strict=True, layout=layout, plain=plain)

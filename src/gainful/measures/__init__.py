@@ -1,6 +1,7 @@
-"""WHAT is measured: measures, their notation and the policy, as frozen values.
+"""Measures, their notation and the policy, as frozen values.
 
-Its public names are what the catalogue, the dialects and the policy consist of.
+The public names list the families, the dialects and the choices of a policy, and define custom
+measures.
 """
 
 from gainful import _offer

@@ -1,22 +1,22 @@
-"""The dialects: one row for each tool."""
+"""The dialects: one entry per tool."""
 
 import difflib
 from collections.abc import Iterable
 
 from gainful.errors import MeasureError
-from gainful.measures.dialect import Dialect, Grades
 from gainful.measures.policy import Policy
+from gainful.measures.tool_dialect import Dialect, Grades
 from gainful.measures.written_numbers import Range
 from gainful.message_texts import shown
 
-_LONGEST = 100  # no name is nearly as long
-_NEAREST = 3  # names that are suggested for another
+_LONGEST = 100  # characters; longer names get no suggestion
+_NEAREST = 3  # names to suggest
 _HIGHEST_OF_GDEVAL, _LABELS_OF_LIGHTGBM, _HIGHEST_OF_XGBOOST = 4, 31, 31
 
 _WHOLE = Grades(
     Range(whole=True),
     "whole grades",
-    "trec_eval reads whole numbers and cuts off what follows the point.",
+    "trec_eval reads whole numbers and truncates fractions.",
 )
 _NO_FLOATS = Grades(
     Range(whole=True), "whole grades", "pytrec_eval raises a TypeError for grades that are floats."
@@ -30,34 +30,34 @@ _GDEVAL = Grades(
 _NOT_NEGATIVE = Grades(
     Range(0),
     "grades from 0",
-    "ndcg_score raises a ValueError for negative y_true; dcg_score takes it.",
+    "ndcg_score raises a ValueError for a negative y_true; dcg_score accepts it.",
     family="nDCG",
 )
 _LIGHTGBM = Grades(
     Range(0, _LABELS_OF_LIGHTGBM - 1, whole=True),
     "whole grades from 0 to 30",
-    "LightGBM takes labels as places in label_gain, which has 31 entries.",
+    "LightGBM uses labels as indices into label_gain, which has 31 entries.",
 )
 _XGBOOST = Grades(
     Range(0, _HIGHEST_OF_XGBOOST, whole=True),
     "whole grades from 0 to 31",
-    "XGBoost refuses other labels with its exponential gain; ndcg_exp_gain=False takes them.",
+    "With its exponential gain, XGBoost rejects other labels; with ndcg_exp_gain=False it accepts them.",
     gain="exp2",
 )
-_PADDING = Grades(Range(0), "grades from 0", "A negative label marks padding, which is left out.")
+_PADDING = Grades(Range(0), "grades from 0", "A negative label marks padding, which is ignored.")
 _RATED = Grades(
     Range(0, above=True),
     "grades above 0",
-    "Every row of the truth counts as relevant: leave the others out.",
+    "Every row of the ground truth counts as relevant, so leave out documents that aren't.",
 )
 
 _TREC = {"ties": "doc", "negative": "zero", "missing": "skip"}
 _IN_LIST = {"ideal": "retrieved"}
 _EXP2 = {"gain": "exp2"}
-_OPEN = "The tool leaves the order of ties to its sorting."
+_OPEN = "The order of ties depends on the tool's sorting algorithm."
 _SINGLE = "Computed in single precision."
-_GIVEN = "The tool takes a list as it is given."
-_BELOW = "It divides by an ideal below 0, too; here such a query is empty."
+_GIVEN = "The tool uses a list in the given order."
+_BELOW = "The tool also divides by an ideal below 0; here such a query counts as one without relevant documents."
 
 DIALECTS = (
     Dialect(
@@ -76,14 +76,14 @@ DIALECTS = (
         digits=4,
         note="Compares scores as float64. With -c, missing queries count as 0.",
         on_missing="The dialect trec_eval-9 leaves such queries out. Without a dialect they count as 0, as "
-        "with the option -c of trec_eval.",
+        "with trec_eval's option -c.",
     ),
     Dialect(
         "pytrec_eval",
         "pytrec_eval and pytrec-eval-terrier, which are trec_eval 9",
         policy=Policy(**_TREC, precision="single"),
         grades=_NO_FLOATS,
-        note="A missing query has no entry in the result, so that means over it leave it out.",
+        note="A missing query has no entry in the result, so means over the result leave it out.",
     ),
     Dialect(
         "ir_measures",
@@ -100,7 +100,7 @@ DIALECTS = (
         cutoff=20,
         grades=_GDEVAL,
         digits=5,
-        note="Its ERR@20 is ERR(max=4)@20, and leaves out topics without a relevant document, too.",
+        note="Its ERR@20 is ERR(max=4)@20, which also leaves out topics without a relevant document.",
     ),
     Dialect(
         "ranx",
@@ -119,7 +119,7 @@ DIALECTS = (
         names={"ndcg_score": "nDCG", "dcg_score": "DCG"},
         grades=_NOT_NEGATIVE,
         lists=True,
-        note="A list of one document is an error there.",
+        note="The tool raises an error for a list with a single document.",
     ),
     Dialect(
         "torchmetrics",
@@ -128,7 +128,7 @@ DIALECTS = (
         policy=Policy(ties="average", negative="both", missing="skip", precision="single"),
         names={"RetrievalNormalizedDCG": "nDCG", "retrieval_normalized_dcg": "nDCG"},
         lists=True,
-        note=f"{_SINGLE} A query whose grades sum to 0 is 0 there, also if some are positive. {_BELOW}",
+        note=f"{_SINGLE} The tool scores 0 for a query whose grades sum to 0, even if some are positive. {_BELOW}",
     ),
     Dialect(
         "lightgbm",
@@ -137,7 +137,7 @@ DIALECTS = (
         policy=Policy(ties="order", empty="one", missing="skip"),
         grades=_LIGHTGBM,
         lists=True,
-        note="Without eval_at it is that at 1, 2, 3, 4 and 5: give the cutoffs.",
+        note="Without eval_at, the tool uses the cutoffs 1, 2, 3, 4 and 5; name the cutoffs here.",
     ),
     Dialect(
         "xgboost",
@@ -147,7 +147,7 @@ DIALECTS = (
         cutoff=32,
         grades=_XGBOOST,
         lists=True,
-        note="Without a cutoff it is that at 32.",
+        note="Without a cutoff, the tool uses 32.",
     ),
     Dialect(
         "catboost",
@@ -155,7 +155,7 @@ DIALECTS = (
         settings=_IN_LIST,
         policy=Policy(ties="worst", negative="both", empty="one", missing="skip"),
         lists=True,
-        note="type=Exp is gain=exp2, denominator=Position is discount=reciprocal.",
+        note="type=Exp is gain=exp2; denominator=Position is discount=reciprocal.",
     ),
     Dialect(
         "tf-ranking",
@@ -164,7 +164,7 @@ DIALECTS = (
         policy=Policy(ties="average", missing="skip", precision="single"),
         names={"NDCGMetric": "nDCG", "DCGMetric": "DCG"},
         grades=_PADDING,
-        ties="The tool breaks ties at random; here they are averaged over.",
+        ties="The tool breaks ties at random; gainful averages over all orders.",
         lists=True,
     ),
     Dialect(
@@ -192,7 +192,7 @@ DIALECTS = (
         policy=Policy(ties="order", negative="both", missing="skip"),
         cutoff=10,
         ties="The engine returns a list; documents in it do not tie.",
-        note="The ideal is cut at the number of hits.",
+        note="The ideal is cut at the number of hits returned.",
     ),
     Dialect(
         "quepid",
@@ -210,8 +210,8 @@ DIALECTS = (
         policy=Policy(**_TREC, precision="single", drop_self="run"),
         grades=_NO_FLOATS,
         digits=5,
-        note="Leaves documents with the id of their query out of the results, and not of the judgments.",
-        faults="It changes the results that it is given: these documents are gone from them afterwards.",
+        note="Documents with the same id as their query are removed from the results, but not from the judgments.",
+        faults="BEIR modifies the results passed to it: documents with the same id as their query are deleted from them.",
     ),
     Dialect(
         "ntcir",
@@ -220,7 +220,7 @@ DIALECTS = (
         policy=Policy(ties="order", empty="error"),
         names={"MSnDCG": "nDCG(discount=log)"},
         ties=_GIVEN,
-        note="The gains are a table that is given to it: gain={1: 1, 2: 3}. MSnDCG is the discount log.",
+        note="The tool receives its gains as a table: gain={1: 1, 2: 3}. MSnDCG has discount=log.",
     ),
     Dialect(
         "spark-mllib",
@@ -235,8 +235,8 @@ DIALECTS = (
             "meanAveragePrecisionAt": "AP(denominator=min)",
         },
         ties=_GIVEN,
-        note="With relevances, from 3.4 on, it is gain=exp2 where the labels come by relevance, descending; in "
-        "another order so does its ideal, which no measure here has. PySpark 4.3 leaves relevances out.",
+        note="With relevances (3.4 and later), it is gain=exp2 if the labels are sorted by descending relevance. The "
+        "ideal keeps any other order, which gainful does not reproduce. PySpark 4.3 ignores relevances.",
     ),
     Dialect(
         "recommenders",
@@ -246,7 +246,7 @@ DIALECTS = (
         names={"ndcg_at_k": "nDCG"},
         cutoff=10,
         grades=_RATED,
-        note="score_type raw is gain=linear, exp is gain=exp2.",
+        note="score_type=raw is gain=linear; score_type=exp is gain=exp2.",
     ),
     Dialect(
         "recbole",
@@ -263,8 +263,8 @@ DIALECTS = (
         settings={"discount": "jarvelin", "base": 2},
         policy=Policy(ties="order", negative="both", missing="skip"),
         ties=_GIVEN,
-        note="Without a field of gains it is gain=binary. An empty query is NaN by itself, and 0 in the "
-        f"means of RunAnalysis. {_BELOW}",
+        note="Without a field of gains it is gain=binary. A query without relevant documents is NaN by itself, and 0 in "
+        f"the means of RunAnalysis. {_BELOW}",
     ),
     Dialect(
         "sentence-transformers",
@@ -272,9 +272,9 @@ DIALECTS = (
         settings={"gain": "binary"},
         policy=Policy(ties="doc_ascending", missing="skip", empty="skip"),
         cutoff=10,
-        note="Ties are ordered by id, the lower first, in 6.2; older versions leave them as they lie in a heap. Its map@k is "
+        note="In 6.2, ties are ordered by ascending id; in older versions, by their position in a heap. Its map@k is "
         "AP(denominator=min)@k.",
-        faults="It knows no grades: every document in relevant_docs counts as 1.",
+        faults="The tool does not support grades: every document in relevant_docs counts as 1.",
     ),
     Dialect(
         "mteb",
@@ -282,7 +282,7 @@ DIALECTS = (
         policy=Policy(**_TREC, precision="single"),
         grades=_NO_FLOATS,
         digits=5,
-        note="In tasks with ignore_identical_ids it is BEIR's, drop_self=run.",
+        note="Tasks with ignore_identical_ids work like BEIR, with drop_self=run.",
     ),
     Dialect(
         "mlflow",
@@ -292,10 +292,10 @@ DIALECTS = (
         names={"ndcg_at_k": "nDCG", "recall_at_k": "R"},
         cutoff=3,
         ties=_GIVEN,
-        note="Without a cutoff it is that of model_type='retriever', 3.",
-        faults="The ideal is cut at the number of documents returned: one relevant document of five, returned alone, has "
-        "1.0 at 5 and not 0.339 (issue 24541). An id that is returned twice counts twice, in the ideal, too; up to 3.16 "
-        "the id that was made up for the second could be that of another document (issue 25965).",
+        note="Without a cutoff it uses 3, the default of model_type='retriever'.",
+        faults="The ideal is cut at the number of documents returned: a list that returns only one of five relevant documents "
+        "has 1.0 at 5 instead of 0.339 (issue 24541). A repeated id counts twice, also in the ideal; up to 3.16, the id "
+        "generated for the repetition could match another document's (issue 25965).",
     ),
     Dialect(
         "llamaindex",
@@ -303,9 +303,9 @@ DIALECTS = (
         settings={"gain": "binary", "depth": "all"},
         policy=Policy(ties="order", missing="error", empty="error"),
         ties=_GIVEN,
-        note="A query without expected or without retrieved ids is an error there.",
-        faults="An id that is returned twice counts twice: the one expected document, returned twice, has 1.63 (pull request "
-        "22683). The ideal has all expected ids, however short the list is, so a list of fewer cannot reach 1.",
+        note="The tool raises an error for a query without expected ids or without retrieved ids.",
+        faults="A repeated id counts twice: if the only expected document is returned twice, the value is 1.63 (pull request "
+        "22683). The ideal contains all expected ids, so a list with fewer documents cannot reach 1.",
     ),
     Dialect(
         "haystack",
@@ -313,10 +313,10 @@ DIALECTS = (
         settings={"depth": "all"},
         policy=Policy(ties="order", negative="both"),
         ties=_GIVEN,
-        note="Without scores in the expected documents it is gain=binary. It has no cutoff: the list is what it is given.",
-        faults="The gain is Document.score of the expected documents: a score that a retriever left there counts as a grade. "
-        "Documents are the same where their texts are, unless document_comparison_field says otherwise. Until July 2026 a "
-        "document that was returned twice counted twice (pull request 11959).",
+        note="If the expected documents have no scores, it is gain=binary. The tool has no cutoff: it uses the whole list.",
+        faults="The gain is the Document.score of the expected documents, so a score that a retriever left there counts as a "
+        "grade. Documents with equal texts count as the same document, unless document_comparison_field is set. Until July "
+        "2026, a repeated document counted twice (pull request 11959).",
     ),
     Dialect(
         "ragas",
@@ -330,9 +330,10 @@ DIALECTS = (
             "id_based_context_precision": "P",
         },
         ties=_GIVEN,
-        note="It has no nDCG. A model, or the likeness of texts, says what is relevant; id_based_context_precision goes by ids.",
-        faults="It divides by the relevant documents that were returned, so those that were not cost nothing: one of five, "
-        "at the top, has 1.",
+        note="The tool has no nDCG. A model or text similarity decides which contexts are relevant; "
+        "id_based_context_precision compares ids.",
+        faults="It divides by the number of relevant documents returned, so relevant documents that were not returned cost "
+        "nothing: a list with one of five relevant documents at the top scores 1.",
         average="found",
         has_ndcg=False,
     ),
@@ -343,7 +344,7 @@ DIALECTS = (
         policy=Policy(ties="order", empty="skip"),
         cutoff=10,
         ties="The engine returns a list; documents in it do not tie.",
-        note="With grades, which must be from 0 to 1, it is gain=linear, and nDCG is all that it measures.",
+        note="With grades, which must be between 0 and 1, it is gain=linear, and nDCG is the only measure.",
         average="min",
     ),
     Dialect(
@@ -353,11 +354,11 @@ DIALECTS = (
         policy=Policy(ties="order", negative="both", missing="skip"),
         digits=2,
         ties="The engine returns a list; documents in it do not tie.",
-        faults="An id that is returned twice counts twice, so values above 1 occur: 1.31 was reported (issue 191). Every "
-        "query is rounded to two decimals before the mean is taken, which may move it by 0.005.",
+        faults="A repeated id counts twice, so values above 1 occur, such as 1.31 (issue 191). The value of every "
+        "query is rounded to two decimals before averaging, which can change the mean by 0.005.",
     ),
 )
-"""The dialects, in the order of their documentation."""
+"""The dialects, in the order of the documentation."""
 
 ALIASES = {
     "trec_eval": "trec_eval-10",
@@ -372,7 +373,7 @@ ALIASES = {
     "pyvespa": "vespa",
     "search-relevance": "opensearch-workbench",
 }
-"""Other names of the same."""
+"""Alternative names of dialects."""
 
 
 def dialects() -> tuple[Dialect, ...]:
@@ -402,17 +403,19 @@ def dialect(name: str | Dialect) -> Dialect:
 
 
 def faults_of(names: Iterable[str]) -> list[str]:
-    """Return a line on each of these tools that is known to err, or to mislead.
+    """Return a line on each of these tools that has known faults.
 
     >>> faults_of(["beir", "gainful"])
-    ['known of beir: It changes the results that it is given: these documents are gone from them afterwards.']
+    ['known fault of beir: BEIR modifies the results passed to it: documents with the same id as their query are deleted from them.']
     """
-    known = {each.name: each.faults for each in DIALECTS if each.faults}
-    return [f"known of {name}: {known[name]}" for name in dict.fromkeys(names) if name in known]
+    faults = {each.name: each.faults for each in DIALECTS if each.faults}
+    return [
+        f"known fault of {name}: {faults[name]}" for name in dict.fromkeys(names) if name in faults
+    ]
 
 
 def _suggestion(near: str, names: list[str]) -> str:
-    """Suggest names, and list them all, the nearest first."""
+    """Suggest the nearest names, and list all of them."""
     near = near if len(near) <= _LONGEST else ""
     close = difflib.get_close_matches(near.casefold(), names, n=_NEAREST, cutoff=0.5)
     told = " or ".join(f"'{name}'" for name in close)

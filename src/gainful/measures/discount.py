@@ -1,7 +1,7 @@
-"""The discount: what a rank is worth.
+"""The discount: the weight of a rank.
 
-`FORMS` has one entry for each that has a name. The notation, the measures, the losses, the explanations
-and the help come from it. A table by rank and a function of the rank are discounts, too.
+`FORMS` has one entry per named discount; the notation, the measures, the losses, the explanations
+and the help all use it. Tables by rank and functions of the rank are discounts too.
 """
 
 import re
@@ -17,16 +17,14 @@ from gainful.measures.written_numbers import read_number, write_number
 from gainful.message_texts import did_you_mean, shortened, shown
 
 DEFAULT_BASE = 2.0
-_NO_RISE = (
-    "A deeper rank is worth no more than one above it: the ideal and the bounds rest on that."
-)
+_NO_RISE = "A deeper rank must not be worth more than one above it: the ideal and the bounds depend on that."
 
-_ON = "..."  # after the last entry of a table: it holds for all deeper ranks
+_ON = "..."  # at the end of a table: its last entry applies to all deeper ranks
 _CALL = re.compile(r"(?P<form>\w+)\s*(?:\((?P<exponent>[^()]*)\))?")
 
 
 class Arithmetic(Protocol):
-    """What a formula may use besides operators, so that it holds for arrays of any library."""
+    """The operations that formulas use besides operators, so that they work for arrays of any library."""
 
     @property
     def base(self) -> float:
@@ -34,35 +32,35 @@ class Arithmetic(Protocol):
 
     @property
     def exponent(self) -> float:
-        """The p of a form that has one, else 0."""
+        """The p of a form with an exponent, else 0."""
 
-    def inverse_log(self, numbers: Any) -> Any:
+    def inverse_log(self, numbers: object) -> object:
         """Return 1/log_b of numbers above 1."""
 
     def where(self, condition: Any, yes: Any, no: Any) -> Any:
-        """Return `yes` where the condition holds, else `no`; each an array or a number."""
+        """Return `yes` where the condition is true, else `no`; each is an array or a number."""
 
-    def entries(self, table: Sequence[float], deeper: float, rank: Any) -> Any:
-        """Return the entry of each whole rank in a table that begins at rank 1, or what is deeper."""
+    def entries(self, table: Sequence[float], deeper: float, rank: object) -> object:
+        """Return the entry of each whole rank in a table that starts at rank 1, or `deeper` beyond its end."""
 
     def checked(self, worth: Any, where: str) -> Any:
-        """Return what a table or a function says that ranks are worth, or refuse it, where it can be read."""
+        """Return the weights from a table or a function; reject invalid ones if they can be inspected."""
 
 
 Formula = Callable[[Any, Arithmetic], Any]
-"""Takes ranks, real numbers from 1, and returns what each is worth."""
+"""Maps ranks (real numbers from 1) to weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to discount: all that the library knows of it.
+    """A named discount.
 
     Attributes:
         meaning: the definition at rank i, with base b and exponent p.
-        formula: the same, for arrays. Losses read it at fractions of ranks, too, and take its slope,
-            so it must be finite and smooth for every rank from 1.
+        formula: the definition for arrays. Losses also evaluate it at fractional ranks and
+            differentiate it, so it must be finite and smooth for every rank from 1.
         has_base: whether the base matters.
-        has_exponent: whether it is written with a number above 0, as `power(p)`.
+        has_exponent: whether it takes a number above 0, as in `power(p)`.
     """
 
     meaning: str
@@ -71,9 +69,9 @@ class Form:
     has_exponent: bool = False
 
 
-def _jarvelin(rank: Any, arithmetic: Arithmetic) -> Any:
+def _jarvelin(rank: Any, arithmetic: Arithmetic) -> object:
     early = rank <= arithmetic.base
-    # Logarithms are taken of late ranks alone: that of rank 1 would be divided by.
+    # Only late ranks need a logarithm; that of rank 1 would cause a division by 0.
     late = arithmetic.where(early, arithmetic.base, rank)
     return arithmetic.where(early, 1.0, arithmetic.inverse_log(late))
 
@@ -100,9 +98,9 @@ FORMS: dict[str, Form] = {
 class Discount:
     """A function of the rank, as a value; build one with `discount`.
 
-    `form` is one of `FORMS`, or `table` or `function`; `exponent` is the p of `power(p)`, None for the
-    others. A table says what the ranks from 1 on are worth, and `deeper` what all ranks after its end are.
-    `own_name` is the name that `gainful.define` gave it.
+    `form` is one of `FORMS`, or `table` or `function`; `exponent` is the p of `power(p)`, None for
+    other forms. `table` has the weights of the ranks from 1, and `deeper` is the weight of all ranks
+    beyond it. `own_name` is the name from `gainful.measures.define`.
     """
 
     form: str
@@ -114,7 +112,7 @@ class Discount:
 
     @property
     def formula(self) -> Formula:
-        """What each rank is worth, for arrays."""
+        """The weight of each rank, for arrays."""
         if self.function is not None:
             return lambda rank, arithmetic: arithmetic.checked(
                 self._asked(rank), f"discount {self}"
@@ -126,12 +124,12 @@ class Discount:
         return FORMS[self.form].formula
 
     def _asked(self, rank: Any) -> Any:
-        """Return what the function says that ranks are worth, an array of their shape."""
+        """Return the function's weights for ranks, as an array of the same shape."""
         function: Any = self.function
         try:
             worth = function(rank + 0)  # its own copy, which it may change
         except Exception as problem:
-            # The function is the caller's, and so is its error: it says what it was called with.
+            # The error comes from the caller's function, so only a note on the call is added.
             problem.add_note(f"raised by discount {self}, called with an array of ranks")
             raise
         if tuple(getattr(worth, "shape", (None,))) != tuple(rank.shape):
@@ -151,7 +149,7 @@ class Discount:
             return "a function of the rank i"
         if self.table:
             table = "the table" if self.own_name is None else f"the table {self._written()}"
-            return f"entry i of {table}, {write_number(self.deeper)} below its end"
+            return f"entry i of {table}, {write_number(self.deeper)} beyond its end"
         return FORMS[self.form].meaning
 
     @property
@@ -176,13 +174,13 @@ class Discount:
 
 
 DISCOUNTS = OwnNames("discount", Discount, {name: form.meaning for name, form in FORMS.items()})
-"""The discounts that have a name: those of the library, and one's own."""
+"""The named discounts: built-in and user-defined."""
 
 
 def discount(value: object) -> Discount:
     """Make a discount from its text or name, a table by rank, or a function of an array of ranks.
 
-    A table ends in 0 for all deeper ranks, or in `...` where its last entry holds for them.
+    Ranks beyond the end of a table have weight 0; if it ends in `...`, they have that of its last entry.
 
     >>> str(discount("log")), str(discount("power(0.50)"))
     ('log', 'power(0.5)')
@@ -228,7 +226,7 @@ def _of_text(text: str) -> Discount:
 
 
 def _of_table(entries: object) -> Discount:
-    """Make a discount of what each rank from 1 on is worth."""
+    """Make a discount from the weights of the ranks from 1."""
     where, expected = "discount table", "a number from 0 for each rank, none above the one before"
     if not isinstance(entries, Sequence):
         raise MeasureError(where, expected, shown(entries))
@@ -244,7 +242,7 @@ def _of_table(entries: object) -> Discount:
         raise MeasureError(where, "a number above 0 for rank 1", "0")
     deeper = table[-1] if goes_on else 0.0
     while len(table) > 1 and table[-1] == deeper:
-        table = table[:-1]  # as all that is deeper, so that equal discounts are equal
+        table = table[:-1]  # drop entries equal to `deeper`, so that equal discounts compare equal
     return Discount("table", table=table, deeper=deeper)
 
 
@@ -259,7 +257,7 @@ def _expected() -> str:
 
 
 def forms_with_base() -> str:
-    """Return the names of the discounts that have a base, for a sentence.
+    """Return the names of the discounts that have a base, joined for a sentence.
 
     >>> forms_with_base()
     'log and jarvelin'
@@ -281,7 +279,7 @@ def base(value: object) -> float:
 
 
 def refuse_idle_base(beside: Discount, given: float) -> None:
-    """Refuse a base beside a discount that has none: it would be ignored in silence."""
+    """Reject a base for a discount without one, because it would be silently ignored."""
     if not beside.has_base and given != DEFAULT_BASE:
         raise MeasureError(
             "base",

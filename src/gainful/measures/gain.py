@@ -1,4 +1,4 @@
-"""The gain: what a document of a given grade is worth."""
+"""The gain: the worth of a document with a given grade."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ _EXPECTED = "linear, exp2, binary, a table {grade: gain} or, in Python, a functi
 class Gain:
     """A function of the grade, as a value.
 
-    `form` is one of `FORMS`, or `table` or `function`. A table gives the gain of each
-    grade that it lists; grade 0 has gain 0 unless listed; any other grade is an error
-    when it is met, or its own gain where the table ends in `else: linear` (`own`).
-    `own_name` is the name that `gainful.define` gave it. Build one with `gain`.
+    `form` is one of `FORMS`, or `table` or `function`. A table lists the gain of each
+    grade; grade 0 has gain 0 unless listed. Any other grade in the data raises an error, or
+    is its own gain if the table ends in `else: linear` (`own`).
+    `own_name` is the name from `gainful.measures.define`. Build one with `gain`.
     """
 
     form: str
@@ -52,7 +52,7 @@ class Gain:
 _LINEAR = Gain("linear")
 
 GAINS = OwnNames("gain", Gain, FORMS)
-"""The gains that have a name: those of the library, and one's own."""
+"""The named gains: built-in and user-defined."""
 
 
 def gain(value: object) -> Gain:
@@ -83,10 +83,10 @@ def gain(value: object) -> Gain:
 
 
 def _as_table(value: object) -> str:
-    """Say how a list of gains, in which the grade is a place, is written as a table."""
+    """Return the table for a list of gains that is indexed by grade."""
     if not isinstance(value, list | tuple) or not value:
         return ""
-    return f"A table names the grade of each gain: {shown(dict(enumerate(value)))}."
+    return f"Write a table that maps grades to gains: {shown(dict(enumerate(value)))}."
 
 
 def _read_pairs(text: str) -> list[tuple[str, str]]:
@@ -120,8 +120,8 @@ def _table(pairs: object) -> Gain:
     return Gain("table", table=tuple(sorted(table.items())))
 
 
-def gains_by_function(gain: Gain, grades: Any) -> Any:
-    """Return what the function of a gain gives for an array of grades, of the same shape."""
+def gains_by_function(gain: Gain, grades: Any) -> object:
+    """Return the gains from a gain's function for an array of grades, in the same shape."""
     function: Any = gain.function
     shape = tuple(grades.shape)
     try:

@@ -1,39 +1,173 @@
-"""A measure as a value: frozen, hashable, and impossible to build wrong."""
+"""Measures as frozen, hashable, always valid values, and the catalogue of their families.
+
+The catalogue is the only source of names, parameters, defaults, definitions, ranges and citations; the notation, the
+command line, the help and the documentation all read it.
+"""
 
 import operator
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from gainful import arguments
+from gainful.arguments import choice
 from gainful.errors import MeasureError
+from gainful.measures.catalogue import (
+    average_precision_and_kin,
+    cumulated_gain,
+    precision_and_counts,
+    recommendations,
+    subtopics,
+    user_models,
+)
 from gainful.measures.discount import refuse_idle_base
-from gainful.measures.family_catalogue import family
-from gainful.measures.measure_family import ALWAYS, NEVER, Family
+from gainful.measures.measure_family import ALWAYS, GRADES, ITEMS, NEVER, RUN, SUBTOPICS, Family
+from gainful.measures.name_suggestions import (
+    suggest,
+    suggest_recommendation_measure,
+    suggest_subtopic_measure,
+)
 from gainful.message_texts import shown
 
-_DEEPEST = 10**9  # no list is longer, and no table of discounts should be
-_DIGITS = re.compile(r"[0-9]{1,1000}")  # Python reads no integer of thousands of digits
+CATALOGUE: tuple[Family, ...] = (
+    *cumulated_gain.FAMILIES,
+    *precision_and_counts.FAMILIES,
+    *average_precision_and_kin.FAMILIES,
+    *user_models.FAMILIES,
+    *subtopics.FAMILIES,
+    *recommendations.FAMILIES,
+)
+
+_BY_NAME = {entry.name: entry for entry in CATALOGUE}
+_SIGNS = (("α", "alpha"), ("♯", "sharp"), ("#", "sharp"), ("-", "_"), (" ", "_"))
+
+
+def catalogue(*, needs: str | None = None) -> tuple[Family, ...]:
+    """Return every family of measures with its definition, range, citation and parameters.
+
+    Args:
+        needs: "grades", "subtopics" or "items", for the families that need these; all if None.
+
+    >>> [family.name for family in catalogue()][:4], [family.name for family in catalogue(needs="items")][:2]
+    (['CG', 'DCG', 'IDCG', 'nDCG'], ['Coverage', 'Gini'])
+    """
+    if needs is None:
+        return CATALOGUE
+    choice(needs, "needs", (GRADES, SUBTOPICS, ITEMS), error=MeasureError)
+    return tuple(entry for entry in CATALOGUE if entry.needs == needs)
+
+
+def family(name: object, needs: str | None = None) -> Family:
+    """Return the catalogue entry of a family by its name, ignoring case.
+
+    Measures that need more than grades are also found by other tools' spellings.
+
+    >>> family("ndcg").title, family("D#-nDCG").name, family("catalog-coverage").name
+    ('Normalised discounted cumulated gain', 'Dsharp_nDCG', 'Coverage')
+    """
+    if isinstance(name, str):
+        entry = _BY_NAME.get(name)
+        if entry is None or needs not in (None, entry.needs):
+            entry = _by_spelling(needs).get(plain_name(name))
+        if entry is not None:
+            return entry
+    if needs == SUBTOPICS:
+        expected = "a measure for queries with subtopics"
+        hint = suggest_subtopic_measure(name, catalogue(needs=SUBTOPICS), catalogue(needs=GRADES))
+    elif needs == ITEMS:
+        expected = "a measure of recommendations"
+        hint = suggest_recommendation_measure(name, catalogue(needs=ITEMS))
+    else:
+        expected = "a measure of the catalogue"
+        hint = suggest(name, catalogue(needs=GRADES))
+    raise MeasureError("measure", expected, shown(name), hint)
+
+
+def needs_more(name: str) -> bool:
+    """Return whether a name means only a measure that needs more than grades.
+
+    >>> [needs_more(name) for name in ("alpha-nDCG", "HitRate", "hit_rate", "nope")]
+    [True, True, False, False]
+    """
+    entry = _BY_NAME.get(name)
+    if entry is None and plain_name(name) not in _graded_names():
+        entry = _by_spelling(None).get(plain_name(name))
+    return entry is not None and entry.needs != GRADES
+
+
+def _graded_names() -> frozenset[str]:
+    return frozenset(
+        plain_name(name) for entry in catalogue(needs=GRADES) for name in spelled(entry)
+    )
+
+
+def plain_name(name: str) -> str:
+    """Return a name in lower case, with signs such as α spelled out.
+
+    >>> plain_name("α-nDCG")
+    'alpha_ndcg'
+    """
+    plain = name.casefold()
+    for sign, letters in _SIGNS:
+        plain = plain.replace(sign, letters)
+    return plain
+
+
+def _by_spelling(needs: str | None) -> dict[str, Family]:
+    """Return families by plain name; families that need only grades take precedence."""
+    graded = {entry.name.casefold(): entry for entry in CATALOGUE if entry.needs == GRADES}
+    others = {
+        plain_name(name): entry
+        for entry in CATALOGUE
+        if entry.needs != GRADES and needs in (None, entry.needs)
+        for name in spelled(entry)
+    }
+    return others | graded if needs in (None, GRADES) else others
+
+
+def spelled(entry: Family) -> Iterable[str]:
+    """Yield the name of a family, and its other spellings."""
+    yield entry.name
+    yield from (spelling.name for spelling in entry.spellings)
+
+
+_DEEPEST = 10**9  # longer than any list or useful table of discounts
+_DIGITS = re.compile(r"[0-9]{1,1000}")  # Python refuses to parse integers with thousands of digits
+
+
+class ValuesOfRun(NamedTuple):
+    """A run's values of a measure that needs more than grades.
+
+    `values` has the value of each query, None if nothing is relevant; queries without an entry don't
+    count. For measures of the whole run, it is a single value. `digest` is a hash of the tables.
+    """
+
+    values: "Mapping[str, float | None] | float"
+    digest: str
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Measure:
-    """What to measure: a family, its parameters and a cutoff.
+    """A measure: a family, its parameters and a cutoff.
 
-    `name` is the family's. `settings` holds the value of every parameter of the family, defaults
-    included, in the order of the catalogue. `cutoff` is None for the whole list, and may be given
-    as `k`, as functions call it. Two measures are equal when all three are.
+    `name` is the name of the family. `settings` has the value of every parameter, including
+    defaults, in catalogue order. `cutoff` is None for the whole list; `k` is another name
+    for the argument. Two measures are equal if all three are. For a measure that needs more than
+    grades, `of_run` has a run's values, once they are known.
 
     >>> Measure("nDCG", k=10, gain="exp2")
     Measure('nDCG(gain=exp2)@10')
     >>> Measure("nDCG", gain="linear") == Measure("ndcg", base=2)
     True
+    >>> Measure("ILD", k=10, by="genre"), Measure("IA", measure=Measure("nDCG", k=10))
+    (Measure('ILD(by=genre)@10'), Measure('IA(nDCG@10)'))
     """
 
     name: str
     settings: tuple[tuple[str, Any], ...]
     cutoff: int | None
+    of_run: ValuesOfRun | None = field(compare=False)
 
     def __init__(
         self,
@@ -47,16 +181,30 @@ class Measure:
         entry = family(name)
         cutoff = one_cutoff(k, cutoff)
         given = {name: entry.parameter(name).read(value) for name, value in parameters.items()}
-        settings = tuple((p.name, given.get(p.name, p.default)) for p in entry.parameters)
-        chosen = dict(settings)
+        chosen = {p.name: given.get(p.name, p.default) for p in entry.parameters}
+        if "measure" in chosen:  # the measure per subtopic, which has the cutoff
+            inner = chosen["measure"] or Measure("nDCG")
+            chosen["measure"] = inner = inner if cutoff is None else inner.at(cutoff)
+            cutoff = inner.cutoff
+        else:
+            refuse_wrong_cutoff(entry, cutoff)
         if "base" in chosen:
             refuse_idle_base(chosen["discount"], chosen["base"])
         _refuse_scaled_ideal(entry, chosen)
-        refuse_wrong_cutoff(entry, cutoff)
-        # The class is frozen for everyone but its own constructor.
-        object.__setattr__(self, "name", entry.name)
-        object.__setattr__(self, "settings", settings)
-        object.__setattr__(self, "cutoff", None if cutoff is None else read_cutoff(cutoff))
+        self._set(entry.name, tuple(chosen.items()), cutoff)
+
+    def _set(
+        self,
+        name: str,
+        settings: tuple[tuple[str, object], ...] = (),
+        cutoff: int | None = None,
+        **others: object,
+    ) -> None:
+        """Set the attributes; the class is frozen except for its constructors."""
+        cutoff = None if cutoff is None else read_cutoff(cutoff)
+        parts = {"name": name, "settings": settings, "cutoff": cutoff, "of_run": None}
+        for part, value in (parts | others).items():
+            object.__setattr__(self, part, value)
 
     @property
     def family(self) -> Family:
@@ -65,20 +213,33 @@ class Measure:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The value of every parameter by its name."""
+        """The value of every parameter by name."""
         return dict(self.settings)
 
     @property
     def reach(self) -> int | None:
-        """The deepest rank of a list that the value depends on; None where all of it matters.
+        """The deepest rank that the value depends on; None if the whole list matters.
 
         >>> Measure("nDCG", cutoff=10).reach, Measure("nDCG", cutoff=10, ideal="retrieved").reach
         (10, None)
         """
+        if self.inner is not None:
+            return self.inner.reach
         return None if dict(self.settings).get("ideal") == "retrieved" else self.cutoff
 
+    @property
+    def inner(self) -> "Measure | None":
+        """The measure to compute per subtopic, for an intent-aware measure; else None."""
+        found: Measure | None = dict(self.settings).get("measure")
+        return found
+
+    @property
+    def has_users(self) -> bool:
+        """Whether every query or user has a value, rather than only the run as a whole."""
+        return self.family.aggregate != RUN
+
     def changes(self, *names: str) -> bool:
-        """Return whether one of these parameters is not at its default, where there is such a one.
+        """Return whether the measure has one of these parameters, and its value is not the default.
 
         >>> Measure("nDCG", depth="all").changes("ideal", "depth"), Measure("P").changes("depth")
         (True, False)
@@ -94,13 +255,13 @@ class Measure:
         >>> Measure("nDCG").at(5)
         Measure('nDCG@5')
         """
+        if self.inner is not None:
+            return Measure(self.name, measure=self.inner.at(cutoff))
         refuse_wrong_cutoff(self.family, cutoff)
-        # All else is right already, and a curve has thousands of cutoffs.
-        found = object.__new__(Measure)
-        object.__setattr__(found, "name", self.name)
-        object.__setattr__(found, "settings", self.settings)
-        object.__setattr__(found, "cutoff", None if cutoff is None else read_cutoff(cutoff))
-        return found
+        # Skip validation: everything else is valid already, and a curve has thousands of cutoffs.
+        measure = object.__new__(Measure)
+        measure._set(self.name, self.settings, cutoff)
+        return measure
 
     def having(self, **parameters: object) -> "Measure":
         """Return the same measure with other parameters.
@@ -115,6 +276,8 @@ class Measure:
         return self.at(cutoff)
 
     def __str__(self) -> str:
+        if self.inner is not None:
+            return f"{self.name}({self.inner})"
         written = ", ".join(
             f"{parameter.name}={parameter.write(value)}"
             for parameter, (_, value) in zip(self.family.parameters, self.settings, strict=True)
@@ -128,18 +291,18 @@ class Measure:
 
 
 def _refuse_notation(name: object) -> None:
-    """Refuse a measure in the notation, in the place of its name alone."""
+    """Reject notation such as nDCG@10 where only a name is expected."""
     if isinstance(name, str) and ("@" in name or "(" in name):
         raise MeasureError(
             "measure",
             "the name of a measure, such as Measure('nDCG', k=10)",
             shown(name),
-            f"The notation is read by gainful.measure({shown(name)}).",
+            f"To read the notation, use gainful.measure({shown(name)}).",
         )
 
 
 def one_cutoff(k: int | None, cutoff: int | None) -> int | None:
-    """Return the cutoff, by whichever of its two names it is given."""
+    """Return the cutoff, which may be passed as `k` or `cutoff`."""
     if k is not None and cutoff is not None:
         raise MeasureError("cutoff", "one cutoff, as k or as cutoff", "both", "Leave one out.")
     return cutoff if k is None else k
@@ -153,7 +316,7 @@ def read_cutoff(value: object) -> int:
     """
     expected = f"a whole number from 1 to {_DEEPEST:,} as cutoff"
     if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
-        cutoff = int(value.strip())  # by itself, `int` takes less for white space
+        cutoff = int(value.strip())  # `str.strip` removes more kinds of white space than `int`
     elif isinstance(value, bool | str):
         raise MeasureError("cutoff", expected, shown(value))
     else:
@@ -167,7 +330,7 @@ def read_cutoff(value: object) -> int:
 
 
 def _refuse_scaled_ideal(entry: Family, settings: dict[str, Any]) -> None:
-    """Refuse another ideal beside norm=minmax, whose worst list is of all judged documents."""
+    """Reject norm=minmax with a changed ideal, because the worst list contains all judged documents."""
     if settings.get("norm") != "minmax":
         return
     for name in ("ideal", "depth"):
@@ -175,15 +338,22 @@ def _refuse_scaled_ideal(entry: Family, settings: dict[str, Any]) -> None:
         if settings[name] != default:
             raise MeasureError(
                 name,
-                f"{default} beside norm=minmax",
+                f"{default} with norm=minmax",
                 settings[name],
-                "The worst and the best list are of the same documents, cut at the same rank.",
+                "The worst and the best list must contain the same documents and be cut at the same rank.",
             )
 
 
 def refuse_wrong_cutoff(entry: Family, cutoff: int | None) -> None:
-    """Refuse a cutoff that a family does not have, and none where it needs one."""
+    """Reject a cutoff if the family has none, and a missing cutoff if it needs one."""
     if cutoff is not None and entry.cutoff == NEVER:
         raise MeasureError(entry.name, "no cutoff, which this measure does not have", f"@{cutoff}")
     if cutoff is None and entry.cutoff == ALWAYS:
         raise MeasureError(entry.name, f"a cutoff, such as {entry.name}@10", "none")
+
+
+def with_values_of_run(measure: Measure, values: ValuesOfRun) -> Measure:
+    """Return the same measure with its values for a run."""
+    valued = object.__new__(Measure)
+    valued._set(measure.name, measure.settings, measure.cutoff, of_run=values)
+    return valued

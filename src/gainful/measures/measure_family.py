@@ -1,4 +1,4 @@
-"""What a catalogue entry is: a family of measures with its definition and parameters."""
+"""Catalogue entries: a family of measures with its definition and parameters."""
 
 import math
 from collections.abc import Callable
@@ -23,10 +23,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How another tool writes a family: read by the notation, never printed.
+    """Another tool's spelling of a family, which the notation reads but never prints.
 
-    `cutoffs` are the ones that the tool means when it gives none. `suffix` names the parameter
-    that stands where others write a cutoff, and `read` makes its value of what is written.
+    `cutoffs` are the tool's default cutoffs. `suffix` names the parameter that the tool writes in
+    place of a cutoff, and `read` converts its text to a value.
     """
 
     name: str
@@ -40,9 +40,9 @@ class Spelling:
 class Example:
     """A value that a reader can check by hand; a test computes each.
 
-    `grades` are those of the list in rank order, None for a document without a judgment; `also`
-    are the grades of judged documents that were not retrieved; `value` is written with the
-    digits that count.
+    `grades` are the grades of the list in rank order, None for an unjudged document; `also`
+    are the grades of judged documents that were not retrieved; `value` has only the digits to
+    compare.
     """
 
     measure: str
@@ -63,20 +63,27 @@ OPTIONAL, NEVER, ALWAYS = "optional", "never", "always"
 MEAN, GEOMETRIC, SUM = "mean", "geometric mean", "sum"
 SHARE = (0.0, 1.0)
 AMOUNT = (0.0, math.inf)
-RUN = "run"  # one value of the run as a whole: no query has one
+RUN = "run"  # one value for the run as a whole, and none per query
+GRADES, SUBTOPICS, ITEMS = "grades", "subtopics", "items"
+"""The data a family needs: ranks and grades; grades per subtopic; or facts about items and users' past interactions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
     """A catalogue entry.
 
-    `range` says between what a value lies; `ends` are its lowest and its highest value, without negative grades. `needs_run` is False where a query that the run lacks has a value all the same. `normalised` is
-    True where the value is undefined for a query without positive gain (policy `empty`). `cutoff`
-    says whether a measure has one (optional, never, always). `aggregate` says how the values of the
-    queries become one (mean, geometric mean, sum), or that the run alone has one. A measure of
-    one's own has no `example`. `marks` is True where a negative grade marks, by the definition, a
-    document that was not judged. `needs` says what must be given besides a run, where that is not
-    judgments.
+    Attributes:
+        range: the range of the values, in words.
+        ends: the lowest and the highest value, without negative grades.
+        needs_run: False if a query that the run lacks still has a value.
+        normalised: True if the value is undefined for a query without positive gain (policy `empty`).
+        cutoff: whether a measure has a cutoff (optional, never, always).
+        aggregate: how the values of queries are combined (mean, geometric mean, sum), or "run" if
+            only the run as a whole has a value.
+        example: a value to check by hand; None for user-defined measures.
+        marks: True if, by definition, a negative grade marks an unjudged document.
+        needs: the data that values are computed from: grades, subtopics or items.
+        requires: the input needed besides a run, in words, if it isn't judgments.
     """
 
     name: str
@@ -92,11 +99,12 @@ class Family:
     cutoff: str = OPTIONAL
     aggregate: str = MEAN
     marks: bool = False
-    needs: str = ""
+    needs: str = GRADES
+    requires: str = ""
     ends: tuple[float, float] = (-math.inf, math.inf)
 
     def parameter(self, name: str) -> Parameter:
-        """Return the parameter of that name, or say what there is."""
+        """Return the parameter of that name, or raise an error with the choices."""
         for parameter in self.parameters:
             if isinstance(name, str) and parameter.name == name:
                 return parameter

@@ -1,7 +1,7 @@
-"""Which measure is meant by a name that the catalogue does not have: by meaning, then by letters.
+"""Suggestions for names that the catalogue does not have, by meaning, then by spelling.
 
-The tables are of what people call measures elsewhere. What another tool's measure is in ours, in its
-own notation, is a `Spelling` of the catalogue, and is read; these names are only answered.
+The tables contain the names that people use for measures elsewhere, and only lead to a suggestion. A name that
+another tool writes in its own notation is a `Spelling` in the catalogue, and is accepted.
 """
 
 import re
@@ -44,7 +44,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "Judged": ("judged_at", "judgement_coverage", "judgment_coverage", "labelled", "labeled"),
     "Unjudged": ("unlabelled", "unlabeled", "holes", "missing_judgments"),
 }  # fmt: skip
-"""What people call a measure elsewhere, by the measure that they mean."""
+"""Names used elsewhere, by the measure they mean."""
 
 SUBTOPIC_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "alpha_nDCG": ("novelty", "diversity", "diversified_ndcg", "diverse_ndcg", "redundancy", "alpha",
@@ -57,7 +57,7 @@ SUBTOPIC_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "ERR_IA": ("expected_reciprocal_rank", "ERR"),
     "NRBP": ("RBP",),
 }  # fmt: skip
-"""The same of the measures for queries with subtopics, where such a measure is asked for."""
+"""Names used elsewhere for measures of queries with subtopics; used only if such a measure is required."""
 
 RECOMMENDATION_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "Coverage": ("aggregate_diversity", "catalogue", "distinct_items"),
@@ -71,24 +71,21 @@ RECOMMENDATION_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "HitRate": ("hit", "hits", "hit_ratio", "segment_hit_rate", "success"),
     "Miscalibration": ("kl_divergence", "kullback_leibler", "calibrated_recommendations", "calibration_kl"),
 }  # fmt: skip
-"""The same of the measures of recommendations beyond relevance, where such a measure is asked for."""
+"""Names used elsewhere for measures of recommendations beyond relevance; used only if such a measure is required."""
 
-# Words that mean subtopics wherever they are given.
+# Words that always mean subtopics.
 _ABOUT_SUBTOPICS = ("novelty", "diversity", "diversified_ndcg", "diverse_ndcg", "redundancy",
                     "subtopic_recall", "s_recall", "subtopic_coverage", "aspect_recall",
                     "aspect_coverage", "intent_recall", "intent_coverage", "nDCG_IA",
                     "intent_precision")  # fmt: skip
 
 _ORDER_OF_TWO = "It compares two rankings, as {0} does."
-_PREDICTIONS = "It is of predicted numbers, not of a ranking."
-_ITEMS = (
-    "It is of the items, not of their relevance: gf.recommending.evaluate_recommendations(), or "
-    "gainful recommend."
-)
-_TEXTS = "It is of generated texts, not of a ranking."
+_PREDICTIONS = "It measures predicted numbers, not a ranking."
+_ITEMS = "It measures items, not their relevance: gainful measures --recommend lists such measures."
+_TEXTS = "It measures generated texts, not a ranking."
 _SAMPLED = (
-    "It needs judgments that were sampled from the strata of a pool, and there is no command for it. In "
-    "Python: gf.judging.{0}(samples, run)."
+    "It needs judgments that were sampled from the strata of a pool, and is available only in Python: "
+    "gf.judging.{0}(samples, run)."
 )
 NOT_MEASURED: Mapping[str, tuple[str, ...]] = {
     _ORDER_OF_TWO.format("gf.statistics.kendall_tau()"): (
@@ -100,51 +97,39 @@ NOT_MEASURED: Mapping[str, tuple[str, ...]] = {
         "inf_ndcg", "inferred_ndcg", "xinf_ndcg", "inferred_normalized_discounted_cumulative_gain",
         "inferred_normalised_discounted_cumulative_gain"),
     _SAMPLED.format("inferred_ap"): ("xinf_ap", "extended_inferred_ap", "inf_map"),
-    "The nearest is 'bpref' (binary preference): are relevant documents above the others?": (
+    "The closest measure is 'bpref' (binary preference): are relevant documents above the others?": (
         "auc", "roc", "roc_auc", "auroc", "pairwise_accuracy", "concordance"),
     _PREDICTIONS: ("mse", "rmse", "mae", "log_loss", "logloss", "r2", "pearson", "correlation"),
-    _ITEMS: ("serendipity", "popularity", "popularity_bias", "ild", "intra_list_diversity",
-             "intra_list_similarity", "catalog_coverage", "catalogue_coverage", "item_coverage",
-             "gini", "entropy", "unexpectedness", "personalization", "personalisation",
-             "average_popularity", "miscalibration", "gini_index", "shannon_entropy"),
+    _ITEMS: ("popularity_bias", "intra_list_similarity", "unexpectedness"),
     _TEXTS: ("bleu", "rouge", "faithfulness", "groundedness", "answer_relevancy",
              "answer_relevance", "bertscore", "exact_match", "perplexity"),
-    "It is of clicks, not of a ranking; judgments may have clicks as grades.": ("ctr", "clicks", "click"),
-    "'Judged' is the share of judged documents, 'strec' of subtopics; Scores.coverage counts "
-    "queries; gainful recommend measures that of a catalogue.": ("coverage",),
+    "It measures clicks, not a ranking; to use clicks, pass them as grades in the judgments.": ("ctr", "clicks", "click"),
 }  # fmt: skip
-"""What is not measured, by what to say of it."""
-
-# What another layer measures, of queries with subtopics; a test holds these to its catalogue.
-OF_SUBTOPICS = (
-    "alpha_nDCG", "andcg", "alpha_DCG", "adcg", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "P_IA",
-    "AP_IA", "MAP_IA", "strec", "Irec", "I_rec", "StRecall", "D_nDCG", "Dsharp_nDCG", "IA",
-)  # fmt: skip
+"""Names of quantities that gainful does not measure, by the hint to print."""
 
 _FOR_SUBTOPICS = (
-    "It is for queries with subtopics: gf.subtopics.evaluate_subtopics(), or "
-    "gainful evaluate --subtopics."
+    "It is for queries with subtopics: pass subtopics=…, or use gf.subtopics.evaluate_subtopics()."
 )
-_ALSO_OF_ITEMS = ("novelty", "diversity")  # which recommenders have, too
-_FOR_RECOMMENDATIONS = (
-    "That of recommendations: gf.recommending.evaluate_recommendations(), or gainful recommend."
-)
-_USUAL = "The usual ones are nDCG, P, R, AP, RR and Success."
-_ALL = "gainful measures, or catalogue(), lists all."
-_BEFORE = ("mean", "average", "avg", "macro")  # a measure is averaged anyway
+_ALSO_OF_ITEMS = {"novelty": "Novelty", "diversity": "ILD"}  # which also exist for recommendations
+_FOR_RECOMMENDATIONS = "For recommendations, use '{0}', which needs items=… or history=…."
+_USUAL = "Common measures are nDCG, P, R, AP, RR and Success."
+_ALL = "gainful measures, or gf.measures.families(), lists all."
+_BEFORE = ("mean", "average", "avg", "macro")  # ignored, because measures are averaged anyway
 _BEHIND = ("score", "metric", "measure", "atk", "at", "evaluator")
-_LONGEST = 100  # nothing longer was meant to be a name
-_ALIKE = 0.7  # below, letters say nothing: 'hit' is no 'INST', 'novelty' no 'NumNonrelRet'
+_LONGEST = 100  # characters; longer texts get no suggestion
+_ALIKE = (
+    0.7  # the lowest similarity of a suggestion: 'hit' isn't 'INST', 'novelty' isn't 'NumNonrelRet'
+)
 
 
 def suggest(name: object, families: Sequence[Family]) -> str:
-    """Say which measure is meant by a name that these families do not have.
+    """Suggest a measure for a name that these families do not have.
 
-    >>> from gainful.measures.family_catalogue import CATALOGUE
-    >>> suggest("HitRate", CATALOGUE)
-    "Did you mean 'Success' (success, or hit rate)? gainful measures, or catalogue(), lists all."
-    >>> suggest("rmse", CATALOGUE)
-    'It is of predicted numbers, not of a ranking.'
+    >>> from gainful.measures.measure import catalogue
+    >>> suggest("HitRate", catalogue(needs="grades"))
+    "Did you mean 'Success' (success, or hit rate)? gainful measures, or gf.measures.families(), lists all."
+    >>> suggest("rmse", catalogue(needs="grades"))
+    'It measures predicted numbers, not a ranking.'
     """
     word = _word(name)
     said = hint_of_subtopics(word) or _not_measured(word)
@@ -157,12 +142,12 @@ def suggest(name: object, families: Sequence[Family]) -> str:
 def suggest_subtopic_measure(
     name: object, families: Sequence[Family], others: Sequence[Family]
 ) -> str:
-    """Say which measure for queries with subtopics is meant.
+    """Suggest a measure for queries with subtopics.
 
     Args:
-        name: that is not known.
+        name: the unknown name.
         families: the measures for queries with subtopics.
-        others: those for queries without.
+        others: the measures for queries without subtopics.
     """
     word = _word(name)
     meant = _by_meaning(word, families, SUBTOPIC_SYNONYMS)
@@ -175,14 +160,14 @@ def suggest_subtopic_measure(
     meant = meant or _by_letters(word, families, SUBTOPIC_SYNONYMS)
     names = ", ".join(family.name for family in families)
     said = _asked(meant, families) if meant else f"Choices: {names}."
-    return f"{said} Any other measure M is written IA(M)."
+    return f"{said} For any other measure M, write IA(M)."
 
 
 def suggest_recommendation_measure(name: object, families: Sequence[Family]) -> str:
-    """Say which measure of recommendations is meant by a name that there is not.
+    """Suggest a measure of recommendations for an unknown name.
 
-    >>> from gainful.recommending.measure_catalogue import CATALOGUE
-    >>> suggest_recommendation_measure("unexpectedness", CATALOGUE)
+    >>> from gainful.measures.catalogue.recommendations import FAMILIES
+    >>> suggest_recommendation_measure("unexpectedness", FAMILIES)
     "Did you mean 'Serendipity' (serendipity)?"
     """
     word = _word(name)
@@ -192,16 +177,16 @@ def suggest_recommendation_measure(name: object, families: Sequence[Family]) -> 
     if meant:
         return _asked(meant, families)
     names = ", ".join(family.name for family in families)
-    return f"Choices: {names}. Those of relevance are for gf.evaluate() and gainful evaluate."
+    return f"Choices: {names}. For measures of relevance, use gf.evaluate() or gainful evaluate."
 
 
 def suggest_among(written: object, names: Iterable[str], families: Sequence[Family]) -> str:
-    """Say which of some measures, as they are written, is meant, and list them.
+    """Suggest one of several measures in notation, and list them all.
 
-    >>> from gainful.measures.family_catalogue import CATALOGUE
-    >>> suggest_among("HitRate@10", ["nDCG@10", "Success@10"], CATALOGUE)
+    >>> from gainful.measures.measure import catalogue
+    >>> suggest_among("HitRate@10", ["nDCG@10", "Success@10"], catalogue(needs="grades"))
     "Did you mean 'Success@10'? Choices: nDCG@10, Success@10."
-    >>> suggest_among("ndcg@10", ["nDCG(gain=exp2)@10", "unjudged"], CATALOGUE)
+    >>> suggest_among("ndcg@10", ["nDCG(gain=exp2)@10", "unjudged"], catalogue(needs="grades"))
     "Did you mean 'nDCG(gain=exp2)@10'? Choices: nDCG(gain=exp2)@10, unjudged."
     """
     listed = list(names)
@@ -215,30 +200,27 @@ def suggest_among(written: object, names: Iterable[str], families: Sequence[Fami
 
 
 def _closest(written: object, names: Sequence[str]) -> str:
-    """Return which of some names, one or more, is written most alike."""
+    """Return the most similar of several names."""
     import difflib
 
     return difflib.get_close_matches(_word(written), names, n=1, cutoff=0)[0]
 
 
 def hint_of_subtopics(text: str) -> str:
-    """Say where a measure for queries with subtopics belongs; nothing of any other.
+    """Suggest the measure for queries with subtopics that a word means; "" if it means none.
 
-    >>> hint_of_subtopics("alpha-nDCG@10")
-    'It is for queries with subtopics: gf.subtopics.evaluate_subtopics(), or gainful evaluate --subtopics.'
+    >>> hint_of_subtopics("subtopic-recall@10")
+    "Did you mean 'strec'? It is for queries with subtopics: pass subtopics=…, or use gf.subtopics.evaluate_subtopics()."
     >>> hint_of_subtopics("nope")
     ''
     """
     name = re.split(r"[@(]", text)[0].strip().casefold()
-    for sign, word in (("α", "alpha"), ("♯", "sharp"), ("#", "sharp"), ("-", "_")):
-        name = name.replace(sign, word)
-    if name in {known.casefold() for known in OF_SUBTOPICS}:
-        return _FOR_SUBTOPICS
-    if _plain(name) in map(_plain, _ABOUT_SUBTOPICS):
-        meant = next(iter(_targets(name, SUBTOPIC_SYNONYMS)))
-        other = f" {_FOR_RECOMMENDATIONS}" if name in _ALSO_OF_ITEMS else ""
-        return f"Did you mean '{meant}'? {_FOR_SUBTOPICS}{other}"
-    return ""
+    if _plain(name) not in map(_plain, _ABOUT_SUBTOPICS):
+        return ""
+    meant = next(iter(_targets(name, SUBTOPIC_SYNONYMS)))
+    also = _ALSO_OF_ITEMS.get(name)
+    other = f" {_FOR_RECOMMENDATIONS.format(also)}" if also else ""
+    return f"Did you mean '{meant}'? {_FOR_SUBTOPICS}{other}"
 
 
 def _asked(meant: str, families: Sequence[Family]) -> str:
@@ -264,7 +246,7 @@ def _word(name: object) -> str:
 def _by_meaning(
     word: str, families: Sequence[Family], synonyms: Mapping[str, tuple[str, ...]]
 ) -> str | None:
-    """Return the measure that a word means, as it is written; None where the tables lack it."""
+    """Return the notation of the measure that a word means; None if the tables lack the word."""
     known = _known(families, synonyms)
     plain = _plain(word)
     for reading in _readings(plain):
@@ -280,7 +262,7 @@ def _by_meaning(
 def _by_letters(
     word: str, families: Sequence[Family], synonyms: Mapping[str, tuple[str, ...]]
 ) -> str | None:
-    """Return the measure with a name that is written much like a word."""
+    """Return the measure whose name is spelled most like a word."""
     import difflib
 
     known = _known(families, synonyms)
@@ -293,7 +275,7 @@ def _takes_cutoff(meant: str, families: Sequence[Family]) -> bool:
 
 
 def _known(families: Sequence[Family], synonyms: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Return what is meant by every plain word: a name, a spelling or a synonym."""
+    """Return the measure of every plain word: a name, a spelling or a synonym."""
     known = {_plain(word): meant for meant, words in synonyms.items() for word in words}
     for family in families:
         known |= {_plain(spelling.name): family.name for spelling in family.spellings}
@@ -301,7 +283,7 @@ def _known(families: Sequence[Family], synonyms: Mapping[str, tuple[str, ...]]) 
 
 
 def _readings(plain: str) -> Iterable[str]:
-    """Return a word, and what is left of it without words that say nothing more."""
+    """Yield a word, and the word without redundant parts such as "mean" or "score"."""
     yield plain
     for before in ("", *_BEFORE):
         for behind in ("", *_BEHIND):

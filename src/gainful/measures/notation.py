@@ -3,45 +3,314 @@
     measure   = name [ "(" parameter { "," parameter } ")" ] [ "@" cutoff { "," cutoff } ]
     parameter = key "=" value
 
-`str(measure)` writes it, defaults left out; `parse` reads it back to the same value.
-Several stand in one text with blanks or commas between: `nDCG@10 AP, RR`; `nDCG@5,10` has two cutoffs.
-A formula of measures is a measure (`combination`): `0.5*nDCG@10 + 0.5*R@100`; and so is
-a measure of the baseline (`baseline_in_formulas`): `nDCG@10 - nDCG@10(baseline)`.
-The spellings of trec_eval, ir_measures, ranx and BEIR are read too, never written; so are the forms
-of CatBoost, Spark and NTCIREVAL (`foreign_spellings`), and the measure objects of ir_measures,
-those that its `define` made among them (`ir_measures_definitions`).
+`str(measure)` writes it without defaults; `parse` reads it back to the same value.
+One text may contain several measures, separated by blanks or commas: `nDCG@10 AP, RR`; `nDCG@5,10` has two cutoffs.
+Formulas such as `0.5*nDCG@10 + 0.5*R@100` and baseline measures such as `nDCG@10(baseline)` are measures too.
+Measures that need more than grades use the same notation; `IA` has another measure in its brackets.
+The spellings of trec_eval, ir_measures, ranx and BEIR, the forms of CatBoost, Spark and NTCIREVAL, and the measure
+objects of ir_measures are accepted, but never written. Another tool's text means only what it states; the tool's other
+conventions are in its dialect.
 """
 
+import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Protocol
 
 from gainful import arguments
 from gainful.errors import MeasureError
-from gainful.measures.baseline_in_formulas import BaselineMeasure, measure_inside
-from gainful.measures.combination import hint_of_minus, is_formula, read_combination
-from gainful.measures.family_catalogue import catalogue
-from gainful.measures.foreign_spellings import ForeignMeasure, text_of_object, written_out
-from gainful.measures.ir_measures_definitions import document_measure, is_document_measure
-from gainful.measures.measure import Measure, read_cutoff
-from gainful.measures.measure_family import NEVER, Family, Spelling
-from gainful.measures.name_suggestions import hint_of_subtopics, suggest
+from gainful.measures.catalogue.subtopics import INTENT_AWARE
+from gainful.measures.discount import DISCOUNTS, Discount
+from gainful.measures.formulas import (
+    BaselineMeasure,
+    hint_of_minus,
+    is_formula,
+    measure_inside,
+    read_combination,
+)
+from gainful.measures.gain import GAINS, Gain
+from gainful.measures.measure import (
+    Measure,
+    catalogue,
+    needs_more,
+    read_cutoff,
+    refuse_wrong_cutoff,
+)
+from gainful.measures.measure import family as family_called
+from gainful.measures.measure_family import GRADES, MEAN, NEVER, OPTIONAL, Family, Spelling
+from gainful.measures.name_suggestions import suggest
 from gainful.measures.own_measures import MEASURES, OwnFamily, OwnMeasure
-from gainful.measures.user_given_names import forget_entry_points
-from gainful.message_texts import shortened, shown
+from gainful.measures.user_given_names import MADE, OwnNames, at_place, forget_entry_points
+from gainful.measures.written_numbers import read_number, write_number
+from gainful.message_texts import did_you_mean, shortened, shown
 
-AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
+
+class ForeignMeasure(Protocol):
+    """The attributes that identify a measure of ir_measures."""
+
+    NAME: Any
+    SUPPORTED_PARAMS: Any
+    params: Any
+
+
+_CALL = re.compile(r"(?P<name>\w+At)\s*\(\s*(?P<cutoff>\d+)\s*\)", re.IGNORECASE)
+_SPARK = re.compile(r"ndcgAt(?=@|$)", re.IGNORECASE)
+_CATBOOST = re.compile(r"(?P<name>n?dcg)\s*:(?P<settings>.*)", re.IGNORECASE)
+_XGBOOST = re.compile(r"(?P<measure>\w+(?:\([^()]*\))?(?:@\d+)?)-")
+_RANX = re.compile(r"(?P<name>\w+)(?P<cutoff>@\d+)?-l(?P<level>\d+)")
+_RANX_NAME = re.compile(r"(r)-(precision)(?=@|-|$)", re.IGNORECASE)
+_NUM_RET = re.compile(r"NumRet\s*\((?P<rel>\s*rel\s*=[^(),]*)\)")
+_SET_P = re.compile(r"SetP\s*\((?P<arguments>[^()]*\brelative\s*=[^()]*)\)")
+_SET_F = re.compile(r"(?P<before>SetF\s*\(.*\bbeta\s*=)(?P<square>[^,()]*)(?P<after>[,)].*)")
+_BPM = re.compile(r"BPM\s*(?:\((?P<arguments>[^()]*)\))?\s*@\s*(?P<cutoff>\d+)")
+_NTCIR = re.compile(r"MSnDCG(?:\s*\((?P<arguments>.*)\))?(?P<cutoff>\s*@.*)?", re.IGNORECASE)
+
+_OF_CATBOOST = {
+    "type": ("gain", {"Base": "linear", "Exp": "exp2"}),
+    "denominator": ("discount", {"LogPosition": "log", "Position": "reciprocal"}),
+}
+_WHOLE_LIST = "-1"  # of CatBoost's top
+_RELATIVE = {"relative=True": "RelP", "relative=False": "P"}  # of ir_measures
+
+
+def text_of_object(given: object) -> str | None:
+    """Return the text of a measure object of ir_measures; None for anything else.
+
+    Parameters at ir_measures' own defaults are left out, as in ir_measures itself.
+
+    >>> from types import SimpleNamespace
+    >>> known = dict.fromkeys(["cutoff", "gains"], SimpleNamespace(default=None))
+    >>> chosen = {"cutoff": 10, "gains": {1: 1, 2: 3}}
+    >>> text_of_object(SimpleNamespace(NAME="nDCG", SUPPORTED_PARAMS=known, params=chosen))
+    'nDCG(gains={1: 1, 2: 3})@10'
+    """
+    if isinstance(given, str | Mapping | list | tuple):
+        return None
+    name = getattr(given, "NAME", None)
+    known, chosen = getattr(given, "SUPPORTED_PARAMS", None), getattr(given, "params", None)
+    if not (isinstance(name, str) and isinstance(known, Mapping) and isinstance(chosen, Mapping)):
+        return None
+    mark = getattr(given, "AT_PARAM", "cutoff")
+    written = [
+        f"{key}={value}"
+        for key, value in chosen.items()
+        if key != mark and not (key in known and value == getattr(known[key], "default", None))
+    ]
+    text = f"{name}({', '.join(written)})" if written else name
+    return text if chosen.get(mark) is None else f"{text}@{chosen[mark]}"
+
+
+def without_call(text: str) -> str:
+    """Return a text with the cutoff after an @ instead of in brackets.
+
+    >>> without_call("precisionAt(10)")
+    'precisionAt@10'
+    """
+    found = _CALL.fullmatch(text)
+    return text if found is None else f"{found['name']}@{found['cutoff']}"
+
+
+def written_out(text: str) -> str:
+    """Translate another tool's text into the notation; return any other text unchanged.
+
+    Raises an error for a text that is incomplete, or that states something outside the measure.
+
+    >>> written_out("ndcgAt(10)"), written_out("NDCG:top=10;type=Exp")
+    ('nDCG(gain=binary)@10', 'NDCG(gain=exp2)@10')
+    >>> written_out("MSnDCG(gain=exp2)@5"), written_out("nDCG@5")
+    ('nDCG(discount=log, gain=exp2)@5', 'nDCG@5')
+    >>> written_out("NumRet(rel=1)"), written_out("SetP(relative=True)"), written_out("BPM(T=2)@5")
+    ('NumRelRet(rel=1)', 'RelP', 'BPM(T=2, K=5)')
+    >>> written_out("SetF(beta=4, rel=2)")
+    'SetF(beta=2, rel=2)'
+    >>> written_out("precision@5-l2"), written_out("r-precision-l2")
+    ('precision(rel=2)@5', 'r_precision(rel=2)')
+    """
+    text = _RANX_NAME.sub(r"\1_\2", text)
+    if found := _RANX.fullmatch(text):
+        return f"{found['name']}(rel={found['level']}){found['cutoff'] or ''}"
+    text = _SPARK.sub("nDCG(gain=binary)", without_call(text))
+    if found := _CATBOOST.fullmatch(text):
+        return _from_catboost(text, found["name"], found["settings"])
+    if found := _NTCIR.fullmatch(text):
+        return _from_ntcir(text, found["arguments"], found["cutoff"] or "")
+    if found := _XGBOOST.fullmatch(text):
+        plain = found["measure"]
+        raise MeasureError(
+            f"measure {text!r}",
+            "a measure without a trailing minus",
+            "XGBoost's notation for the policy empty=zero",
+            f"Write '{plain}' under that policy. To follow XGBoost in all other respects: "
+            f"evaluate(..., dialect('xgboost').measure('{plain}'), "
+            "policy=dataclasses.replace(dialect('xgboost').policy, empty='zero')).",
+        )
+    return _parameters_written_out(text)
+
+
+def _parameters_written_out(text: str) -> str:
+    """Translate parameters and cutoffs that ir_measures writes differently."""
+    if found := _NUM_RET.fullmatch(text):
+        return f"NumRelRet({found['rel']})"
+    if found := _SET_P.fullmatch(text):
+        items = [item.strip() for item in found["arguments"].split(",")]
+        others = [item for item in items if item not in _RELATIVE]
+        name = next((_RELATIVE[item] for item in items if item in _RELATIVE), "P")
+        return f"{name}({', '.join(others)})" if others else name
+    if found := _SET_F.fullmatch(text):  # like trec_eval's, its beta is the square of the usual one
+        square = read_number(found["square"], where="beta")
+        root = write_number(math.sqrt(square)) if square > 0 else found["square"]
+        return f"{found['before']}{root}{found['after']}"
+    if found := _BPM.fullmatch(text):
+        before = (found["arguments"] or "").strip()
+        return f"BPM({before}{', ' * bool(before)}K={found['cutoff']})"
+    return text
+
+
+def _from_catboost(text: str, name: str, settings: str) -> str:
+    """Translate `NDCG:top=10;type=Exp;denominator=Position`."""
+    parameters, cutoff = [], ""
+    for item in settings.split(";"):
+        key, _, value = (part.strip() for part in item.partition("="))
+        if key == "top":
+            cutoff = "" if value == _WHOLE_LIST else f"@{value}"
+            continue
+        if key not in _OF_CATBOOST:
+            raise MeasureError(
+                f"measure {text!r}",
+                "settings of CatBoost's metric, such as top=10;type=Exp",
+                shown(item.strip()),
+                did_you_mean(key, ["top", *_OF_CATBOOST]),
+            )
+        parameter, values = _OF_CATBOOST[key]
+        if value not in values:
+            raise MeasureError(
+                f"measure {text!r}",
+                f"{key}={' or '.join(values)}",
+                shown(value),
+                did_you_mean(value, values),
+            )
+        parameters.append(f"{parameter}={values[value]}")
+    arguments = f"({', '.join(parameters)})" if parameters else ""
+    return f"{name}{arguments}{cutoff}"
+
+
+def _from_ntcir(text: str, arguments: str | None, cutoff: str) -> str:
+    """Translate `MSnDCG(gain=exp2)@10`, whose name implies the discount but not the gain."""
+    if arguments is None or not re.search(r"\bgains?\s*=", arguments):
+        raise MeasureError(
+            f"measure {text!r}",
+            "a gain, which the name does not define",
+            "none",
+            f"Write 'nDCG{cutoff}' for grades as gains, 'nDCG(gain=exp2){cutoff}' for 2^g − 1, or "
+            f"'nDCG(gain={{1: 1, 2: 3}}){cutoff}' for NTCIREVAL's table of gains, or "
+            "use the dialect ntcir.",
+        )
+    return f"nDCG(discount=log, {arguments}){cutoff}"
+
+
+_CUTOFF_KEY = "cutoff"
+
+
+class DocumentMeasure(Measure):
+    """A measure made by `ir_measures.define`.
+
+    `given` is its object; `found` has the value of each query, once it was evaluated, and `ties` the
+    tie rule that ordered the documents. Equality ignores both.
+    """
+
+    __slots__ = ("found", "given", "ties")
+    given: Any
+    found: Mapping[str, float] | None
+    ties: str | None
+
+    def __init__(
+        self,
+        name: str,
+        cutoff: int | None,
+        given: Any = None,
+        found: Mapping[str, float] | None = None,
+        ties: str | None = None,
+    ) -> None:
+        self._set(name, (), cutoff, given=given, found=found, ties=ties)
+
+    @property
+    def family(self) -> Family:
+        """The entry that describes this measure."""
+        definition = (
+            getattr(self.given, "SHORT_DESC", None) or f"the return value of {self.name}'s function"
+        )
+        return Family(
+            name=self.name,
+            title="a measure made by ir_measures.define",
+            definition=str(definition).removesuffix("."),
+            range="any real number",
+            citation="",
+            example=None,
+            parameters=(),
+            cutoff=OPTIONAL
+            if _CUTOFF_KEY in getattr(self.given, "SUPPORTED_PARAMS", ())
+            else NEVER,
+            aggregate=MEAN,
+        )
+
+    def having(self, **parameters: object) -> "DocumentMeasure":
+        """Reject parameters, which such a measure does not have."""
+        raise MeasureError(f"{self}", "no parameters", ", ".join(parameters))
+
+    def at(self, cutoff: int | None) -> "DocumentMeasure":
+        """Return the same measure at another cutoff."""
+        refuse_wrong_cutoff(self.family, cutoff)
+        chosen = {key: value for key, value in self.given.params.items() if key != _CUTOFF_KEY}
+        if cutoff is not None:
+            chosen[_CUTOFF_KEY] = read_cutoff(cutoff)
+        return DocumentMeasure(self.name, cutoff, type(self.given)(**chosen))
+
+    def asked(self, found: Mapping[str, float], ties: str) -> "DocumentMeasure":
+        """Return the same measure with the values of a run's queries."""
+        return DocumentMeasure(self.name, self.cutoff, self.given, found, ties)
+
+    def __eq__(self, other: object) -> bool:
+        same = Measure.__eq__(self, other)
+        return same is True and type(self.given) is type(other.given)  # type: ignore[attr-defined]
+
+    __hash__ = Measure.__hash__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The object's class is local to a function, so other processes cannot import it.
+        return DocumentMeasure, (self.name, self.cutoff, None, self.found, self.ties)
+
+
+def is_document_measure(given: object) -> bool:
+    """Return whether an object is a measure made by `ir_measures.define`."""
+    return (
+        callable(getattr(given, "runtime_impl", None))
+        and isinstance(getattr(given, "params", None), Mapping)
+        and isinstance(getattr(given, "SUPPORTED_PARAMS", None), Mapping)
+    )
+
+
+def document_measure(given: Any) -> DocumentMeasure:
+    """Return the measure for an object made by `ir_measures.define`."""
+    text = text_of_object(given)
+    if text is None:
+        hint = "Name it with ir_measures.define(…, name='Name')."
+        raise MeasureError("measure", "a measure with a name", shown(given), hint)
+    cutoff = given.params.get(_CUTOFF_KEY)
+    name = text if cutoff is None else text.removesuffix(f"@{cutoff}")
+    return DocumentMeasure(name, cutoff, given)
+
+
 _TAKEN_APART = re.compile(
     r"(?P<name>[^\s()@]+?)\s*(?:\((?P<arguments>.*)\))?\s*(?:@\s*(?P<cutoffs>[^@()]*))?", re.DOTALL
 )
 
 GivenMeasure = str | Measure | ForeignMeasure
-"""What a caller may give as a measure: its text, its value, or that of ir_measures."""
+"""What callers may pass as a measure: a text, a `Measure`, or a measure of ir_measures."""
 
 Measures = GivenMeasure | Sequence[GivenMeasure]
-"""What a caller may give as measures."""
+"""What callers may pass as measures."""
 
 _NOTATION = re.compile(
     r"(?P<name>\w+?)"
@@ -52,22 +321,22 @@ _NOTATION = re.compile(
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # all but tabs and line ends
 _OPENING, _CLOSING = "({[", ")}]"
 _NEXT = re.compile(r"(?<=[\w)}\]])(?:\s+|\s*,\s*)(?=\d*[^\W\d])")
-_WORDS = re.compile(r"[\w\s]+")  # one name of several words, where the first is none
+_WORDS = re.compile(r"[\w\s]+")  # a name of several words, if the first isn't a measure
 
-# ir_measures names the gain by the formula of the DCG.
+# ir_measures names the gain after the DCG formula.
 _IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exp2"}
 _IR_MEASURES_KEYS = {"gains": "gain", "max_rel": "max"}
 
 
 def read_text(text: object, expected: str) -> str:
-    r"""Return the text of a measure without the white space around it.
+    r"""Return the text of a measure, stripped of white space.
 
-    Python takes some control characters for white space, and none of them is meant.
+    Python strips some control characters as white space, so these are rejected first.
 
     >>> read_text("P@5,\x1c10", "a text such as 'nDCG@10'")
     Traceback (most recent call last):
         ...
-    gainful.errors.MeasureError: measure: expected a text such as 'nDCG@10', found 'P@5,\x1c10'. It holds a control character.
+    gainful.errors.MeasureError: measure: expected a text such as 'nDCG@10', found 'P@5,\x1c10'. It contains a control character.
     """
     if not isinstance(text, str):
         written = text_of_object(text)
@@ -75,7 +344,7 @@ def read_text(text: object, expected: str) -> str:
             raise MeasureError("measure", expected, shortened(shown(text)))
         return written
     if _CONTROL.search(text):
-        raise MeasureError("measure", expected, shown(text), "It holds a control character.")
+        raise MeasureError("measure", expected, shown(text), "It contains a control character.")
     return text.strip()
 
 
@@ -91,63 +360,22 @@ def parse(text: str | ForeignMeasure) -> Measure:
 
 
 def read_measure(given: GivenMeasure) -> Measure:
-    """Return one measure, however a caller gives it."""
+    """Return one measure from its text, its value or an object of ir_measures."""
     return given if isinstance(given, Measure) else parse(given)
 
 
 def name_of(given: object) -> str | None:
-    """Return what a measure is called, however a caller gives it; None for what is none."""
+    """Return the name of a measure in any accepted form; None for anything else."""
     if is_document_measure(given):
         return str(document_measure(given))
     return str(given) if isinstance(given, str | Measure) else text_of_object(given)
 
 
-def taken_apart(text: str, expected: str) -> tuple[str, str | None, list[int | None]]:
-    """Return the name, what stands in brackets, and the cutoffs of a measure that another catalogue has.
-
-    >>> taken_apart("ILD(by=genre)@5,10", "a measure")
-    ('ILD', 'by=genre', [5, 10])
-    """
-    found = _TAKEN_APART.fullmatch(text)
-    if found is None:
-        raise MeasureError("measure", expected, shown(text))
-    if found["cutoffs"] is None:
-        return found["name"], found["arguments"], [None]
-    return found["name"], found["arguments"], [read_cutoff(k) for k in found["cutoffs"].split(",")]
-
-
-def read_measures_of(
-    measures: object,
-    kind: type[AnyMeasure],
-    parse_all: Callable[[Any], tuple[AnyMeasure, ...]],
-    refused: Callable[[Measure], MeasureError],
-    example: str,
-) -> tuple[AnyMeasure, ...]:
-    """Read what a caller gives as measures of another catalogue; one that is named twice is kept once.
-
-    Args:
-        measures: one or several, as text or as values.
-        kind: the class of such measures.
-        parse_all: reads a text.
-        refused: the error for a measure of another kind.
-        example: such a measure, as it is written.
-    """
-    read: dict[AnyMeasure, None] = {}
-    for item in listed_measures(measures):
-        if isinstance(item, Measure) and not isinstance(item, kind):
-            raise refused(item)
-        for measure in (item,) if isinstance(item, kind) else parse_all(item):
-            read[measure] = None
-    if not read:
-        raise MeasureError("measures", "at least one measure", "none", f"Try '{example}'.")
-    return tuple(read)
-
-
-def only_one(measures: tuple[AnyMeasure, ...], text: object) -> AnyMeasure:
-    """Return the one measure that a text stands for; refuse several."""
+def only_one(measures: tuple[Measure, ...], text: object) -> Measure:
+    """Return the only measure of a text; reject several."""
     if len(measures) != 1:
         several = len({measure.name for measure in measures}) > 1
-        hint = "Give one of them." if several else "Give one cutoff."
+        hint = "Pass one of them." if several else "Pass one cutoff."
         raise MeasureError(f"measure {str(text)!r}", "one measure", f"{len(measures)}", hint)
     return measures[0]
 
@@ -157,6 +385,8 @@ def parse_all(text: str | ForeignMeasure) -> tuple[Measure, ...]:
 
     >>> parse_all("nDCG@5,10 AP")
     (Measure('nDCG@5'), Measure('nDCG@10'), Measure('AP'))
+    >>> parse_all("α-nDCG@20 IA(nDCG(gain=exp2)@5,10)")
+    (Measure('alpha_nDCG@20'), Measure('IA(nDCG(gain=exp2)@5)'), Measure('IA(nDCG(gain=exp2)@10)'))
     """
     if is_document_measure(text):
         return (_of_documents(text),)
@@ -176,13 +406,13 @@ def _all_parsed(text: str, stripped: str) -> tuple[Measure, ...]:
     except MeasureError:
         if read or not _WORDS.fullmatch(stripped):
             raise
-        hint = suggest("_".join(stripped.split()), catalogue())
+        hint = suggest("_".join(stripped.split()), catalogue(needs=GRADES))
         raise MeasureError("measure", "a measure of the catalogue", shown(text), hint) from None
     return tuple(read)
 
 
 def split_measures(text: str) -> list[str]:
-    """Return the texts of measures that stand in one text, with blanks or commas between.
+    """Split a text at the blanks or commas between measures.
 
     >>> split_measures("nDCG(gain=exp2, base=e)@5, 10 AP,RR")
     ['nDCG(gain=exp2, base=e)@5, 10', 'AP', 'RR']
@@ -207,12 +437,16 @@ def _parsed(text: str, stripped: str) -> tuple[Measure, ...]:
             raise MeasureError(f"measure {shown(stripped)}", "(baseline) once", "it twice")
         return tuple(BaselineMeasure(each) for each in _parsed(inside, inside))
     found = _NOTATION.fullmatch(written_out(stripped))
+    if found is None or needs_more(found["name"]):
+        name = _TAKEN_APART.fullmatch(stripped)
+        if name is not None and needs_more(name["name"]):
+            return parse_needing(None, stripped)
     if found is None:
         raise MeasureError(
             "measure",
             "a name such as nDCG, nDCG(gain=exp2) or nDCG@10",
             shown(text),
-            hint_of_subtopics(text) or hint_of_minus(text),
+            hint_of_minus(text),
         )
     family, spelling = _look_up(found["name"])
     given = read_arguments(found["arguments"], where=text)
@@ -223,12 +457,51 @@ def _parsed(text: str, stripped: str) -> tuple[Measure, ...]:
         return _at(family, parameters, spelling.cutoffs or [None])
     numbers = found["cutoffs"].split(",")
     if spelling.suffix and (found["mark"] != "@" or family.cutoff == NEVER):
-        # What is written takes the place of what the tool means without.
+        # The written value overrides the tool's default.
         own = {key: value for key, value in parameters.items() if key not in spelling.settings}
         return tuple(
             _made(family, **{**own, spelling.suffix: spelling.read(number)}) for number in numbers
         )
     return _at(family, parameters, [read_cutoff(number) for number in numbers])
+
+
+def parse_needing(needs: str | None, text: str) -> tuple[Measure, ...]:
+    """Read a measure that needs more than grades, with one or several cutoffs.
+
+    Args:
+        needs: "subtopics" or "items"; other measures are rejected. None accepts both.
+        text: the text of one measure.
+
+    >>> parse_needing("items", "novelty(count=all)@5,20")
+    (Measure('Novelty(count=all)@5'), Measure('Novelty(count=all)@20'))
+    """
+    found = _TAKEN_APART.fullmatch(text)
+    if found is None:
+        raise MeasureError("measure", "a name such as alpha_nDCG@20 or ILD(by=genre)", shown(text))
+    entry = family_called(found["name"], needs)
+    listed = found["cutoffs"]
+    cutoffs = [None] if listed is None else [read_cutoff(number) for number in listed.split(",")]
+    if entry.name == INTENT_AWARE:
+        return _intent_aware(found["arguments"], cutoffs, where=text)
+    given = read_arguments(found["arguments"], where=text)
+    return _at(entry, read_parameters(given, {}, where=text), cutoffs)
+
+
+def _intent_aware(
+    arguments: str | None, cutoffs: Sequence[int | None], *, where: str
+) -> tuple[Measure, ...]:
+    if arguments is None or not arguments.strip():
+        raise MeasureError(
+            f"measure {where!r}", "a measure in the brackets", "none", "IA(nDCG@10)."
+        )
+    inner = parse_all(arguments.strip().removeprefix("measure=").strip())
+    if cutoffs != [None] and any(measure.cutoff is not None for measure in inner):
+        raise MeasureError(f"measure {where!r}", "one cutoff", "one inside and one outside")
+    return tuple(
+        Measure(INTENT_AWARE, measure=measure, cutoff=cutoff)
+        for measure in inner
+        for cutoff in cutoffs
+    )
 
 
 def _at(
@@ -244,15 +517,15 @@ def _made(family: Family, **given: Any) -> Measure:
 
 
 def forget() -> None:
-    """Read texts anew: a name may stand for another measure now."""
+    """Clear the caches of parsed texts, because a name may now mean another measure."""
     _all_parsed.cache_clear()
     forget_entry_points()
 
 
 def read_measures(measures: object) -> tuple[Measure, ...]:
-    """Read what a caller gives as measures: one, or several, as text or as values.
+    """Read a caller's measures: one or several, as text or values.
 
-    A measure that is named twice is kept once, at its first place.
+    A repeated measure is kept once, at its first position.
 
     >>> read_measures(["nDCG@10", "ndcg_cut_10", "CG"])
     (Measure('nDCG@10'), Measure('CG'))
@@ -263,6 +536,8 @@ def read_measures(measures: object) -> tuple[Measure, ...]:
             read[measure] = None
     if not read:
         raise MeasureError("measures", "at least one measure", "none", "Try 'nDCG@10'.")
+    if len(read) == 1:
+        return tuple(read)
     for name, times in Counter(map(str, read)).items():
         if times > 1:  # two functions of one name
             raise MeasureError(
@@ -272,10 +547,10 @@ def read_measures(measures: object) -> tuple[Measure, ...]:
 
 
 def listed_measures(measures: object) -> list[Any]:
-    """Return what a caller gives as measures as a list; those of ir_measures are texts or values there."""
+    """Return a caller's measures as a list of texts and values; objects of ir_measures are converted."""
     expected = "a measure or a list of measures"
     if isinstance(measures, Mapping):
-        hint = "A measure has no other name: give the values of the dict."
+        hint = "Measures can't be renamed: pass the values of the dict."
         raise MeasureError("measures", expected, shown(measures), hint)
     if isinstance(measures, Measure) or _is_object(measures):
         measures = [measures]
@@ -284,10 +559,13 @@ def listed_measures(measures: object) -> list[Any]:
 
 
 def _is_object(given: object) -> bool:
-    return is_document_measure(given) or text_of_object(given) is not None
+    plain = isinstance(given, str | list | tuple)
+    return not plain and (is_document_measure(given) or text_of_object(given) is not None)
 
 
 def _listed(item: Any) -> Any:
+    if isinstance(item, str | Measure):
+        return item
     if is_document_measure(item):
         return _of_documents(item)
     text = text_of_object(item)
@@ -295,31 +573,34 @@ def _listed(item: Any) -> Any:
 
 
 def _of_documents(given: object) -> Measure:
-    """Return the measure of an object that `ir_measures.define` made; its name must be its own."""
+    """Return the measure for an object made by `ir_measures.define`, which must have a unique name."""
     found = document_measure(given)
     taken = place_of_name(found.name)
     if taken is not None:
         raise MeasureError(
             "measure",
-            "a name of its own",
+            "a unique name",
             f"'{found.name}', which is {taken}",
-            "ir_measures.define(…, name='Name') gives it one.",
+            "Rename it with ir_measures.define(…, name='Name').",
         )
     return found
 
 
 def family(name: str) -> Family:
-    """Return the catalogue entry that a name or a spelling stands for.
+    """Return the catalogue entry for a name or another tool's spelling.
 
     >>> family("map").title
     'Average precision'
     """
-    found = _NOTATION.fullmatch(written_out(read_text(name, "a name such as 'nDCG'")))
+    text = read_text(name, "a name such as 'nDCG'")
+    if needs_more(text):
+        return family_called(text)
+    found = _NOTATION.fullmatch(written_out(text))
     return _look_up(found["name"] if found else name)[0]
 
 
 def place_of_name(name: str) -> str | None:
-    """Return what a name stands for already: a measure of the catalogue, or the place of another."""
+    """Return the current owner of a name: a measure of the catalogue, or the place of a definition."""
     try:
         family, _ = _look_up(name)
     except MeasureError:
@@ -330,20 +611,24 @@ def place_of_name(name: str) -> str | None:
 
 
 def _look_up(name: str) -> tuple[Family, Spelling]:
-    spelled: dict[str, tuple[Family, Spelling]] = {}
-    for family in catalogue():
-        if family.name == name:  # what is printed reads back as the same, whoever else writes it
+    if needs_more(name):
+        return family_called(name), Spelling(name)
+    by_name: dict[str, tuple[Family, Spelling]] = {}
+    for family in catalogue(needs=GRADES):
+        if (
+            family.name == name
+        ):  # printed names read back unchanged, even if other tools use them too
             suffix = next((s.suffix for s in family.spellings if _same(s.name, name)), None)
             return family, Spelling(name, suffix=suffix)
         for spelling in (Spelling(family.name), *family.spellings):
-            spelled[spelling.name.casefold()] = family, spelling
-    found = spelled.get(name.casefold())
+            by_name[spelling.name.casefold()] = family, spelling
+    found = by_name.get(name.casefold())
     if found is None:
         own = MEASURES.find(name)
         if own is not None:
             return own.own, Spelling(own.name)
         named = [each.own for each in MEASURES.in_use.values()]
-        hint = suggest(name, (*catalogue(), *named))
+        hint = suggest(name, (*catalogue(needs=GRADES), *named))
         raise MeasureError("measure", "a measure of the catalogue", shown(name), hint)
     return found
 
@@ -370,7 +655,7 @@ def read_arguments(arguments: str | None, *, where: str) -> list[tuple[str, str]
 def read_parameters(
     pairs: Iterable[tuple[str, str]], settings: Mapping[str, Any], *, where: str
 ) -> dict[str, Any]:
-    """Return parameters beside the settings of a spelling; refuse cutoffs and repeated keys."""
+    """Return parameters merged with the settings of a spelling; reject cutoffs and repeated keys."""
     parameters: dict[str, Any] = {**settings}
     for key, value in pairs:
         if key in ("cutoff", "k"):
@@ -399,14 +684,14 @@ def _from_ir_measures(key: str, quoted: str) -> tuple[str, str]:
     if key == "dcg":
         return "gain", _IR_MEASURES_DCG.get(value, value)
     if key == "gains" and value.startswith("{") and value.endswith("}"):
-        # A grade that its table lacks is its own gain; it leaves such grades out when it prints.
+        # In ir_measures, a grade missing from the table is its own gain, and isn't printed.
         listed = value[1:-1].strip()
         return "gain", f"{{{listed}{', ' * bool(listed)}else: linear}}"
     return _IR_MEASURES_KEYS.get(key, key), value
 
 
 def _refuse_judged_only(value: str, where: str) -> None:
-    """Say which policy ir_measures' parameter stands for; without effect, it may stand."""
+    """Reject judged_only=True with the corresponding policy; judged_only=False has no effect."""
     if value == "False":
         return
     name, _, rest = where.partition("(")
@@ -421,3 +706,38 @@ def _refuse_judged_only(value: str, where: str) -> None:
         f"Write '{plain}' with policy={{'unjudged': 'condense'}}, on the command line "
         f"-m '{plain}' --unjudged condense.",
     )
+
+
+KINDS: tuple[OwnNames[Any], ...] = (MEASURES, DISCOUNTS, GAINS)
+
+
+def use(*definitions: OwnMeasure | Discount | Gain | str) -> None:
+    """Register user-defined measures, discounts and gains under their names, in this process.
+
+    Each is an object from `define`, or its location as text, `package.module:name`. A name that the library
+    or another registered definition already has raises an error.
+
+    >>> use("statistics:fmean")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    gainful.errors.MeasureError: use 'statistics:fmean': expected a measure, a discount or a gain made by gainful.measures.define, found <function fmean ...>.
+    """
+    for each in definitions:
+        where = f"use {shown(each)}"
+        made = isinstance(each, OwnMeasure | Discount | Gain)
+        found: Any = each if made else at_place(each, where)
+        names = next((kind for kind in KINDS if isinstance(found, kind.made)), None)
+        if names is None or found.own_name is None:
+            raise MeasureError(where, MADE, shown(found))
+        called = found.own_name
+        # All names and spellings of the catalogue are taken, too.
+        taken = place_of_name(called.name) if names is MEASURES else names.taken(called.name)
+        if taken is not None and taken != called.place:
+            raise MeasureError(
+                f"use {shown(called.place)}",
+                "a unique name",
+                f"'{called.name}', which is {taken}",
+                "Rename one of them.",
+            )
+        names.in_use[called.name] = found
+        forget()  # cached texts may now mean something else

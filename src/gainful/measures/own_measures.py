@@ -1,7 +1,7 @@
-"""Measures of one's own: a function, declared once with `define`, that is then a measure like any other.
+"""User-defined measures: `define` turns a function into a measure like any other.
 
-A definition is a value: it is used where it stands. It has a name in the notation only where one asks for
-it (`user_given_names`). `define` gives names to discounts and gains, too.
+A definition is a value to pass around. Its name enters the notation only on request
+(`user_given_names`). `define` also names discounts and gains.
 """
 
 import inspect
@@ -16,10 +16,9 @@ from gainful import arguments
 from gainful.errors import MeasureError
 from gainful.measures.discount import Discount
 from gainful.measures.discount import discount as read_discount
-from gainful.measures.family_catalogue import catalogue
 from gainful.measures.gain import Gain
 from gainful.measures.gain import gain as read_gain
-from gainful.measures.measure import Measure, one_cutoff, read_cutoff, refuse_wrong_cutoff
+from gainful.measures.measure import Measure, catalogue, one_cutoff, refuse_wrong_cutoff
 from gainful.measures.measure_family import MEAN, NEVER, OPTIONAL, Family, Parameter
 from gainful.measures.parameters import ReadWord, number
 from gainful.measures.user_given_names import OwnName, OwnNames, refuse_name
@@ -27,15 +26,15 @@ from gainful.measures.written_numbers import read_number, write_number
 from gainful.message_texts import shown
 
 _LIKE_A_CUTOFF = re.compile(r"(?:_at)?_\d+$|_cut_")  # `Hit_5` is read as Hit@5
-_EXAMPLE = "@gf.define('HitAll')"
+_EXAMPLE = "@gf.measures.define('HitAll')"
 
 
 @dataclass(frozen=True, slots=True)
 class OwnFamily(Family):
-    """The entry of a measure of one's own: what the catalogue has for others, and the function.
+    """The entry of a user-defined measure: a catalogue entry plus the function.
 
-    `per_query` is True where the function takes one list at a time, `ties` where it knows what to do with
-    documents whose order is open. `steps` says what each document adds, if it is given.
+    `per_query` is True if the function receives one list at a time, `ties` if it handles tied
+    documents itself. `steps`, if given, returns the contribution of each document.
     """
 
     function: Callable[..., Any] = print
@@ -45,11 +44,11 @@ class OwnFamily(Family):
 
     @property
     def place(self) -> str:
-        """Where the function stands: module:name."""
+        """The location of the function, module:name."""
         return f"{self.function.__module__}:{self.function.__qualname__}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Be found again in another process by its place, or else be sent whole."""
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by location if another process can import it, otherwise by value."""
         module, _, name = self.place.partition(":")
         known = getattr(sys.modules.get(module), name, None)
         if module != "__main__" and isinstance(known, OwnMeasure) and known.own is self:
@@ -67,9 +66,9 @@ def _family_of(*values: Any) -> OwnFamily:
 
 
 class OwnMeasure(Measure):
-    """A measure of one's own with its parameters and a cutoff; `define` makes the first.
+    """A user-defined measure with its parameters and a cutoff, made by `define`.
 
-    Call it for other parameters, and write `measure @ 10` for a cutoff.
+    Call it to change parameters, and write `measure @ 10` to set a cutoff.
     """
 
     __slots__ = ("own",)
@@ -87,25 +86,21 @@ class OwnMeasure(Measure):
         given = {name: own.parameter(name).read(value) for name, value in parameters.items()}
         settings = tuple((p.name, given.get(p.name, p.default)) for p in own.parameters)
         refuse_wrong_cutoff(own, cutoff)
-        # The class is frozen for everyone but its own constructor.
-        object.__setattr__(self, "name", own.name)
-        object.__setattr__(self, "settings", settings)
-        object.__setattr__(self, "cutoff", None if cutoff is None else read_cutoff(cutoff))
-        object.__setattr__(self, "own", own)
+        self._set(own.name, settings, cutoff, own=own)
 
     @property
     def family(self) -> Family:
-        """What is known of this measure."""
+        """The entry that describes this measure."""
         return self.own
 
     @property
     def own_name(self) -> OwnName:
-        """Its name, and where its function stands."""
+        """Its name, and the location of its function."""
         return OwnName(self.own.name, self.own.place)
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function that was declared."""
+        """The decorated function."""
         return self.own.function
 
     def __call__(self, **parameters: object) -> "OwnMeasure":
@@ -121,17 +116,17 @@ class OwnMeasure(Measure):
         return OwnMeasure(self.own, cutoff=cutoff, **self.parameters)
 
     def __eq__(self, other: object) -> bool:
-        # Two functions may have one name.
+        # Two functions may share a name.
         return Measure.__eq__(self, other) is True and self.own == other.own  # type: ignore[attr-defined]
 
     __hash__ = Measure.__hash__
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _measure_of, (self.own, self.cutoff, self.parameters)
 
 
 MEASURES = OwnNames("measure", OwnMeasure)
-"""The measures of one's own that have a name."""
+"""The named user-defined measures."""
 
 
 def _measure_of(own: OwnFamily, cutoff: int | None, parameters: dict[str, Any]) -> OwnMeasure:
@@ -147,7 +142,7 @@ def define(
     per_query: bool = False,
     ties: bool = False,
     needs_run: bool = True,
-    steps: Callable[..., Any] | None = None,
+    steps: Callable[..., object] | None = None,
 ) -> Callable[[Callable[..., Any]], OwnMeasure]: ...
 @overload
 def define(name: str, *, discount: object) -> Discount: ...
@@ -161,32 +156,32 @@ def define(
     per_query: bool = False,
     ties: bool = False,
     needs_run: bool = True,
-    steps: Callable[..., Any] | None = None,
+    steps: Callable[..., object] | None = None,
     discount: object = None,
     gain: object = None,
 ) -> Callable[[Callable[..., Any]], OwnMeasure] | Discount | Gain:
-    """Declare a function as a measure: `@gf.define("HitAll", cutoff=True, range=(0, 1))`.
+    """Define a measure with a decorator: `@gf.measures.define("HitAll", cutoff=True, range=(0, 1))`.
 
-    The function takes the `JudgedLists` of all queries and returns an array, one value for each query. With
-    `per_query`, it takes one `JudgedList` and returns a number. Its other arguments, each with a default, are the
-    parameters of the measure: numbers, or words of a `Literal`. The first paragraph of its docstring is the
-    definition that `gainful measures` prints.
+    The function receives the `JudgedLists` of all queries and returns an array with one value per query. With
+    `per_query`, it receives one `JudgedList` and returns a number. Its other arguments, which need defaults, are the
+    parameters of the measure: numbers, or the words of a `Literal`. `gainful measures` prints the first paragraph of
+    its docstring as the definition.
 
     Args:
-        name: in the notation: letters, digits and underscores.
-        cutoff: whether the measure has cutoffs; the lists then end there.
-        range: the lowest and the highest value; others are refused.
-        per_query: whether the function takes one query at a time.
-        ties: whether it knows what to do where the order of documents is open (policy ties=average).
-        needs_run: False where a query that the run lacks has a value all the same.
-        steps: a function of the same arguments that returns what each document adds, an array like `grade`;
+        name: the name in the notation: letters, digits and underscores.
+        cutoff: whether the measure supports cutoffs; the lists are then cut before the function sees them.
+        range: the lowest and the highest value; other values raise an error.
+        per_query: whether the function receives one query at a time.
+        ties: whether the function handles tied documents itself (policy ties=average).
+        needs_run: False if a query that the run lacks still has a value.
+        steps: a function of the same arguments that returns each document's contribution, an array like `grade`;
             `explain` shows it.
-        discount: instead of all these, a discount that is to have the name: a table by rank, or a function of an array of ranks.
-        gain: a gain that is to have the name: a table by grade, or a function of the grade.
+        discount: instead of a measure, a discount to name: a table by rank, or a function of an array of ranks.
+        gain: instead of a measure, a gain to name: a table by grade, or a function of the grade.
 
     >>> @define("HitAll", cutoff=True, range=(0, 1), per_query=True)
     ... def hit_all(found, *, rel=1):
-    ...     "1 where every relevant document is retrieved, else 0."
+    ...     "1 if every relevant document is retrieved, else 0."
     ...     return float((found.grade >= rel).sum() == (found.judged >= rel).sum())
     >>> hit_all @ 10, hit_all(rel=2)
     (OwnMeasure('HitAll@10'), OwnMeasure('HitAll(rel=2)'))
@@ -213,15 +208,15 @@ def define(
     _refuse_name_of_catalogue(name)
     lowest, highest = (float("-inf"), float("inf")) if range is None else _read_range(range)
 
-    def declare(function: Callable[..., Any]) -> OwnMeasure:
+    def declare(function: Callable[..., object]) -> OwnMeasure:
         if not inspect.isfunction(function):
             raise MeasureError("define", "a function below it", shown(function))
-        told = inspect.getdoc(function) or f"what {function.__qualname__} returns"
-        definition = " ".join(told.split("\n\n")[0].split()).removesuffix(".")
+        doc = inspect.getdoc(function) or f"the return value of {function.__qualname__}"
+        definition = " ".join(doc.split("\n\n")[0].split()).removesuffix(".")
         return OwnMeasure(
             OwnFamily(
                 name=name,
-                title=f"a measure of one's own, {function.__module__}:{function.__qualname__}",
+                title=f"a user-defined measure, {function.__module__}:{function.__qualname__}",
                 definition=definition,
                 range=_written_range(lowest, highest),
                 citation="",
@@ -242,11 +237,11 @@ def define(
 
 
 def _named(name: object, kind: str, idle: Sequence[str]) -> OwnName:
-    """Return the name of a discount or a gain; refuse what has no meaning beside one."""
+    """Return the name of a discount or a gain; reject options that only apply to measures."""
     known = refuse_name(name, "patience")
     if idle:
-        raise MeasureError("define", f"a name and a {kind} alone", f"{', '.join(idle)} beside it")
-    # The module that calls `define`: a table does not know where it stands.
+        raise MeasureError("define", f"only a name and a {kind}", f"{', '.join(idle)} as well")
+    # The module that calls `define`, because a table does not know its module.
     module = sys._getframe(2).f_globals.get("__name__", "__main__")  # noqa: SLF001
     return OwnName(known, f"{module}:{known}")
 
@@ -256,16 +251,16 @@ def _refuse_name(name: object) -> None:
     if callable(name) and not isinstance(name, str):
         raise MeasureError("define", expected, "a function", f"Write {_EXAMPLE} above it.")
     if _LIKE_A_CUTOFF.search(refuse_name(name, "HitAll")):
-        hint = "The notation would take its end for a cutoff."
+        hint = "The notation would read its end as a cutoff."
         raise MeasureError("define", expected, shown(name), hint)
 
 
 def _refuse_name_of_catalogue(name: str) -> None:
-    """Refuse the name of another measure, whose column would look like that one's."""
+    """Reject the name of a catalogue measure, because columns could not be told apart."""
     for known in catalogue():
         if known.name.casefold() == name.casefold():
             found = f"{shown(name)}, which is {known.name} of the catalogue"
-            raise MeasureError("define", "a name of its own", found)
+            raise MeasureError("define", "a unique name", found)
 
 
 def _read_range(given: object) -> tuple[float, float]:
@@ -292,7 +287,7 @@ def _written_range(lowest: float, highest: float) -> str:
     return f"{ends[0]} or more" if lowest != float("-inf") else f"at most {ends[0]}"
 
 
-def _parameters(name: str, function: Callable[..., Any]) -> Iterable[Parameter]:
+def _parameters(name: str, function: Callable[..., object]) -> Iterable[Parameter]:
     taken = [*inspect.signature(function).parameters.values()]
     where = f"measure {name}"
     if not taken:
@@ -308,7 +303,7 @@ def _parameters(name: str, function: Callable[..., Any]) -> Iterable[Parameter]:
         elif isinstance(each.default, int | float) and not isinstance(each.default, bool):
             yield number(each.name, float(each.default), "a number")
         else:
-            hint = "For words, write Literal['a', 'b'] beside it."
+            hint = "For words, annotate it as Literal['a', 'b']."
             raise MeasureError(
                 where, f"a number as default of {each.name}", shown(each.default), hint
             )

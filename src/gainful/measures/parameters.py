@@ -10,20 +10,20 @@ from gainful.measures.measure_family import Parameter
 from gainful.measures.written_numbers import Range, read_number, write_number
 from gainful.message_texts import shown
 
-# So that 2^max and the square of beta are float64.
+# Limits that keep 2^max and the square of beta within float64.
 _LARGEST_EXPONENT, _LARGEST_ROOT = 1000, 1e100
 
 
 @dataclass(frozen=True, slots=True)
 class ReadNumber:
-    """Reads a number of some range."""
+    """Reads a number within a range."""
 
     name: str
     values: str
     allowed: Range
 
     def __call__(self, value: object) -> float:
-        """Return the number, or say what was expected."""
+        """Return the number, or raise an error with the expected range."""
         number = read_number(value, where=self.name, expected=self.values)
         if not self.allowed(number):
             raise MeasureError(self.name, self.values, shown(value))
@@ -32,24 +32,24 @@ class ReadNumber:
 
 @dataclass(frozen=True, slots=True)
 class ReadWord:
-    """Reads one of some words."""
+    """Reads one of several words."""
 
     name: str
     answers: tuple[str, ...]
 
     def __call__(self, value: object) -> str:
-        """Return the word, or say what was expected."""
+        """Return the word, or raise an error with the choices."""
         return choice(value, self.name, self.answers, error=MeasureError)
 
 
 def number(name: str, default: float, values: str, allowed: Range | None = None) -> Parameter:
-    """Make a parameter that is a number of some range."""
+    """Make a parameter that is a number within a range."""
     read = ReadNumber(name, values, Range() if allowed is None else allowed)
     return Parameter(name, default, values, read, write_number)
 
 
 def word(name: str, answers: Mapping[str, str]) -> Parameter:
-    """Make a parameter that is one of some words, the default first."""
+    """Make a parameter that is one of several words, the default first."""
     values = ". ".join(f"`{answer}`: {meaning}" for answer, meaning in answers.items())
     words = tuple(answers)
     return Parameter(name, words[0], values, ReadWord(name, words), str)
@@ -59,7 +59,8 @@ GAIN = Parameter(
     "gain",
     gain.gain("linear"),
     ". ".join(f"`{name}`: {meaning}" for name, meaning in gain.FORMS.items())
-    + ". A table `{grade: gain}`, also with `else: linear` for grades that are their own gain. In Python, a function of the grade",
+    + ". A table `{grade: gain}`, optionally with `else: linear` if the gain of all other grades is the grade itself. In "
+    "Python, a function of the grade",
     gain.gain,
     str,
 )
@@ -67,8 +68,8 @@ DISCOUNT = Parameter(
     "discount",
     discount.discount("log"),
     ". ".join(f"`{name}`: {form.meaning}" for name, form in discount.FORMS.items())
-    + ". A table by rank: `[1, 0.5, 0.25]`, 0 below its end, or `[1, 0.5, ...]`, whose last entry holds for all deeper "
-    "ranks. In Python, a function of an array of ranks",
+    + ". A table by rank: `[1, 0.5, 0.25]`, with 0 at all deeper ranks, or `[1, 0.5, ...]`, whose last entry applies to "
+    "all deeper ranks. In Python, a function of an array of ranks",
     discount.discount,
     str,
 )
@@ -79,14 +80,14 @@ BASE = Parameter(
     discount.base,
     write_number,
 )
-REL = number("rel", 1.0, "a grade: documents of this grade or a higher one are relevant")
+REL = number("rel", 1.0, "a grade: documents with this grade or a higher one are relevant")
 BETA = number(
     "beta",
     1.0,
-    "a number from 0, at most 1e100: how much more recall counts than precision",
+    "a number of at least 0, at most 1e100: how much more recall counts than precision",
     Range(0, _LARGEST_ROOT),
 )
-Q_BETA = number("beta", 1.0, "a number from 0: how much the cumulated gain counts", Range(0))
+Q_BETA = number("beta", 1.0, "a number of at least 0: how much the cumulated gain counts", Range(0))
 DENOMINATOR = word(
     "denominator",
     {
@@ -99,55 +100,58 @@ AP_DENOMINATOR = word(
     {
         "R": "all relevant documents",
         "min": "as many of them as a list down to the cutoff can hold, min(k, R)",
-        "found": "those of them in the list down to the cutoff, F, so that what was not retrieved costs nothing",
+        "found": "the number of relevant documents in the list down to the cutoff, F, so relevant documents that were "
+        "not retrieved cost nothing",
     },
 )
 NORM = word(
     "norm",
     {
         "ideal": "DCG / IDCG",
-        "minmax": "(DCG − WDCG) / (IDCG − WDCG): from 0, the worst, to 1. WDCG is the lowest DCG that any "
-        "list of judged documents could have: negative gains in ascending order, others left out",
+        "minmax": "(DCG − WDCG) / (IDCG − WDCG): from 0 (the worst list) to 1. WDCG is the lowest DCG that a "
+        "list of judged documents can have: only negative gains, in ascending order",
     },
 )
 IDEAL = word(
     "ideal",
     {
-        "judged": "of all judged documents of the query, retrieved or not",
-        "retrieved": "of the documents that the run returns, at any rank, which is all that a tool has if it is given lists alone",
+        "judged": "the ideal consists of all judged documents of the query, retrieved or not",
+        "retrieved": "the ideal consists of the documents that the run returns, at any rank, as in tools that see only the lists",
     },
 )
 DEPTH = word(
     "depth",
     {
         "cutoff": "the ideal is cut at the cutoff k",
-        "all": "it is not cut",
-        "retrieved": "it is cut at the number of documents retrieved, and at k where that is less",
+        "all": "the ideal is not cut",
+        "retrieved": "the ideal is cut at the number of documents retrieved, or at k if k is smaller",
     },
 )
-RECALL = number("recall", 0.0, "a share from 0 to 1: the recall to reach", Range(0, 1))
-MULT = number("mult", 1.0, "a number above 0: how many times R documents", Range(0, above=True))
-FLOOR = number("floor", 1e-5, "a number above 0: what lower values count as", Range(0, above=True))
+RECALL = number("recall", 0.0, "a number from 0 to 1: the recall to reach", Range(0, 1))
+MULT = number("mult", 1.0, "a number above 0: the multiple of R", Range(0, above=True))
+FLOOR = number(
+    "floor", 1e-5, "a number above 0: lower values are raised to it", Range(0, above=True)
+)
 PERSISTENCE = number(
     "p",
     0.8,
-    "a number between 0 and 1: the chance to look at the next document",
+    "a number between 0 and 1: the probability that the user looks at the next document",
     Range(0, 1, above=True, below=True),
 )
 COMPAT_P = number("p", 0.95, PERSISTENCE.values, Range(0, 1, above=True, below=True))
 ERR_MAX = number(
     "max",
     4.0,
-    "a number above 0, at most 1000: the highest grade of the scale, above which none may be",
+    "a number above 0, at most 1000: the highest grade of the scale, which no grade may exceed",
     Range(0, _LARGEST_EXPONENT, above=True),
 )
 TARGET = number(
-    "T", 1.0, "a number above 0: how much gain the user looks for", Range(0, above=True)
+    "T", 1.0, "a number above 0: how much gain the user is looking for", Range(0, above=True)
 )
 PATIENCE = number(
     "K",
     10.0,
-    "a whole number from 1: after how many documents the user gives up",
+    "a whole number, at least 1: the number of documents after which the user gives up",
     Range(1, whole=True),
 )
 
@@ -169,16 +173,16 @@ def _write_scale(value: str | float) -> str:
 SCALE = Parameter(
     "max",
     "none",
-    "`none`: a document is worth 1 if it is relevant, else 0. A number: the grade that is worth 1; a lower grade is "
-    "worth its share of that, and none may be higher. `query`: the same with the highest grade of the query, where "
-    "that is above 1",
+    "`none`: a document is worth 1 if it is relevant, else 0. A number: the highest grade, which is worth 1; lower "
+    "grades are worth proportionally less, and higher ones are rejected. `query`: the same, with the highest grade of "
+    "the query, if that is above 1",
     _read_scale,
     _write_scale,
 )
 UTILITY = (
-    number("a", 1.0, "what a relevant document retrieved is worth"),
-    number("b", -1.0, "what another document retrieved is worth"),
-    number("c", 0.0, "what a relevant document not retrieved is worth"),
-    number("d", 0.0, "what another document not retrieved is worth"),
-    number("docs", 0.0, "how many documents there are, which d needs", Range(0)),
+    number("a", 1.0, "the worth of a relevant document that was retrieved"),
+    number("b", -1.0, "the worth of another document that was retrieved"),
+    number("c", 0.0, "the worth of a relevant document that was not retrieved"),
+    number("d", 0.0, "the worth of another document that was not retrieved"),
+    number("docs", 0.0, "the number of documents in the collection, required by d", Range(0)),
 )

@@ -1,12 +1,13 @@
-"""Policy: the choices that are not the measure's, and that make two tools differ.
+"""Policy: the choices outside the measure itself that make two tools disagree.
 
-`CHOICES` is the one table of them: the constructor, the command line, the help and the
-documentation read it.
+`CHOICES` is the only table of them; the constructor, the command line, the help and the
+documentation all read it.
 """
 
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 
 from gainful import arguments
@@ -17,9 +18,9 @@ from gainful.message_texts import did_you_mean, shown
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice of a policy: the question, its named answers (default first), their meaning.
+    """One choice of a policy: its question, and its named answers (default first) with their meanings.
 
-    `grade` says what a number means, where a grade may stand instead of a name.
+    `grade` is the meaning of a number, if the choice also accepts a grade.
     """
 
     name: str
@@ -38,11 +39,11 @@ class Choice:
 
     @property
     def default(self) -> str:
-        """The answer that is taken when none is given."""
+        """The default answer."""
         return next(iter(self.answers))
 
     def read(self, value: object) -> str | float:
-        """Check an answer, and return it as a name or as a grade."""
+        """Check an answer and return it as a name or a grade."""
         if isinstance(value, bool) and "yes" in self.answers:
             return "yes" if value else "no"
         if isinstance(value, str) and value in self.answers:
@@ -54,7 +55,7 @@ class Choice:
             try:
                 return read_number(value, where=self.name)
             except MeasureError:
-                pass  # what follows says more
+                pass  # the error below is more helpful
         hint = did_you_mean(value, self.answers) if isinstance(value, str) else ""
         raise PolicyError(f"policy {self.name}", expected, shown(value), hint)
 
@@ -62,132 +63,133 @@ class Choice:
 CHOICES: tuple[Choice, ...] = (
     Choice(
         "ties",
-        "In which order do documents with equal scores stand?",
+        "How are documents with equal scores ordered?",
         {
-            "auto": "order for the responses of search services, whose order is the one that was shown; else "
-            "doc where documents have ids, average where they have none",
+            "auto": "order for responses of a search service, because users saw that order; otherwise "
+            "doc if documents have ids, and average if they don't",
             "doc": "by document id, descending, compared as bytes",
             "doc_ascending": "by document id, ascending, compared as bytes",
             "average": "the exact expectation over all orders of the tied documents",
-            "best": "the best grades first, which gives the highest value of measures that rise "
-            "with the grades",
-            "worst": "the worst grades first, which gives the lowest value of such measures",
-            "order": "as they come in the input",
+            "best": "best grades first: the highest possible value of any measure that rewards "
+            "higher grades",
+            "worst": "worst grades first: the lowest possible value of such a measure",
+            "order": "in input order",
         },
     ),
     Choice(
         "unjudged",
-        "What is a retrieved document without a judgment worth?",
+        "How does a retrieved document without a judgment count?",
         {
-            "zero": "gain 0",
-            "condense": "nothing: it is dropped, and those below it move up",
-            "error": "an error",
+            "zero": "with gain 0",
+            "condense": "not at all: it is removed, and the documents below it move up",
+            "error": "raise an error",
         },
-        grade="counts as judged with this grade, in the list and in the ideal",
+        grade="as if judged with this grade, both in the list and in the ideal",
     ),
     Choice(
         "absent",
-        "What stands, for CG, DCG, IDCG and nDCG, at the ranks up to the cutoff that a shorter list leaves open?",
+        "If a list is shorter than the cutoff, what fills the remaining ranks? (CG, DCG, IDCG and nDCG only)",
         {
-            "zero": "gain 0",
-            "lowest": "a document of the lowest grade in the judgments",
+            "zero": "nothing: these ranks have gain 0",
+            "lowest": "documents with the lowest grade in the judgments",
         },
-        grade="a document of this grade, in the list and, with a positive gain and the default ideal and depth, "
-        "in the ideal",
+        grade="documents with this grade; if its gain is positive, they also enter the ideal, unless ideal or "
+        "depth is changed",
     ),
     Choice(
         "negative",
-        "What does a document with a negative gain do?",
+        "How does a document with a negative gain count?",
         {
-            "auto": "as keep, with a warning where −1 is the only negative grade: it may mark what was not judged",
-            "keep": "it costs: the value falls, and may fall below 0",
-            "zero": "its gain is 0",
-            "both": "it costs, in the list and in the ideal of IDCG and nDCG, which holds all documents, by gain "
-            "descending, down to its depth",
-            "unjudged": "a negative grade is no judgment: the document counts as one that has none",
-            "error": "an error",
+            "auto": "as under keep, with a warning if −1 is the only negative grade, because it may mark documents "
+            "that were not judged",
+            "keep": "as a penalty: it lowers the value, possibly below 0",
+            "zero": "with gain 0",
+            "both": "as a penalty, in the list and in the ideal of IDCG and nDCG, which then contains every document, "
+            "sorted by gain and cut at its depth",
+            "unjudged": "as unjudged: a negative grade isn't a judgment",
+            "error": "raise an error",
         },
     ),
     Choice(
         "missing",
-        "What about a judged query that the run lacks?",
+        "How does a judged query count if the run has no results for it?",
         {
-            "zero": "counts as 0, and is reported",
-            "skip": "left out of the mean, and reported",
-            "error": "an error",
+            "zero": "as 0, and it is reported",
+            "skip": "not at all: it is left out of the mean, and reported",
+            "error": "raise an error",
         },
     ),
     Choice(
         "empty",
-        "What is a normalised measure of a query without positive gain?",
+        "How does a query without relevant documents count in normalised measures?",
         {
-            "zero": "0, and it is reported",
-            "skip": "left out of the mean, and reported",
-            "skip_all": "left out of the mean of every measure, normalised or not, and reported",
-            "one": "1, and it is reported",
-            "error": "an error",
-            "nan": "not a number, and so is the mean",
+            "zero": "as 0, and it is reported",
+            "skip": "not at all: it is left out of the mean, and reported",
+            "skip_all": "not at all, and it is left out of the means of all other measures too; it is reported",
+            "one": "as 1, and it is reported",
+            "error": "raise an error",
+            "nan": "as NaN, which makes the mean NaN",
         },
     ),
     Choice(
         "duplicates",
-        "What if a document comes twice for a query?",
+        "What if a document is listed twice for the same query?",
         {
-            "error": "an error that says where",
-            "first": "the first counts",
+            "error": "raise an error that gives the location",
+            "first": "the first one counts",
             "best": "the one with the highest score (or grade) counts",
         },
     ),
     Choice(
         "extra",
-        "What about a query of the run that has no judgments?",
+        "What if a query of the run has no judgments?",
         {
-            "ignore": "ignored, and reported",
-            "error": "an error",
+            "ignore": "it is ignored, and reported",
+            "error": "raise an error",
         },
     ),
     Choice(
         "fold",
-        "What is the score of a document that was retrieved in chunks?",
+        "How are chunks combined into documents?",
         {
-            "auto": "max where `chunks` says which document a chunk belongs to, none where nothing does",
-            "none": "chunks are documents of their own",
-            "max": "the highest score of its chunks",
-            "first": "the score of the chunk that the run names first",
-            "in_place": "each document takes the rank of its best chunk, and its other chunks keep their "
-            "ranks and add nothing: the cutoff counts chunks, as in the documents in the top 5 chunks",
+            "auto": "max if `chunks` maps chunks to documents, otherwise none",
+            "none": "not at all: every chunk is a document of its own",
+            "max": "a document has the highest score of its chunks",
+            "first": "a document has the score of the chunk that the run lists first",
+            "in_place": "a document has the rank of its best chunk, and its other chunks keep their "
+            "ranks but add nothing, so that a cutoff of 5 means the top 5 chunks",
         },
     ),
     Choice(
         "drop_self",
-        "Is a document with the id of the query left out?",
+        "Is a document with the same id as its query removed?",
         {
-            "no": "no, it counts as any other",
-            "yes": "of judgments and run: the query is in the collection, and does not retrieve itself",
-            "run": "of the run alone: where it is judged, it stays in the ideal",
+            "no": "no, it counts like any other document",
+            "yes": "yes, from judgments and run: use this if queries are part of the collection and should not retrieve themselves",
+            "run": "from the run only: if it is judged, it stays in the ideal",
         },
     ),
     Choice(
         "precision",
-        "In which precision are the scores of a run compared?",
+        "At what precision are a run's scores compared?",
         {
-            "double": "as float64, the way they are written",
-            "single": "rounded to float32 first, as trec_eval up to version 9 does: scores that "
-            "differ by less become ties",
+            "double": "as float64, exactly as written",
+            "single": "after rounding to float32, as in trec_eval up to version 9: scores that "
+            "are equal after rounding tie",
         },
     ),
 )
 
 
-# What `auto` is, where documents have ids.
+# The answers that `auto` stands for if documents have ids.
 _DECIDED = {"ties": "doc", "negative": "keep", "fold": "none"}
 
 BY_ID = ("doc", "doc_ascending")
-"""The answers for ties that go by the ids of documents."""
+"""The answers for ties that order documents by id."""
 
 
 def choices() -> tuple[Choice, ...]:
-    """Return every choice of a policy with its answers and what they mean.
+    """Return every choice of a policy, with its answers and their meanings.
 
     >>> [choice.name for choice in choices()][:3]
     ['ties', 'unjudged', 'absent']
@@ -200,8 +202,8 @@ class Policy:
     """The choices under which measures are computed; every result carries its own.
 
     Each argument is one of the names in the table of choices; `unjudged` and `absent` also
-    take a grade. `Policy()` is the default of every choice. Wherever a function takes a policy,
-    a dict of choices does, too: `policy={"missing": "skip"}`.
+    accept a grade. `Policy()` is the default of every choice. Every function that accepts a policy
+    also accepts a dict of choices: `policy={"missing": "skip"}`.
 
     >>> Policy(ties="average", unjudged=1)
     Policy(ties='average', unjudged=1.0)
@@ -224,11 +226,11 @@ class Policy:
             object.__setattr__(self, choice.name, choice.read(getattr(self, choice.name)))
 
     def resolved(self, *, ids: bool, in_order: bool = False) -> "Policy":
-        """Return the policy with what is `auto` decided: ties by whether documents have ids.
+        """Return the policy with every `auto` replaced; ties depend on whether documents have ids.
 
-        A run is `in_order` where documents with equal scores are in the order that was shown, as
-        in the response of a search service. What is still open of `fold` folds nothing: `folding`
-        decides it where chunks are given.
+        A run is `in_order` if documents with equal scores are in the order that users saw, as
+        in the response of a search service. `fold="auto"` becomes "none" here; `folding`
+        decides it earlier if there are chunks.
 
         >>> Policy().resolved(ids=True).ties, Policy().resolved(ids=True, in_order=True).ties
         ('doc', 'order')
@@ -246,10 +248,10 @@ class Policy:
         if shown_order or not known:
             usual["ties"] = "order" if shown_order else "average"
         open_ = {name: answer for name, answer in usual.items() if getattr(self, name) == "auto"}
-        return dataclasses.replace(self, **open_) if open_ else self
+        return _changed(self, tuple(open_.items())) if open_ else self
 
     def folding(self, *, chunks: bool) -> "Policy":
-        """Return the policy with `fold` decided by whether something tells chunks from documents.
+        """Return the policy with `fold="auto"` replaced, depending on whether chunks are mapped to documents.
 
         >>> Policy().folding(chunks=True).fold, Policy().folding(chunks=False).fold
         ('max', 'none')
@@ -257,12 +259,12 @@ class Policy:
         known = arguments.truth(chunks, "chunks")
         if self.fold != "auto":
             return self
-        return dataclasses.replace(self, fold="max" if known else "none")
+        return _changed(self, (("fold", "max" if known else "none"),))
 
     def knowing(self, lowest: float) -> "Policy":
-        """Return the policy with the lowest grade in the place of `absent="lowest"`.
+        """Return the policy with `absent="lowest"` replaced by the lowest grade.
 
-        Where no document is judged, which makes it infinite, absent ones have gain 0.
+        If no document is judged, `lowest` is infinite, and unfilled ranks have gain 0.
 
         >>> Policy(absent="lowest").knowing(-1)
         Policy(absent=-1.0)
@@ -272,7 +274,7 @@ class Policy:
         return dataclasses.replace(self, absent=lowest if isfinite(lowest) else "zero")
 
     def answers(self) -> dict[str, str]:
-        """Every choice with its answer, as text.
+        """Return every choice with its answer as text.
 
         >>> Policy(absent=-1).answers()["absent"]
         '-1'
@@ -281,7 +283,7 @@ class Policy:
 
     @property
     def brief(self) -> str:
-        """What differs from the default of every choice.
+        """The choices that differ from their defaults.
 
         >>> Policy(missing="skip", unjudged=1).brief, Policy().resolved(ids=True).brief
         ('unjudged=1 missing=skip, else default', 'default')
@@ -300,12 +302,21 @@ class Policy:
         return f"Policy({', '.join(given)})"
 
 
+@lru_cache(maxsize=256)
+def _changed(policy: Policy, answers: tuple[tuple[str, str], ...]) -> Policy:
+    """Return a policy with other answers to some choices, cached because every evaluation needs the same ones."""
+    return dataclasses.replace(policy, **dict(answers))
+
+
 GivenPolicy = Policy | Mapping[str, str | float]
-"""What a caller may give as a policy: one, or a dict of those choices that differ."""
+"""What callers may pass as a policy: a `Policy`, or a dict of the choices that differ from the default."""
+
+
+_DEFAULT = Policy()
 
 
 def answers_in(text: str) -> dict[str, str] | None:
-    """Return the answers of a policy that is written as text, as `Policy.answers` has them; None without any.
+    """Parse a policy's text into the dict that `Policy.answers` returns; None for an empty text.
 
     >>> answers_in(str(Policy())) == Policy().answers(), answers_in("")
     (True, None)
@@ -314,7 +325,7 @@ def answers_in(text: str) -> dict[str, str] | None:
 
 
 def shared_policy(policies: Iterable[Policy]) -> Policy:
-    """Return the policy of several runs, which may differ in `ties`: each run has its own under `auto`.
+    """Return the common policy of several runs; `ties` is "auto" if the runs differ in it.
 
     >>> shared_policy([Policy(ties="order"), Policy(ties="order")]).ties
     'order'
@@ -327,7 +338,7 @@ def shared_policy(policies: Iterable[Policy]) -> Policy:
 
 
 def read_policy(policy: GivenPolicy | None) -> Policy:
-    """Return the policy that a caller gives: one, a dict of choices, or the default for None.
+    """Return a caller's policy: a `Policy`, a dict of choices, or None for the default.
 
     >>> read_policy({"missing": "skip"})
     Policy(missing='skip')
@@ -337,7 +348,7 @@ def read_policy(policy: GivenPolicy | None) -> Policy:
     gainful.errors.PolicyError: policy: expected choices by their names, found 'mising'. Did you mean 'missing'? Choices: ties, unjudged, absent, negative, missing, empty, duplicates, extra, fold, drop_self, precision.
     """
     if policy is None:
-        return Policy()
+        return _DEFAULT
     if isinstance(policy, Policy):
         return policy
     if not isinstance(policy, Mapping):
@@ -356,7 +367,7 @@ def read_policy(policy: GivenPolicy | None) -> Policy:
 
 
 def brief_policy(text: str) -> str:
-    """Return what differs from the defaults in a policy as it is written, choice by choice.
+    """Return the choices that differ from their defaults in a policy's text.
 
     >>> brief_policy("ties=doc unjudged=zero missing=skip")
     'missing=skip, else default'

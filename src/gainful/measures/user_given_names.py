@@ -1,17 +1,17 @@
-"""Names for what is one's own: measures, discounts and gains, each kind with names of its own.
+"""Names of user-defined measures, discounts and gains, with a namespace for each kind.
 
-A definition has its name in the notation only where one asks for it: by `gainful.use`, by `--define` and the project's
-file on the command line, or by an entry point of an installed package. Importing a module never does.
+A definition's name enters the notation only on request: by `gainful.measures.use`, by `--define` or the project
+file on the command line, or by an entry point of an installed package; never by importing a module.
 """
 
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from gainful.errors import GainfulError, MeasureError
 from gainful.message_texts import shortened, shown
@@ -19,50 +19,57 @@ from gainful.message_texts import shortened, shown
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-MADE = "a measure, a discount or a gain that gainful.define made"
+MADE = "a measure, a discount or a gain made by gainful.measures.define"
 
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True, slots=True)
 class OwnName:
-    """The name of a definition, and where it stands: module:name."""
+    """The name of a definition, and its location, module:name."""
 
     name: str
     place: str
 
 
 class Definition(Protocol):
-    """What may have a name: a measure, a discount or a gain."""
+    """An object that may have a name: a measure, a discount or a gain."""
 
     @property
     def own_name(self) -> OwnName | None:
-        """Its name and its place; None where it was not defined with a name."""
+        """Its name and location; None if it was defined without a name."""
 
 
 AnyDefinition = TypeVar("AnyDefinition", bound=Definition)
 
 
+@dataclass(eq=False)
 class OwnNames(Generic[AnyDefinition]):
     """The names of one kind of definition in this process.
 
-    `kind` is what messages call it, `group` that of the entry points (a name, and the place of a definition), and
-    `forms` has the names of the library itself, with their meanings.
+    Attributes:
+        kind: the noun in messages.
+        made: the class of definitions.
+        forms: the built-in names, with their meanings.
+        in_use: the registered definitions, by name.
     """
 
-    def __init__(
-        self, kind: str, made: type[AnyDefinition], forms: Mapping[str, str] | None = None
-    ) -> None:
-        self.kind, self.made, self.group = kind, made, f"gainful.{kind}s"
-        self.forms = {} if forms is None else dict(forms)
-        self.in_use: dict[str, AnyDefinition] = {}
+    kind: str
+    made: type[AnyDefinition]
+    forms: Mapping[str, str] = field(default_factory=dict)
+    in_use: dict[str, AnyDefinition] = field(default_factory=dict)
+
+    @property
+    def group(self) -> str:
+        """The group of entry points, which map names to the locations of definitions."""
+        return f"gainful.{self.kind}s"
 
     def known(self) -> list[str]:
-        """Return the names that there are, those of the library first."""
+        """Return all known names, built-in ones first."""
         return [*self.forms, *self.in_use]
 
     def taken(self, name: str) -> str | None:
-        """Return what a name stands for already; None where it is free."""
+        """Return the current owner of a name; None if the name is free."""
         for form, meaning in self.forms.items():
             if form.casefold() == name.casefold():
                 return f"the {self.kind} {meaning}"
@@ -71,7 +78,7 @@ class OwnNames(Generic[AnyDefinition]):
         return None if called is None else called.place
 
     def find(self, name: str) -> AnyDefinition | None:
-        """Return what has a name, in any case: in use, or by an entry point."""
+        """Return the definition with a name, ignoring case: a registered one, or one of an entry point."""
         for known, found in self.in_use.items():
             if known.casefold() == name.casefold():
                 return found
@@ -90,7 +97,7 @@ class OwnNames(Generic[AnyDefinition]):
         own = at_place(places[0], at)
         called = getattr(own, "own_name", None)
         if not isinstance(own, self.made) or called is None:
-            raise MeasureError(at, f"a {self.kind} that gainful.define made", shown(own))
+            raise MeasureError(at, f"a {self.kind} made by gainful.measures.define", shown(own))
         if called.name.casefold() != name.casefold():
             raise MeasureError(where, f"the name {called.name} as entry point", found[0].name)
         return own
@@ -98,28 +105,28 @@ class OwnNames(Generic[AnyDefinition]):
 
 @lru_cache(maxsize=8)
 def _entry_points(group: str, _paths: tuple[object, ...]) -> "tuple[EntryPoint, ...]":
-    """Return what installed packages name in a group: to look through them takes longer than a small evaluation."""
-    # Imported here because the names of the catalogue do not need it.
+    """Return a group's entry points, cached because the search takes longer than a small evaluation."""
+    # Imported here because built-in names do not need it.
     from importlib.metadata import entry_points
 
     return tuple(entry_points(group=group))
 
 
 def _changed(path: str) -> tuple[str, int]:
-    """Return a folder with the time when something was last installed there, or removed."""
+    """Return a folder with the time of the last installation or removal in it."""
     try:
         return path, Path(path).stat().st_mtime_ns
-    except OSError:  # there is none, or it is an archive's name that no system has
+    except OSError:  # it doesn't exist, or it is a path inside an archive
         return path, 0
 
 
 def forget_entry_points() -> None:
-    """Look through the installed packages anew."""
+    """Clear the cache of entry points."""
     _entry_points.cache_clear()
 
 
 def refuse_name(name: object, example: str) -> str:
-    """Return a name; refuse what cannot be one in the notation."""
+    """Return a name; reject names that the notation cannot express."""
     expected = f"a name of letters, digits and underscores, such as '{example}'"
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise MeasureError("define", expected, shown(name))
@@ -129,27 +136,27 @@ def refuse_name(name: object, example: str) -> str:
 def at_place(
     place: object,
     where: str,
-    expected: str = f"the place of {MADE.partition(' that')[0]}, such as 'package.module:name'",
+    expected: str = f"the location of {MADE.partition(' made')[0]}, such as 'package.module:name'",
     error: type[GainfulError] = MeasureError,
-) -> Any:
-    """Return what stands at a place, `package.module:name`.
+) -> object:
+    """Import the object at a location, `package.module:name`.
 
     Args:
-        place: of a definition, or of anything else that a module has.
-        where: what messages call it.
-        expected: what it should be, in a message.
-        error: what is raised where nothing stands there.
+        place: the location of a definition or any other attribute of a module.
+        where: the start of error messages.
+        expected: the expected value, for error messages.
+        error: the class of the error.
     """
     module, colon, name = place.partition(":") if isinstance(place, str) else ("", "", "")
     if not (colon and module and name):
         raise error(where, expected, shown(place))
     if "/" in module or module.endswith(".py"):
         stem = module.rpartition("/")[2].removesuffix(".py")
-        hint = f"Write '{stem}:{name}'; modules lie in this folder, or beside the project's file."
+        hint = f"Write '{stem}:{name}'; modules are searched in this folder and next to the project file."
         raise error(where, expected, shown(place), hint)
     try:
-        found: Any = import_module(module)
-    except Exception as problem:  # whatever a module raises
+        found: object = import_module(module)
+    except Exception as problem:  # a module may raise anything
         said = (
             str(problem)
             if isinstance(problem, ImportError)

@@ -1,4 +1,4 @@
-"""How numbers are written in the notation, and read back without loss."""
+"""Numbers in the notation, which read back without loss."""
 
 import math
 import numbers
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from gainful.errors import MeasureError
 from gainful.message_texts import shown
 
-_LARGEST_PLAIN = 1e15  # below this a whole float is written without a decimal point, exactly
+_LARGEST_PLAIN = 1e15  # smaller whole floats are written exactly, without a decimal point
 
 
 def write_number(value: float) -> str:
-    """Write a number the shortest way that reads back as the same float.
+    """Write a number as the shortest text that reads back as the same float.
 
     >>> write_number(10.0), write_number(0.1), write_number(2.718281828459045)
     ('10', '0.1', 'e')
@@ -24,7 +24,7 @@ def write_number(value: float) -> str:
 
 
 def _is_real(value: object) -> bool:
-    # A Decimal is a number, and neither real nor complex.
+    # A Decimal is registered as a Number, but neither as Real nor as Complex.
     decimal = isinstance(value, numbers.Number) and not isinstance(value, numbers.Complex)
     return decimal or isinstance(value, numbers.Real)
 
@@ -50,7 +50,7 @@ def read_number(value: object, *, where: str, expected: str = "a finite number")
             number = float(value)  # type: ignore[arg-type]
         except OverflowError:
             number = math.inf
-        except ValueError:  # a Decimal that is a signal
+        except ValueError:  # a signalling NaN of Decimal
             number = math.nan
     if not math.isfinite(number):
         raise MeasureError(where, expected, shown(value))
@@ -63,9 +63,9 @@ def _is_truth(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Which numbers are allowed, as a value: it can be compared and pickled, as no function can.
+    """A range of allowed numbers, as a value that can be compared and pickled, unlike a function.
 
-    `above` leaves `least` itself out, `below` leaves `most` out; `whole` allows whole numbers alone.
+    `above` excludes `least` itself, and `below` excludes `most`; `whole` allows only whole numbers.
 
     >>> share = Range(0, 1, below=True)
     >>> share(0), share(1), Range(least=1, whole=True)(2.5)

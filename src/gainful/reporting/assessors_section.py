@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gainful.assessors.agreement import Agreement
-from gainful.assessors.agreement_result import LEAST_AGREEMENT
-from gainful.assessors.plot import confusion_rows, mean_rows, query_rows
-from gainful.rendering.table_formats import Table
+from gainful.judging.assessors.agreement import Agreement
+from gainful.judging.assessors.agreement_result import LEAST_AGREEMENT
+from gainful.judging.assessors.plot import confusion_rows, mean_rows, query_rows
+from gainful.output.rendering.table_formats import Table
 from gainful.reporting.payload_sections import finite
 
 _MOST_FIELDS = 12  # grades whose meetings have room
@@ -15,8 +15,8 @@ _MOST_QUERIES = 2000  # bars
 
 def assessors_section(
     agreement: Agreement | None, texts: Mapping[str, str]
-) -> dict[str, Any] | None:
-    """Return what the page shows of several assessors; None where nothing is known of them.
+) -> dict[str, object] | None:
+    """Return the data of the page's section about assessors; None if there is no agreement to show.
 
     Args:
         agreement: how far they agree.
@@ -35,7 +35,7 @@ def assessors_section(
         "changed": None if conclusions is None else len(conclusions.changed),
         "verdicts": None
         if conclusions is None
-        else sum(each.assessor is not None for each in conclusions.verdicts),
+        else sum(verdict.assessor is not None for verdict in conclusions.verdicts),
         "coefficients": _plain(coefficients),
         # The page has all queries in a table that leads to them.
         "tables": [_plain(table) for table in others if table.title != LEAST_AGREEMENT],

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gainful.comparison.comparison_result import Checks
+from gainful.analysis.comparison.comparison_result import Checks
 from gainful.errors import GainfulError
 from gainful.evaluation.saved_baseline import Baseline
-from gainful.evaluation.scores import Scores
+from gainful.evaluation.scores import Scores, unjudged_at
 from gainful.judging.bounds import BOUNDED, bounds_of_matched
 from gainful.matching.matched import Matched
 from gainful.measures.measure import Measure
@@ -23,7 +23,7 @@ _NAMED = 10  # queries that a note names
 
 def coverage_section(
     evaluated: Evaluated, measure: Measure, ends: Ends, why: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return a row for each run, and notes.
 
     Args:
@@ -39,8 +39,8 @@ def coverage_section(
     columns += [f"documents{at}", f"unjudged{at}", f"share unjudged{at}"]
     bounded = [f"{measure} at least", f"{measure} at most"] if ends else []
     rows = []
-    for name, each in evaluated.items():
-        counts = _counts(each)
+    for name, scores in evaluated.items():
+        counts = _counts(scores)
         documents = (seen[name] if at else None) or (counts["seen"], counts["unjudged"])
         share = (documents[1] or 0) / documents[0] if documents[0] else 0.0
         row = [name, *(counts[column] for column in _COUNTS), *documents, share]
@@ -66,23 +66,23 @@ def digits_of(rows: Sequence[Sequence[object]]) -> list[int]:
     ]
 
 
-def checks_section(checks: Mapping[str, Checks]) -> dict[str, Any]:
-    """Return the little that is known of scores from elsewhere."""
+def checks_section(checks: Mapping[str, Checks]) -> dict[str, object]:
+    """Return the counts that scores from elsewhere have."""
     rows = [
-        [name, each.judged, None if each.judged is None or each.missing is None
-         else each.judged - each.missing, each.missing]
-        for name, each in checks.items()
+        [name, check.judged, None if check.judged is None or check.missing is None
+         else check.judged - check.missing, check.missing]
+        for name, check in checks.items()
     ]  # fmt: skip
     note = "The scores come from elsewhere: judgments and documents are not known."
     columns = ["run", "queries", "answered", "missing"]
     return {"columns": columns, "rows": rows, "notes": [note], "digits": [0] * len(columns)}
 
 
-def told(each: Scores | Baseline) -> dict[str, str]:
+def count_texts(scores: Scores | Baseline) -> dict[str, str]:
     """Return the counts of a run as texts, by what they are called."""
     return {
         name.replace("_", " "): "all" if count is None else f"{count:.1%}" if name.endswith("share") else str(count)
-        for name, count in _counts(each).items()
+        for name, count in _counts(scores).items()
     }  # fmt: skip
 
 
@@ -109,20 +109,20 @@ def find_bounds(
         return {}, f"Bounds: left out, {measure.name} has none that are exact."
     if folded:
         return {}, "Bounds: left out, chunks are folded."
-    if sum(each.coverage.retrieved for each in scores.values()) > _MOST_SEEN:
+    if sum(run.coverage.retrieved for run in scores.values()) > _MOST_SEEN:
         return {}, "Bounds: left out, the runs are large; gf.bounds computes them."
-    known = sorted({grade for each in scores.values() for grade in each.grades()} | {0.0})
-    found = {}
+    levels = sorted({grade for run in scores.values() for grade in run.evidence.grades()} | {0.0})
+    bounds = {}
     try:
         for name, matched in whole().items():
             decided = scores[name].policy
-            ends = bounds_of_matched(matched, (measure,), policy, decided, grades=set(known))
-            found[name] = (ends[measure].low, ends[measure].high)
+            ends = bounds_of_matched(matched, (measure,), policy, decided, grades=set(levels))
+            bounds[name] = (ends[measure].low, ends[measure].high)
     except GainfulError as problem:
         return {}, f"Bounds: left out. {problem}"
-    grades = ", ".join(f"{grade:g}" for grade in known)
+    grades = ", ".join(f"{grade:g}" for grade in levels)
     return (
-        found,
+        bounds,
         f"Bounds: whatever grades ({grades}) the retrieved documents without a judgment have.",
     )
 
@@ -153,34 +153,34 @@ def policy_section(policy: Policy, *, ids: bool, dialect: str | None) -> list[di
     ]
 
 
-def _counts(each: Scores | Baseline) -> Mapping[str, int | float | None]:
-    return each.coverage.counts() if isinstance(each, Scores) else each.coverage
+def _counts(scores: Scores | Baseline) -> Mapping[str, int | float | None]:
+    return scores.coverage.counts() if isinstance(scores, Scores) else scores.coverage
 
 
 def _seen(evaluated: Evaluated, measure: Measure) -> dict[str, tuple[int, int] | None]:
-    """Return the documents down to the cutoff, and those unjudged among them, where that is known."""
+    """Return the documents down to the cutoff, and how many of them are unjudged, if known."""
     return {
-        name: each.unjudged_at(measure.cutoff)
-        if isinstance(each, Scores) and measure.cutoff is not None
+        name: unjudged_at(scores, measure.cutoff)
+        if isinstance(scores, Scores) and measure.cutoff is not None
         else None
-        for name, each in evaluated.items()
+        for name, scores in evaluated.items()
     }
 
 
 def _looked_at(evaluated: Evaluated, measure: Measure) -> list[str]:
     """Say where more documents were looked at than the columns count."""
-    told: dict[int | None, list[str]] = {}
-    for name, each in evaluated.items():
-        if not isinstance(each, Scores):
+    shares_by_depth: dict[int | None, list[str]] = {}
+    for name, scores in evaluated.items():
+        if not isinstance(scores, Scores):
             continue
-        found = each.coverage
-        if (found.seen, found.unjudged) != each.unjudged_at(measure.cutoff or 0):
-            share = f"{name} {found.unjudged} of {found.seen} ({found.unjudged_share:.1%})"
-            told.setdefault(found.depth, []).append(share)
+        coverage = scores.coverage
+        if (coverage.seen, coverage.unjudged) != unjudged_at(scores, measure.cutoff or 0):
+            share = f"{name} {coverage.unjudged} of {coverage.seen} ({coverage.unjudged_share:.1%})"
+            shares_by_depth.setdefault(coverage.depth, []).append(share)
     return [
         f"Unjudged among all documents looked at ({_reach(depth)}): {_cut(shares)}; the columns "
         f"count down to rank {measure.cutoff} alone."
-        for depth, shares in told.items()
+        for depth, shares in shares_by_depth.items()
     ]
 
 
@@ -198,14 +198,14 @@ def _cut(names: Sequence[str]) -> str:
 
 def _notes(evaluated: Evaluated) -> list[str]:
     notes = []
-    for name, each in evaluated.items():
-        if not isinstance(each, Scores):
+    for name, scores in evaluated.items():
+        if not isinstance(scores, Scores):
             notes.append(f"{name}: saved scores, without documents.")
             continue
         for what, queries in (
-            ("missing", each.coverage.missing),
-            ("empty", each.coverage.empty),
-            ("without judgments", each.coverage.extra),
+            ("missing", scores.coverage.missing),
+            ("empty", scores.coverage.empty),
+            ("without judgments", scores.coverage.extra),
         ):
             if queries:
                 notes.append(f"{name}: {what}: {_cut(queries)}")

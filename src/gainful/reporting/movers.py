@@ -5,26 +5,28 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from gainful import arguments
-from gainful.comparison.compare import split_runs
-from gainful.comparison.comparison_gate_and_charts import Comparison
-from gainful.errors import InputError
-from gainful.evaluation.request import policy_for, read_unmeasured
-from gainful.explanation.attribution import Attribution, attribution_of, has_parts, side_of
-from gainful.explanation.judged_ranking import (
+from gainful.analysis.comparison.compare import split_runs
+from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
+from gainful.analysis.explanation.attribution import Attribution, Side, attribution_of
+from gainful.analysis.explanation.judged_ranking import (
     judged_ranking_of,
     look_at_grades,
     sums_of,
     with_lowest,
 )
-from gainful.inputs.runs_by_name import Runs, read_runs
+from gainful.analysis.explanation.worked_lists import has_parts
+from gainful.errors import InputError
+from gainful.evaluation.request import policy_for, read_unmeasured
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.reader import Reader
-from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
 from gainful.measures.notation import read_measure
+from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import shown
-from gainful.rendering.table_formats import Cell, Table, signed
-from gainful.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table, signed
+from gainful.output.writing.result_base import Result
+from gainful.rows.input_types import Judgments, Run
+from gainful.rows.runs_by_name import Runs, read_runs
 
 _TITLE = "Queries and documents that moved most"
 
@@ -71,9 +73,9 @@ class Movers(Result):
         """Return a row for each query."""
         columns = ["measure", "base", "run", "query", "base score", "run score", "difference"]
         rows: list[list[Cell]] = [
-            [each.measure, each.base, each.run, each.query, each.base_score, each.run_score,
-             each.difference, "; ".join(each.documents)]
-            for each in self.moved
+            [moved.measure, moved.base, moved.run, moved.query, moved.base_score, moved.run_score,
+             moved.difference, "; ".join(moved.documents)]
+            for moved in self.moved
         ]  # fmt: skip
         return Table([*columns, "documents"], rows, title=_TITLE, notes=list(self.notes))
 
@@ -81,22 +83,22 @@ class Movers(Result):
 @takes(MeasuringOptions)
 def movers(
     comparison: Comparison,
-    judgments: object,
+    judgments: Judgments,
     runs: Runs,
     *,
     count: int = 5,
     documents: int = 3,
     **options: Unpack[MeasuringOptions],
 ) -> Movers:
-    """Name the queries that moved most between runs that were compared, and the documents behind each.
+    """Return the queries that changed most between compared runs, and the documents behind each change.
 
-    What a document adds to a difference is its part as `attribute` has it. Measures that are no sum
-    over documents, and saved baselines, have queries alone, and that is said.
+    The contribution of a document is computed as in `attribute`. For measures that are not a sum over
+    documents, and for saved baselines, the result contains only queries, with a note.
 
     Args:
         comparison: what `compare` returned.
-        judgments: those that it was given.
-        runs: those that it was given.
+        judgments: those that were passed to it.
+        runs: those that were passed to it.
         count: how many queries that lost and how many that gained, at most, in each comparison.
         documents: how many of each query, at most.
         **options: see `MeasuringOptions`; those that `compare` was given.
@@ -105,8 +107,8 @@ def movers(
     >>> judgments = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
     >>> old = {query: {"a": 2, "b": 1} for query in judgments}
     >>> runs = {"old": old, "new": old | {"q2": {"a": 1, "b": 2}}}
-    >>> found = gf.comparison.movers(gf.compare(judgments, runs, "RR"), judgments, runs)
-    >>> [(each.query, each.difference, each.documents) for each in found.moved]
+    >>> result = gf.comparison.movers(gf.compare(judgments, runs, "RR"), judgments, runs)
+    >>> [(moved.query, moved.difference, moved.documents) for moved in result.moved]
     [('q2', -0.5, ('a 1 → 2 (-0.5000)',))]
     """
     if not isinstance(comparison, Comparison):
@@ -127,14 +129,14 @@ def movers(
         else:
             groups = _groups(rows)
         for (measure, base, run), names in groups.items():
-            asked = _measure(comparison, measure)
-            if why := _without(asked, [name for name in (base, run) if name not in fresh]):
+            target = _measure(comparison, measure)
+            if why := _without(target, [name for name in (base, run) if name not in fresh]):
                 notes[f"{measure}, {run} − {base}: documents are not named: {why}"] = None
                 continue
-            own = reader.under(policy_for(request.policy, (asked,)))
-            found = _attributed(own, (fresh[base], fresh[run]), asked, request.tool, names)
-            for query, each in found.items():
-                parts[measure, base, run, query] = tuple(_words(each, most_docs))
+            own = reader.under(policy_for(request.policy, (target,)))
+            attributions = _attributed(own, (fresh[base], fresh[run]), target, request.tool, names)
+            for query, attribution in attributions.items():
+                parts[measure, base, run, query] = tuple(_words(attribution, most_docs))
     moved = (_moved_query(row, parts.get(_key(row), ())) for row in rows)
     return Movers(tuple(moved), tuple(notes))
 
@@ -151,21 +153,21 @@ def _key(row: Mapping[str, Cell]) -> tuple[str, str, str, str]:
 
 def _groups(rows: Iterable[Mapping[str, Cell]]) -> dict[tuple[str, str, str], list[str]]:
     """Return the queries of each comparison."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    groups: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
         measure, base, run, query = _key(row)
-        found.setdefault((measure, base, run), []).append(query)
-    return found
+        groups.setdefault((measure, base, run), []).append(query)
+    return groups
 
 
 def _measure(comparison: Comparison, name: str) -> Measure:
     """Return a measure by its name; a dialect may have read it from another."""
-    known = (measure for each in comparison.scores.values() for measure in each.measures)
-    return next((each for each in known if str(each) == name), None) or read_measure(name)
+    measures = (measure for scores in comparison.scores.values() for measure in scores.measures)
+    return next((m for m in measures if str(m) == name), None) or read_measure(name)
 
 
 def _without(measure: Measure, saved: Sequence[str]) -> str:
-    """Say why the documents behind a difference are not known; nothing where they are."""
+    """Return why the documents behind a difference are unknown; empty if they are known."""
     if saved:
         return f"{saved[0]} is a saved baseline"
     return "" if has_parts(measure) else "the measure is no sum over documents"
@@ -173,7 +175,7 @@ def _without(measure: Measure, saved: Sequence[str]) -> str:
 
 def _attributed(
     reader: Reader,
-    runs: tuple[object, object],
+    runs: tuple[Run, Run],
     measure: Measure,
     tool: Dialect | None,
     queries: Sequence[str],
@@ -182,7 +184,7 @@ def _attributed(
     policies = [with_lowest(reader, reader.decided(run)) for run in runs]
     judged = reader.judged_of(queries)(queries)
     returned = [reader.returned_of(run, queries)(queries) for run in runs]
-    found = {}
+    attributions = {}
     for query in queries:
         if query not in judged:
             raise InputError("judgments", "those that were compared with", f"none of {query!r}")
@@ -193,16 +195,16 @@ def _attributed(
             )
             if tool is not None:  # of −1 without a tool, the comparison has warned
                 look_at_grades(listed, measure, decided, tool)
-            sides.append(side_of(listed, sums_of([listed], measure, listed.policy), 0))
-        found[query] = attribution_of(sides[0], sides[1], idle=False)
-    return found
+            sides.append(Side(listed, sums_of([listed], measure, listed.policy), 0))
+        attributions[query] = attribution_of(sides[0], sides[1], idle=False)
+    return attributions
 
 
-def _words(found: Attribution, most: int) -> list[str]:
+def _words(attribution: Attribution, most: int) -> list[str]:
     """Say where the documents with the largest parts stood and stand."""
     return [
-        f"{each.doc} {_rank(each.base_rank)} → {_rank(each.run_rank)} ({signed(each.part)})"
-        for each in found.documents[:most]
+        f"{document.doc} {_rank(document.base_rank)} → {_rank(document.run_rank)} ({signed(document.part)})"
+        for document in attribution.documents[:most]
     ]
 
 

@@ -36,10 +36,10 @@ class Group:
         """The most bytes that it takes in a page."""
         return len(self.text) + sum(map(len, self.places)) + _BESIDE * (1 + len(self.places))
 
-    def details(self) -> dict[str, Any]:
-        """Return the details as they were given."""
-        found: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(self.text)))
-        return found
+    def details(self) -> dict[str, object]:
+        """Return the details, unpacked."""
+        unpacked: dict[str, object] = json.loads(zlib.decompress(base64.b64decode(self.text)))
+        return unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Packed:
         for group in self.groups:
             yield from group.details().items()
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> dict[str, object]:
         """Return all details by the places of their queries, ascending."""
         return dict(sorted(self.items(), key=lambda item: int(item[0])))
 
@@ -96,7 +96,7 @@ def pack(details: Iterable[tuple[str, Detail]], budget: int | None = None) -> Pa
         kept = some[: len(group.places)]
         if kept:
             groups.append(group)
-            grades = [doc[1] for _, each in kept for doc in each["docs"] if doc[1] is not None]
+            grades = [doc[1] for _, detail in kept for doc in detail["docs"] if doc[1] is not None]
             lowest, highest = min([lowest, *grades]), max([highest, *grades])
         if len(kept) < len(some):
             break

@@ -5,21 +5,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
+from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats
-from gainful.assessors.agreement import Agreement
-from gainful.comparison.comparison_gate_and_charts import Comparison
 from gainful.errors import GainfulError, GainfulWarning
-from gainful.evaluation.curve_cutoffs import at_cutoffs
 from gainful.evaluation.saved_baseline import Baseline
-from gainful.evaluation.scores import Scores, measure_matched
-from gainful.inputs.cores import cached_property
-from gainful.inputs.duckdb_engine import Progress
+from gainful.evaluation.scores import Scores, at_cutoffs, measure_matched
+from gainful.judging.assessors.agreement import Agreement
 from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy, shared_policy
 from gainful.message_texts import counted
-from gainful.plotting import charts, theme
+from gainful.output.plotting import charts, theme
 from gainful.reporting.assessors_section import assessors_section
 from gainful.reporting.coverage_section import (
     checks_section,
@@ -51,6 +49,8 @@ from gainful.reporting.query_selection import (
     that_fit,
 )
 from gainful.reporting.worked_query_lists import RankedLists
+from gainful.rows.duckdb_engine import Progress
+from gainful.rows.input_types import Run
 
 _USUAL_DEPTH = 20
 _DEEPEST = 100  # of a list or a curve that nobody asked for
@@ -77,7 +77,7 @@ class ReportInputs:
     """
 
     reader: Reader
-    runs: Mapping[str, object]
+    runs: Mapping[str, Run]
     evaluated: Mapping[str, Scores | Baseline]
     measures: tuple[Measure, ...]
     comparison: Comparison | None
@@ -105,7 +105,7 @@ class ReportInputs:
     @property
     def decided(self) -> Policy:
         """The policy of all runs, with the rule for ties decided where they share one."""
-        return shared_policy(each.policy for each in self.scores.values())
+        return shared_policy(scores.policy for scores in self.scores.values())
 
     @property
     def dialect(self) -> str | None:
@@ -115,7 +115,7 @@ class ReportInputs:
     @property
     def scores(self) -> dict[str, Scores]:
         """What was evaluated and not saved."""
-        return {name: each for name, each in self.evaluated.items() if isinstance(each, Scores)}
+        return {name: r for name, r in self.evaluated.items() if isinstance(r, Scores)}
 
     @cached_property
     def whole(self) -> dict[str, Matched]:
@@ -123,7 +123,7 @@ class ReportInputs:
         with warnings.catch_warnings():
             # What there is to warn of was said when they were measured.
             warnings.simplefilter("ignore", GainfulWarning)
-            return {name: each.whole()[0] for name, each in self.scores.items()}
+            return {name: result.evidence.whole()[0] for name, result in self.scores.items()}
 
     def tell(self, share: float, name: str) -> None:
         """Tell the caller how much of the work is done."""
@@ -159,7 +159,7 @@ class _Table:
         return [f"The scores of {shown} are shown: {self.why}. Means and verdicts are over all."]
 
 
-def of_comparison(comparison: Comparison, title: str, created: str) -> dict[str, Any]:
+def of_comparison(comparison: Comparison, title: str, created: str) -> dict[str, object]:
     """Return the data of a report without documents."""
     paired = comparison.paired
     table = _table(paired.queries, paired.values, paired.systems.index(comparison.baseline))
@@ -185,54 +185,56 @@ def of_comparison(comparison: Comparison, title: str, created: str) -> dict[str,
     }
 
 
-def of_evaluated(given: ReportInputs, title: str, created: str) -> tuple[dict[str, Any], Packed]:
+def of_evaluated(
+    inputs: ReportInputs, title: str, created: str
+) -> tuple[dict[str, object], Packed]:
     """Return the data of a report with documents: all but the details, and the details."""
-    table = _table_of(given)
-    data = _sections(given, table, title, created)
-    given.tell(0.3, "details")
-    packed, told = _details(given, table, max(PAYLOAD - size_of(data), LEAST_DETAIL))
+    table = _table_of(inputs)
+    data = _sections(inputs, table, title, created)
+    inputs.tell(0.3, "details")
+    packed, why = _details(inputs, table, max(PAYLOAD - size_of(data), LEAST_DETAIL))
     places = {place for group in packed.groups for place in group.places}
     entries = [
         {**entry, "detail": str(place) in places} for place, entry in enumerate(table.entries)
     ]
-    kept = {"queries": len(packed), "of": len(table.queries), "why": told}
+    kept = {"queries": len(packed), "of": len(table.queries), "why": why}
     return {**data, "queries": entries, "kept": kept}, packed
 
 
-def _sections(given: ReportInputs, table: _Table, title: str, created: str) -> dict[str, Any]:
+def _sections(inputs: ReportInputs, table: _Table, title: str, created: str) -> dict[str, Any]:
     """Return all but the details."""
-    comparison, names, primary = given.comparison, given.names, given.measures[0]
+    comparison, names, primary = inputs.comparison, inputs.names, inputs.measures[0]
     means = {
-        name: [*each.means.values()] if isinstance(each, Scores) else means_of(comparison, name)
-        for name, each in given.evaluated.items()
+        name: [*result.means.values()] if isinstance(result, Scores) else means_of(comparison, name)
+        for name, result in inputs.evaluated.items()
     }
     verdicts, more = verdicts_section(comparison)
-    given.tell(0.0, "coverage")
-    policy, folded = given.reader.policy, given.reader.chunks is not None
-    ends, why = find_bounds(given.scores, lambda: given.whole, primary, policy, folded=folded)
-    given.tell(0.2, "curve")
-    curve, without = _curve(given)
+    inputs.tell(0.0, "coverage")
+    policy, folded = inputs.reader.policy, inputs.reader.chunks is not None
+    ends, why = find_bounds(inputs.scores, lambda: inputs.whole, primary, policy, folded=folded)
+    inputs.tell(0.2, "curve")
+    curve, without = _curve(inputs)
     return {
-        **heading(title, created, names, given.baseline),
-        "runs": runs_section(means, comparison, given.evaluated, names),
-        "means": means_notes(means, table.values, names, given.decided),
+        **heading(title, created, names, inputs.baseline),
+        "runs": runs_section(means, comparison, inputs.evaluated, names),
+        "means": means_notes(means, table.values, names, inputs.decided),
         "verdicts": verdicts,
         "queries": table.entries,
         "scores": scores_section(table.values, table.kept),
         "curve": curve,
         "slices": slices_section(comparison),
         "assessors": assessors_section(
-            given.agreement, {entry["id"]: entry["text"] or "" for entry in table.entries}
+            inputs.agreement, {entry["id"]: entry["text"] or "" for entry in table.entries}
         ),
-        "coverage": coverage_section(given.evaluated, primary, ends, why),
-        "policy": policy_section(given.decided, ids=given.reader.has_ids, dialect=given.dialect),
+        "coverage": coverage_section(inputs.evaluated, primary, ends, why),
+        "policy": policy_section(inputs.decided, ids=inputs.reader.has_ids, dialect=inputs.dialect),
         "settings": "" if comparison is None else str(comparison.settings),
         "notes": [*notes_of(comparison), *more, *without, *table.notes()],
         **_looks(comparison),
     }
 
 
-def _looks(comparison: Comparison | None) -> dict[str, Any]:
+def _looks(comparison: Comparison | None) -> dict[str, object]:
     """Return the charts without rows, and their colours."""
     base = None if comparison is None else comparison.baseline
     level = 0.95 if comparison is None else comparison.settings.level
@@ -246,18 +248,18 @@ def _looks(comparison: Comparison | None) -> dict[str, Any]:
     }
 
 
-def _table_of(given: ReportInputs) -> _Table:
-    texts_of = given.queries
-    first = next(iter(given.scores.values()))
-    if given.comparison is None:
+def _table_of(inputs: ReportInputs) -> _Table:
+    texts_of = inputs.queries
+    first = next(iter(inputs.scores.values()))
+    if inputs.comparison is None:
         queries, values, base = first.queries, first.values[:, None, :], None
     else:
-        paired = given.comparison.paired
+        paired = inputs.comparison.paired
         queries, values = paired.queries, paired.values
-        base = paired.systems.index(given.comparison.baseline)
+        base = paired.systems.index(inputs.comparison.baseline)
     judged: dict[str, int] = {}
-    for each in given.evaluated.values():
-        judged |= dict(zip(each.queries, each.judged.tolist(), strict=True))
+    for result in inputs.evaluated.values():
+        judged |= dict(zip(result.queries, result.judged.tolist(), strict=True))
     odd = {*first.coverage.missing, *first.coverage.empty}
     texts = texts_of_queries(texts_of, queries)
     return _table(queries, values, base, texts=texts, judged=judged, odd=odd)
@@ -288,9 +290,9 @@ def _table(
     return _Table(queries, values, order, why, kept, [entries[place] for place in kept])
 
 
-def _curve(given: ReportInputs) -> tuple[dict[str, Any] | None, list[str]]:
+def _curve(inputs: ReportInputs) -> tuple[dict[str, object] | None, list[str]]:
     """Return nDCG over its cutoffs; a note where there is none."""
-    primary = given.measures[0]
+    primary = inputs.measures[0]
     measure = Measure("nDCG")
     if primary.name == "nDCG":
         measure = primary.at(None)
@@ -298,54 +300,56 @@ def _curve(given: ReportInputs) -> tuple[dict[str, Any] | None, list[str]]:
         measure = Measure("nDCG", gain=primary.parameters["gain"])
     deepest = min(max(primary.cutoff or 0, _USUAL_DEPTH), _DEEPEST)
     try:
-        found = {
+        curves = {
             name: measure_matched(
-                [matched], at_cutoffs(measure, deepest), given.scores[name].policy
+                [matched], at_cutoffs(measure, deepest), inputs.scores[name].policy
             )
-            for name, matched in given.whole.items()
+            for name, matched in inputs.whole.items()
         }
     except GainfulError as problem:
         return None, [f"{measure} over its cutoffs is left out. {problem}"]
     rows = [
         {"run": name, "k": cutoff, "value": value}
-        for name, scores in found.items()
+        for name, scores in curves.items()
         for cutoff, mean in enumerate(scores.means.values(), 1)
         if (value := finite(mean)) is not None
     ]
     drawn = {row["run"] for row in rows}
-    lost = [name for name in found if name not in drawn]
-    why = f"Left out, as the mean is undefined (policy empty={given.decided.empty}): {', '.join(lost)}."
+    lost = [name for name in curves if name not in drawn]
+    why = f"Left out, as the mean is undefined (policy empty={inputs.decided.empty}): {', '.join(lost)}."
     return {"measure": str(measure), "rows": rows, "why": why if lost else None}, []
 
 
-def _details(given: ReportInputs, table: _Table, budget: int) -> tuple[Packed, str | None]:
+def _details(inputs: ReportInputs, table: _Table, budget: int) -> tuple[Packed, str | None]:
     """Return the details of the queries that matter, as many as fit, and why not of all."""
-    if not given.reader.has_ids:
+    if not inputs.reader.has_ids:
         return Packed(), _NO_IDS
-    packed = pack(_made(given, table, budget), budget)
-    if given.docs is not None:
-        captions = captions_of_docs(given.docs, docs_in(each for _, each in packed.items()))
-        packed = pack(((p, with_captions(each, captions)) for p, each in packed.items()), budget)
+    packed = pack(_made(inputs, table, budget), budget)
+    if inputs.docs is not None:
+        captions = captions_of_docs(inputs.docs, docs_in(d for _, d in packed.items()))
+        packed = pack(((p, with_captions(d, captions)) for p, d in packed.items()), budget)
     all_of_them = len(packed) == len(table.queries)
     return packed, None if all_of_them else f"the page stays below 5 MB: it shows {table.why}"
 
 
-def _made(given: ReportInputs, table: _Table, budget: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _made(
+    inputs: ReportInputs, table: _Table, budget: int
+) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the details of queries by their place in the table, those that matter first."""
     place_of = {place: number for number, place in enumerate(table.kept)}
-    most = budget // (_LEAST * len(given.evaluated))
+    most = budget // (_LEAST * len(inputs.evaluated))
     order = [place for place in table.order if place in place_of][:most]
-    asked = DetailOptions(given.measures[0], [*given.evaluated], given.baseline, given.shown)
+    shown = DetailOptions(inputs.measures[0], [*inputs.evaluated], inputs.baseline, inputs.shown)
     lists = RankedLists(
-        given.reader,
-        given.runs,
-        given.measures[0],
-        {name: each.policy for name, each in given.scores.items()},
-        given.shown,
-        given.whole,
+        inputs.reader,
+        inputs.runs,
+        inputs.measures[0],
+        {name: result.policy for name, result in inputs.scores.items()},
+        inputs.shown,
+        inputs.whole,
     )
     for done, query in enumerate(lists.of([table.queries[at] for at in order])):
         place = order[done]
-        given.tell(0.3 + 0.7 * done / len(order), "details")
-        values = dict(zip(asked.runs, table.values[place, :, 0].tolist(), strict=True))
-        yield str(place_of[place]), detail_of(query, asked, values)
+        inputs.tell(0.3 + 0.7 * done / len(order), "details")
+        values = dict(zip(shown.runs, table.values[place, :, 0].tolist(), strict=True))
+        yield str(place_of[place]), detail_of(query, shown, values)

@@ -1,17 +1,16 @@
 """The sections of a report's data, as plain values: runs, verdicts, slices and scores."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
+from gainful.analysis.comparison.differences import Difference
 from gainful.array_types import Floats
-from gainful.comparison.comparison_gate_and_charts import Comparison
-from gainful.comparison.differences import Difference
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores
 from gainful.measures.policy import Policy
-from gainful.reporting.coverage_section import Evaluated, digits_of, told
+from gainful.reporting.coverage_section import Evaluated, count_texts, digits_of
 from gainful.version import VERSION
 
 FORMAT = 1
@@ -31,7 +30,7 @@ def finite(number: float | None) -> float | None:
 
 def heading(
     title: str, created: str, measures: Sequence[str], baseline: str | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return what stands at the top."""
     return {
         "format": FORMAT,
@@ -49,7 +48,7 @@ def runs_section(
     comparison: Comparison | None,
     evaluated: Evaluated,
     measures: Sequence[str],
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return each run with its means, how they compare, and what pins them down."""
     table = np.array([*means.values()], np.float64)
     best = np.zeros(table.shape, np.bool_)
@@ -63,7 +62,7 @@ def runs_section(
             "marks": [_mark(comparison, name, measure) for measure in measures],
             "best": best[place].tolist(),
             "signatures": _signatures(evaluated.get(name), measures),
-            "coverage": told(evaluated[name]) if name in evaluated else {},
+            "coverage": count_texts(evaluated[name]) if name in evaluated else {},
         }
         for place, name in enumerate(means)
     ]
@@ -83,7 +82,7 @@ def means_notes(
     lacking = np.isnan(values).sum(axis=0)
     notes = []
     for place, measure in enumerate(measures):
-        undefined = {name: finite(each[place]) is None for name, each in means.items()}
+        undefined = {name: finite(own[place]) is None for name, own in means.items()}
         for gone in (True, False):
             counts = {
                 name: int(lacking[run, place])
@@ -119,67 +118,68 @@ def _plural(queries: int) -> str:
 
 def means_of(comparison: Comparison | None, run: str) -> list[float]:
     """Return the means of a run over the queries that were compared, of each measure."""
-    found: dict[str, float] = {}
-    for each in () if comparison is None else comparison.differences:
-        if run in (each.base, each.run):
-            found[each.measure] = each.base_mean if run == each.base else each.run_mean
-    return list(found.values())
+    means: dict[str, float] = {}
+    for d in () if comparison is None else comparison.differences:
+        if run in (d.base, d.run):
+            means[d.measure] = d.base_mean if run == d.base else d.run_mean
+    return list(means.values())
 
 
-def _signatures(each: Scores | Baseline | None, measures: Sequence[str]) -> list[str]:
-    if isinstance(each, Scores):
-        return [each.signature(measure) for measure in measures]
-    return ["" if each is None else each.signatures[measure] for measure in measures]
+def _signatures(result: Scores | Baseline | None, measures: Sequence[str]) -> list[str]:
+    if isinstance(result, Scores):
+        return [result.signature(measure) for measure in measures]
+    return ["" if result is None else result.signatures[measure] for measure in measures]
 
 
 def _mark(comparison: Comparison | None, run: str, measure: str) -> str:
     """Return what was decided about a run against the baseline."""
     if comparison is None or run == comparison.baseline:
         return ""
-    for each in comparison.differences:
-        word = _MARKS.get(each.verdict.word, _UNDECIDED)
-        if (each.base, each.run, each.measure) == (comparison.baseline, run, measure):
+    compared = (comparison.baseline, run, measure)
+    for difference in comparison.differences:
+        word = _MARKS.get(difference.verdict.word, _UNDECIDED)
+        if (difference.base, difference.run, difference.measure) == compared:
             return word
-        if (each.run, each.base, each.measure) == (comparison.baseline, run, measure):
+        if (difference.run, difference.base, difference.measure) == compared:
             return _TURNED.get(word, word)
     return ""
 
 
-def verdicts_section(comparison: Comparison | None) -> tuple[list[dict[str, Any]], list[str]]:
+def verdicts_section(comparison: Comparison | None) -> tuple[list[dict[str, object]], list[str]]:
     """Return what was decided about each difference, and a note where there are too many to show."""
     if comparison is None:
         return [], []
-    found = sorted(comparison.differences, key=lambda each: comparison.measures.index(each.measure))
-    left = len(found) - MOST_VERDICTS
+    shown = sorted(comparison.differences, key=lambda d: comparison.measures.index(d.measure))
+    left = len(shown) - MOST_VERDICTS
     more = "1 more comparison is" if left == 1 else f"{left} more comparisons are"
     notes = [f"{more} not shown."] if left > 0 else []
-    return [_verdict(each) for each in found[:MOST_VERDICTS]], notes
+    return [_verdict(d) for d in shown[:MOST_VERDICTS]], notes
 
 
-def _verdict(each: Difference) -> dict[str, Any]:
+def _verdict(difference: Difference) -> dict[str, object]:
     return {
-        "measure": each.measure,
-        "base": each.base,
-        "run": each.run,
-        "word": each.verdict.word,
-        "sentence": each.verdict.sentence,
-        "qualification": each.verdict.qualification or None,
-        "base_mean": each.base_mean,
-        "run_mean": each.run_mean,
-        "difference": each.difference,
-        "low": finite(each.interval.low),
-        "high": finite(each.interval.high),
-        "level": each.interval.level,
-        "p": finite(each.p),
-        "effect": finite(each.effect),
-        "wins": each.wins,
-        "ties": each.ties,
-        "losses": each.losses,
-        "queries": each.queries,
+        "measure": difference.measure,
+        "base": difference.base,
+        "run": difference.run,
+        "word": difference.verdict.word,
+        "sentence": difference.verdict.sentence,
+        "qualification": difference.verdict.qualification or None,
+        "base_mean": difference.base_mean,
+        "run_mean": difference.run_mean,
+        "difference": difference.difference,
+        "low": finite(difference.interval.low),
+        "high": finite(difference.interval.high),
+        "level": difference.interval.level,
+        "p": finite(difference.p),
+        "effect": finite(difference.effect),
+        "wins": difference.wins,
+        "ties": difference.ties,
+        "losses": difference.losses,
+        "queries": difference.queries,
     }
 
 
-def slices_section(comparison: Comparison | None) -> dict[str, Any] | None:
+def slices_section(comparison: Comparison | None) -> dict[str, object] | None:
     """Return the slices, worst first; None without any."""
     if comparison is None or not comparison.slices:
         return None

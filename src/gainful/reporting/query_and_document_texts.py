@@ -5,8 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from gainful.errors import warn
-from gainful.inputs.side_table_columns import DOC_TEXTS, QUERY_TEXTS, Roles
-from gainful.inputs.side_table_reader import read_table
+from gainful.rows.side_table_columns import DOC_TEXTS, QUERY_TEXTS, Roles
+from gainful.rows.side_table_reader import read_table
 
 _QUERY, _SNIPPET = 300, 200  # characters
 _WHITE = re.compile(r"\s+")
@@ -21,35 +21,35 @@ class Caption:
     text: str | None
 
 
-def texts_of_queries(given: object, queries: Collection[str]) -> dict[str, str]:
+def texts_of_queries(source: object, queries: Collection[str]) -> dict[str, str]:
     """Return the text of each query that has one.
 
     >>> texts_of_queries({"q1": "what is a ranking"}, ["q1", "q2"])
     {'q1': 'what is a ranking'}
     """
-    if given is None:
+    if source is None:
         return {}
-    found = read_captions(given, QUERY_TEXTS, "queries", frozenset(queries), _QUERY)
-    texts = {query: caption.text or caption.title for query, caption in found.items()}
+    captions = read_captions(source, QUERY_TEXTS, "queries", frozenset(queries), _QUERY)
+    texts = {query: caption.text or caption.title for query, caption in captions.items()}
     return {query: text for query, text in texts.items() if text is not None}
 
 
-def captions_of_docs(given: object, docs: Collection[str]) -> dict[str, Caption]:
+def captions_of_docs(source: object, docs: Collection[str]) -> dict[str, Caption]:
     """Return the title and the beginning of each document that has any."""
-    if given is None or not docs:
+    if source is None or not docs:
         return {}
-    return read_captions(given, DOC_TEXTS, "docs", frozenset(docs), _SNIPPET)
+    return read_captions(source, DOC_TEXTS, "docs", frozenset(docs), _SNIPPET)
 
 
 def read_captions(
-    given: object, roles: Roles, name: str, ids: Collection[str], longest: int
+    source: object, roles: Roles, name: str, ids: Collection[str], longest: int
 ) -> dict[str, Caption]:
     """Return the title and the text of some ids; warn where none of them is there.
 
     A collection may be larger than the memory, so no more than these are kept while it is read.
 
     Args:
-        given: `{id: text}`, `{id: (title, text)}` or `{id: {"title": …, "text": …}}`; dicts in a
+        source: `{id: text}`, `{id: (title, text)}` or `{id: {"title": …, "text": …}}`; dicts in a
             list; a data frame; or the path of a file: TSV or CSV with names of columns, or without
             them the id, then the title if there are three columns, then the text; JSON lines with
             `_id`, `title` and `text` or the like; JSON of any of these shapes; Parquet.
@@ -61,7 +61,7 @@ def read_captions(
     >>> read_captions({"q1": "a  question that goes on"}, QUERY_TEXTS, "queries", {"q1"}, 20)
     {'q1': Caption(title=None, text='a question that goe…')}
     """
-    table = read_table(given, roles, name, wanted=ids)
+    table = read_table(source, roles, name, wanted=ids)
     key = roles.keys[0].name
     if not len(table) and ids:
         first = "no ids" if table.first is None else repr(table.first)[:_SHOWN]
@@ -70,8 +70,8 @@ def read_captions(
             f"report shows {min(ids)!r:.{_SHOWN}}"
         )
     return {
-        one: Caption(_on_a_line(title, longest), _on_a_line(text, longest))
-        for one, title, text in zip(table[key], table["title"], table["text"], strict=True)
+        own: Caption(_on_a_line(title, longest), _on_a_line(text, longest))
+        for own, title, text in zip(table[key], table["title"], table["text"], strict=True)
     }
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gainful.explanation.worked_families import WAYS
-from gainful.explanation.worked_steps import ABSENT, Entry, has_table, is_worked
-from gainful.explanation.worked_tables import Step, conventions_of
-from gainful.inputs.cores import cached_property
+from gainful.analysis.explanation.worked_lists import ABSENT, Entry, has_table, is_worked
+from gainful.analysis.explanation.worked_tables import Step, conventions_of
+from gainful.arithmetic.cores import cached_property
+from gainful.evaluation.measuring import COMPUTE
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.reporting.query_and_document_texts import Caption
@@ -45,8 +45,8 @@ class DetailOptions:
         """What a document is worth and what that counts, as headings, and whether the steps add up; None for gain and discount."""
         if not self.worked or has_table(self.measure):
             return None
-        way = WAYS[self.measure.name]
-        return [way.worth, way.weight, "sum" if way.adds else ""]
+        shown = COMPUTE[self.measure.name]
+        return [shown.worth, shown.weight, "sum" if shown.adds else ""]
 
     @cached_property
     def conventions(self) -> str:
@@ -68,8 +68,8 @@ class _Docs:
         key = (doc or "", real)
         if key not in self._places:
             self._places[key] = len(self.rows)
-            known = self._grade(key[0]) if real else grade
-            self.rows.append([doc, plain(known), None, None])
+            own_grade = self._grade(key[0]) if real else grade
+            self.rows.append([doc, plain(own_grade), None, None])
         return self._places[key]
 
     def _grade(self, doc: str) -> float | None:
@@ -79,35 +79,35 @@ class _Docs:
 
 
 def detail_of(
-    found: QueryLists, asked: DetailOptions, values: Mapping[str, float | None]
+    query: QueryLists, asked: DetailOptions, values: Mapping[str, float | None]
 ) -> dict[str, Any]:
     """Return all that is shown of a query.
 
     Args:
-        found: the lists of its runs.
+        query: the lists of its runs.
         asked: what is shown.
         values: of the measure, by the name of the run, where the lists have none.
     """
-    some = next(iter(found.runs.values()))
+    some = next(iter(query.runs.values()))
     docs = _Docs(some.listed.policy, some.listed.judged)
-    ranked = [found.runs.get(name, _NOTHING) for name in asked.runs]
+    ranked = [query.runs.get(name, _NOTHING) for name in asked.runs]
     lists = [
-        _list(each, docs, asked, values[name])
-        for name, each in zip(asked.runs, ranked, strict=True)
+        _list(ranking, docs, asked, values[name])
+        for name, ranking in zip(asked.runs, ranked, strict=True)
     ]
-    shown = {row[0]: docs.rows[row[0]][0] for one in lists for row in one["rows"]}
-    for one, each in zip(lists, ranked, strict=True):
-        one["below"] = _below_shown(one["rows"], each, shown)
+    shown = {row[0]: docs.rows[row[0]][0] for shown_list in lists for row in shown_list["rows"]}
+    for shown_list, ranking in zip(lists, ranked, strict=True):
+        shown_list["below"] = _below_shown(shown_list["rows"], ranking, shown)
     return {
         "docs": docs.rows,
         "lists": lists,
-        "ideal": _ideal(found, docs, asked),
-        "parts": [_parts(found, docs, asked, name) for name in asked.runs],
+        "ideal": _ideal(query, docs, asked),
+        "parts": [_parts(query, docs, asked, name) for name in asked.runs],
         "conventions": asked.conventions,
         **({} if asked.columns is None else {"columns": asked.columns}),
         "conclusions": [
-            _conclusion(each, asked, values[name])
-            for name, each in zip(asked.runs, ranked, strict=True)
+            _conclusion(ranking, asked, values[name])
+            for name, ranking in zip(asked.runs, ranked, strict=True)
         ],
     }
 
@@ -120,15 +120,15 @@ def plain(number: float | None) -> Number:
     """
     if number is None or number != number:
         return None
-    found = float(number)
-    return int(found) if found.is_integer() else found
+    value = float(number)
+    return int(value) if value.is_integer() else value
 
 
 def with_captions(detail: Mapping[str, Any], captions: Mapping[str, Caption]) -> dict[str, Any]:
     """Return a detail with the titles and the texts of its documents."""
     none = Caption(None, None)
     docs = [
-        [doc, grade, (found := captions.get(doc, none)).title, found.text]
+        [doc, grade, (caption := captions.get(doc, none)).title, caption.text]
         for doc, grade, *_ in detail["docs"]
     ]
     return {**detail, "docs": docs}
@@ -140,29 +140,29 @@ def docs_in(details: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 def _list(
-    each: Ranked | None, docs: _Docs, asked: DetailOptions, value: float | None
+    ranked: Ranked | None, docs: _Docs, asked: DetailOptions, value: float | None
 ) -> dict[str, Any]:
-    if each is None:
-        return _shown([], value, None, retrieved=0, more=0, missing=False)
-    rows = [_row(step, docs) for step in each.steps if step.rank <= asked.depth]
-    shown = [entry for entry in each.entries if entry.placed.rank_first <= asked.depth]
-    cutoff = asked.measure.cutoff if asked.worked and each.steps else 0
-    rest = [] if cutoff is None else [e for e in shown if e.placed.rank_first > cutoff]
-    rows += [_below(entry, docs, each) for entry in rest]
-    return _shown(
+    if ranked is None:
+        return _list_data([], value, None, retrieved=0, more=0, missing=False)
+    rows = [_row(step, docs) for step in ranked.steps if step.rank <= asked.depth]
+    shown = [entry for entry in ranked.entries if entry.rank <= asked.depth]
+    cutoff = asked.measure.cutoff if asked.worked and ranked.steps else 0
+    rest = [] if cutoff is None else [e for e in shown if e.rank > cutoff]
+    rows += [_below(entry, docs, ranked) for entry in rest]
+    return _list_data(
         rows,
-        each.value if asked.worked else value,
-        each,
-        retrieved=len(each.ranking),
-        more=len(each.ranking) - len(shown),
-        missing=each.listed.missing,
+        ranked.value if asked.worked else value,
+        ranked,
+        retrieved=len(ranked.ranking),
+        more=len(ranked.ranking) - len(shown),
+        missing=ranked.listed.missing,
     )
 
 
-def _shown(
+def _list_data(
     rows: list[list[Any]],
     value: float | None,
-    each: Ranked | None,
+    ranked: Ranked | None,
     *,
     retrieved: int,
     more: int,
@@ -171,8 +171,8 @@ def _shown(
     return {
         "rows": rows,
         "value": plain(value),
-        "total": None if each is None else plain(each.total),
-        "ideal": None if each is None else plain(each.ideal),
+        "total": None if ranked is None else plain(ranked.total),
+        "ideal": None if ranked is None else plain(ranked.ideal),
         "retrieved": retrieved,
         "more": more,
         "missing": missing,
@@ -180,26 +180,26 @@ def _shown(
 
 
 def _below_shown(
-    rows: Sequence[Sequence[Any]], each: Ranked | None, shown: Mapping[int, str]
+    rows: Sequence[Sequence[Any]], ranked: Ranked | None, shown: Mapping[int, str]
 ) -> list[int] | None:
     """Return the documents of other lists that stand below the end of this one, and their ranks.
 
-    Documents in neither were not retrieved. None for saved scores, where that is not known.
+    Documents in neither were not retrieved. None for saved scores, which have no documents.
 
     Args:
         rows: what is shown of the list.
-        each: the list; None of saved scores.
+        ranked: the list; None of saved scores.
         shown: number → id of the documents that any list shows.
 
     Returns:
         The number of a document, its first rank, the number of the next, and so on.
     """
-    if each is None:
+    if ranked is None:
         return None
     here = {row[0] for row in rows}
     others = sorted(place for place in shown if place not in here)
-    ranks = ((place, each.ranking.ranks(shown[place])) for place in others)
-    return [number for place, found in ranks if found is not None for number in (place, found[0])]
+    ranks = ((place, ranked.ranking.ranks(shown[place])) for place in others)
+    return [number for place, block in ranks if block is not None for number in (place, block[0])]
 
 
 def _row(step: Step, docs: _Docs) -> list[Any]:
@@ -207,21 +207,21 @@ def _row(step: Step, docs: _Docs) -> list[Any]:
     return [place, step.rank, step.rank_last, *_numbers(step)]
 
 
-def _below(entry: Entry, docs: _Docs, each: Ranked) -> list[Any]:
+def _below(entry: Entry, docs: _Docs, ranked: Ranked) -> list[Any]:
     """Return a document that has no line in a sum: below the cutoff its discount is 0."""
-    head = [docs.place(entry.doc), entry.placed.rank_first, entry.placed.rank_last]
-    if not each.steps or each.side is None or not has_table(each.side.sums.measure):
+    head = [docs.place(entry.doc), entry.rank, entry.rank_last]
+    if not ranked.steps or ranked.side is None or not has_table(ranked.side.sums.measure):
         return [*head, None, None, None, None]
-    gain = 0.0 if entry.grade is None else each.side.sums.worth(entry.grade)
-    return [*head, plain(gain), 0, 0, plain(each.steps[-1].sum)]
+    gain = 0.0 if entry.grade is None else ranked.side.sums.worth(entry.grade)
+    return [*head, plain(gain), 0, 0, plain(ranked.steps[-1].sum)]
 
 
 def _numbers(step: Step) -> list[Number]:
     return [plain(step.gain), plain(step.discount), plain(step.contribution), plain(step.sum)]
 
 
-def _ideal(found: QueryLists, docs: _Docs, asked: DetailOptions) -> dict[str, Any] | None:
-    if found.ideal is None:
+def _ideal(query: QueryLists, docs: _Docs, asked: DetailOptions) -> dict[str, Any] | None:
+    if query.ideal is None:
         return None
     rows = [
         [
@@ -229,25 +229,25 @@ def _ideal(found: QueryLists, docs: _Docs, asked: DetailOptions) -> dict[str, An
             step.rank,
             *_numbers(step),
         ]
-        for step in found.ideal
+        for step in query.ideal
     ]
-    whose = None if found.ideal_of is None else asked.runs.index(found.ideal_of)
+    whose = None if query.ideal_of is None else asked.runs.index(query.ideal_of)
     pool = _POOLS[asked.measure.parameters.get("ideal", "judged")]
-    return {"rows": rows, "total": plain(found.ideal_total), "run": whose, "pool": pool}
+    return {"rows": rows, "total": plain(query.ideal_total), "run": whose, "pool": pool}
 
 
 def _parts(
-    found: QueryLists, docs: _Docs, asked: DetailOptions, name: str
+    query: QueryLists, docs: _Docs, asked: DetailOptions, name: str
 ) -> list[list[Any]] | None:
     base = asked.baseline
-    if base is None or name == base or not {base, name} <= found.runs.keys():
+    if base is None or name == base or not {base, name} <= query.runs.keys():
         return None
-    attribution = found.attribution(base, name)
+    attribution = query.attribution(base, name)
     if attribution is None:
         return None
     rows: list[list[Any]] = [
-        [docs.place(each.doc), each.base_rank, each.run_rank, plain(each.part)]
-        for each in attribution.documents
+        [docs.place(document.doc), document.base_rank, document.run_rank, plain(document.part)]
+        for document in attribution.documents
     ]
     rows += [
         [docs.place(f"({other.name})", real=False), None, None, plain(other.part)]
@@ -257,14 +257,14 @@ def _parts(
     return sorted(rows, key=lambda row: -abs(row[3]))
 
 
-def _conclusion(each: Ranked | None, asked: DetailOptions, value: float | None) -> str:
-    if each is None:
-        return f"{asked.measure}{_said(value)}  (saved scores, without documents)"
+def _conclusion(ranked: Ranked | None, asked: DetailOptions, value: float | None) -> str:
+    if ranked is None:
+        return f"{asked.measure}{_value_text(value)}  (saved scores, without documents)"
     if asked.worked:
-        return each.conclusion
-    lacking = f"  (the run lacks the query: policy missing={each.listed.policy.missing})"
-    return f"{asked.measure}{_said(value)}{lacking if each.listed.missing else ''}"
+        return ranked.conclusion
+    lacking = f"  (the run lacks the query: policy missing={ranked.listed.policy.missing})"
+    return f"{asked.measure}{_value_text(value)}{lacking if ranked.listed.missing else ''}"
 
 
-def _said(value: float | None) -> str:
+def _value_text(value: float | None) -> str:
     return " has no value" if value is None or value != value else f" = {value:.3f}"

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ _ESCAPED = 5  # bytes more than one, for a character that a script element must 
 _NUMBER = 20  # bytes of a float64 with its comma
 
 
-def size_of(value: Any) -> int:
+def size_of(value: object) -> int:
     """Return the most bytes that a plain value takes inside a page.
 
     >>> size_of({"id": "<b>"})
@@ -75,7 +74,7 @@ def that_fit(order: Sequence[int], sizes: Iterable[int], budget: int) -> list[in
     return kept
 
 
-def row_sizes(order: Sequence[int], queries: Sequence[Any], cells: int) -> Iterator[int]:
+def row_sizes(order: Sequence[int], queries: Sequence[object], cells: int) -> Iterator[int]:
     """Yield the most bytes that the row of each query takes: the query itself, and its scores."""
     for place in order:
         yield size_of(queries[place]) + 1 + _NUMBER * cells

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.measures.dialect import Dialect
 from gainful.measures.measure_family import ALWAYS, MEAN, NEVER, RUN, Family
 from gainful.measures.policy import shared_policy
-from gainful.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
+from gainful.measures.tool_dialect import Dialect
+from gainful.output.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
 from gainful.version import VERSION
 
 if TYPE_CHECKING:  # a command that has no such result imports none of them
+    from gainful.analysis.explanation.attribution import Attribution
+    from gainful.analysis.explanation.worked_tables import Explanation
+    from gainful.analysis.linting.findings import Findings
     from gainful.evaluation.scores import Scores
-    from gainful.explanation.attribution import Attribution
-    from gainful.explanation.worked_tables import Explanation
-    from gainful.linting.findings import Findings
 
 _MOST_DIGITS = 17  # more than a float64 has
 _FOR_PEOPLE = ("table", "markdown", "latex", "html")
@@ -107,7 +107,7 @@ def render(
 
 
 def _result(
-    result: Any,
+    result: object,
     format: str,  # noqa: A002
     write: Callable[[Table], str],
     *,
@@ -119,9 +119,9 @@ def _result(
 
     if isinstance(result, Scores):
         return _scores({"run": result}, format, write, per_query=per_query, digits=digits)
-    from gainful.explanation.attribution import Attribution
-    from gainful.explanation.worked_tables import Explanation, text_of
-    from gainful.linting.findings import Findings
+    from gainful.analysis.explanation.attribution import Attribution
+    from gainful.analysis.explanation.worked_tables import Explanation, text_of
+    from gainful.analysis.linting.findings import Findings
 
     if format == "table" and isinstance(result, Explanation | Attribution):
         return text_of(result, write)
@@ -172,16 +172,16 @@ def _scores(
 
 def _is_sliced(result: object) -> bool:
     """Return whether a result is scores that have slices, or several of them."""
-    each = next(iter(result.values()), None) if isinstance(result, Mapping) else result
-    if not getattr(each, "slices", ()):
+    first = next(iter(result.values()), None) if isinstance(result, Mapping) else result
+    if not getattr(first, "slices", ()):
         return False
     from gainful.evaluation.scores import Scores
 
-    return isinstance(each, Scores)  # a comparison has slices, too
+    return isinstance(first, Scores)  # a comparison has slices, too
 
 
 def _intervals(
-    result: Any,
+    result: object,
     format: str,  # noqa: A002
     write: Callable[[Table], str],
     *,
@@ -190,7 +190,7 @@ def _intervals(
     digits: int | None,
 ) -> str:
     """Write the means of scores with their intervals, and those of their slices."""
-    from gainful.evaluation.mean_intervals import intervals_of
+    from gainful.evaluation.mean_intervals import interval_or_none
     from gainful.evaluation.scores import Scores
     from gainful.evaluation.scores_by_run import notes_of_runs
 
@@ -206,13 +206,15 @@ def _intervals(
 
     plain = {
         name: {
-            measure: None if found is None else found.to_dict()
-            for measure, found in intervals_of(scores, method=method, level=level).items()
+            str(measure): None if interval is None else interval.to_dict()
+            for measure in scores.measures
+            for values in (scores.counted_values(measure),)
+            for interval in (interval_or_none(measure, values, method=method, level=level),)
         }
         for name, scores in runs.items()
     }
     sliced = {
-        name: [each.to_dict(method=method, level=level) for each in scores.slices]
+        name: [part.to_dict(method=method, level=level) for part in scores.slices]
         for name, scores in runs.items()
     }
     document = _document(runs, intervals=plain, slices=sliced)
@@ -224,7 +226,7 @@ def _per_query(runs: "Mapping[str, Scores]") -> Table:
 
     columns = ["run", *next(iter(runs.values())).per_query.columns]
     rows: list[list[Cell]] = [
-        [name, *row.values()] for name, each in runs.items() for row in each.per_query
+        [name, *row.values()] for name, scores in runs.items() for row in scores.per_query
     ]
     return Table(columns, rows, notes=notes_of_runs(runs))
 
@@ -238,7 +240,7 @@ def _document(
 ) -> dict[str, object]:
     return {
         "gainful": VERSION,
-        "policy": shared_policy(each.policy for each in runs.values()).answers(),
+        "policy": shared_policy(result.policy for result in runs.values()).answers(),
         "runs": [
             {
                 "run": name,
@@ -287,7 +289,7 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
             for parameter in family.parameters
         ),
         ("cutoff", _cutoff(family)),
-        *([("needs", family.needs)] if family.needs else []),
+        *([("needs", family.requires)] if family.requires else []),
         *(
             [
                 (
@@ -368,18 +370,18 @@ def _hanging(text: str, indent: int) -> str:
 
 def _dialects(dialects: Sequence[Dialect], *, full: bool) -> Table:
     if full:
-        rows: list[list[Cell]] = [[each.name, *each.entry().values()] for each in dialects]
+        rows: list[list[Cell]] = [[dialect.name, *dialect.entry().values()] for dialect in dialects]
         return Table(["dialect", *dialects[0].entry()], rows)
     choices = ("ties", "missing", "empty")
     return Table(
         ["dialect", "its nDCG", *choices],
         [
             [
-                each.name,
-                each.main(),
-                *(getattr(each.policy, name) for name in choices),
+                dialect.name,
+                dialect.main(),
+                *(getattr(dialect.policy, name) for name in choices),
             ]
-            for each in dialects
+            for dialect in dialects
         ],
         notes=["gainful dialects NAME tells all about one."],
     )

@@ -8,10 +8,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from gainful import arguments
-from gainful.assessors.agreement import Agreement
-from gainful.comparison.compare import compare_evaluated, refuse_geometric, split_runs
-from gainful.comparison.comparison_gate_and_charts import Comparison
-from gainful.comparison.settings import Settings
+from gainful.analysis.comparison.compare import (
+    compare_evaluated,
+    measuring_of,
+    refuse_geometric,
+    split_runs,
+)
+from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
+from gainful.analysis.comparison.settings import DEFAULTS, ComparisonOptions, Settings
 from gainful.errors import InputError, MissingDependencyError
 from gainful.evaluation.evaluate import (
     RunProgress,
@@ -22,22 +26,24 @@ from gainful.evaluation.request import read_request
 from gainful.evaluation.score_slices import read_slices
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.scores_by_run import means_table
-from gainful.inputs.duckdb_engine import Progress
-from gainful.inputs.runs_by_name import Runs, read_runs
-from gainful.inputs.spark_engine import Spark
-from gainful.matching.keyword_options import MeasuringOptions, PageOptions, takes
-from gainful.measures.baseline_in_formulas import refuse_without_baseline
+from gainful.judging.assessors.agreement import Agreement
+from gainful.matching.keyword_options import EvaluatingOptions, PageOptions, TableOptions, takes
+from gainful.measures.formulas import refuse_without_baseline
 from gainful.measures.notation import Measures
 from gainful.message_texts import shown
-from gainful.plotting.renderer import refuse_without_renderer
-from gainful.rendering.table_formats import Table
+from gainful.output.plotting.renderer import refuse_without_renderer
+from gainful.output.rendering.table_formats import Table
+from gainful.output.writing.atomic_files import name_of, write_text
+from gainful.output.writing.file_formats import DOCUMENTS, OTHERS, TABLES
+from gainful.output.writing.packing import PACKINGS
+from gainful.output.writing.result_base import Result
 from gainful.reporting.packed_details import Packed
 from gainful.reporting.page.compose import page, prepare
 from gainful.reporting.payload import ReportInputs, of_comparison, of_evaluated
-from gainful.writing.atomic_files import name_of, write_text
-from gainful.writing.file_formats import DOCUMENTS, OTHERS, TABLES
-from gainful.writing.packing import PACKINGS
-from gainful.writing.result_base import Result
+from gainful.rows.duckdb_engine import Progress
+from gainful.rows.input_types import Judgments, TableLike
+from gainful.rows.runs_by_name import Runs, read_runs
+from gainful.rows.spark_engine import Spark
 
 if TYPE_CHECKING:
     from gainful.evaluation.saved_baseline import Baseline
@@ -52,7 +58,7 @@ _MOST_NAMES, _MOST_LETTERS = 3, 60  # of runs that a title names
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Result):
-    """A page about runs: it stands alone, in one file, and needs no network.
+    """A page about runs: a single file that works offline.
 
     Attributes:
         comparison: of the runs; None with one run.
@@ -75,8 +81,8 @@ class Report(Result):
         It has no documents, so no detail of queries, no curve and no policy.
 
         >>> import gainful as gf
-        >>> found = gf.comparison.compare_scores({"old": {"q1": 0.2, "q2": 0.5}, "new": {"q1": 0.3, "q2": 0.5}})
-        >>> gf.results.Report.of_comparison(found).payload()["kept"]["why"]
+        >>> comparison = gf.comparison.compare_scores({"old": {"q1": 0.2, "q2": 0.5}, "new": {"q1": 0.3, "q2": 0.5}})
+        >>> gf.results.Report.of_comparison(comparison).payload()["kept"]["why"]
         'the scores come without documents'
         """
         refuse_missing_packages()
@@ -141,37 +147,29 @@ class Report(Result):
         return f"Report({runs}; {kept['queries']} of {kept['of']} {queries} in detail)"
 
 
-@takes(PageOptions)
+class ComparingPageOptions(ComparisonOptions, PageOptions, TableOptions, total=False):
+    """What `ComparingOptions` has, but for `queries`: those of `report` are texts."""
+
+
+@takes(ComparingPageOptions, DEFAULTS)
 def report(
-    judgments: object,
+    judgments: Judgments,
     runs: Runs,
     measures: Measures = "nDCG@10",
     *,
-    baseline: str | None = None,
-    queries: object = None,
-    docs: object = None,
+    queries: TableLike | None = None,
+    docs: TableLike | None = None,
     agreement: Agreement | None = None,
-    slices: object = None,
-    by: str | Sequence[str] = (),
     title: str | None = None,
     created: str | None = None,
     depth: int | None = None,
-    pairs: str = "baseline",
-    test: str = "t",
-    correction: str = "holm",
-    interval: str = "hall",
-    level: float = 0.95,
-    margin: float | None = None,
-    tie: float = 0.0,
-    resamples: int = 10_000,
-    seed: int = 0,
-    **options: Unpack[PageOptions],
+    **options: Unpack[ComparingPageOptions],
 ) -> Report:
-    """Measure runs, compare them, and make one page of all that is found.
+    """Measure runs, compare them, and put the results on one page.
 
-    The detail of a query is what `explain` and `attribute` say of the first measure. It has its
-    ranked lists, its ideal and what each document has in a difference. The page stays below 5 MB:
-    of more queries than fit it shows those that matter most, and says so.
+    The details of a query come from `explain` and `attribute`, for the first measure: its ranked lists,
+    its ideal list, and the contribution of each document to a difference. The page stays below 5 MB: if
+    not all queries fit, it shows the most important ones, with a note.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
@@ -179,55 +177,43 @@ def report(
             the paths of files, of a folder or a pattern, as `gainful.inputs.find_runs` names them.
             Several are compared; of one run there is no comparison.
         measures: one measure or several; charts and details are of the first.
-        baseline: the name of the run that the others are compared with; the first if None.
         queries: what the queries say: `{query: text}`, the path of a file (TSV, CSV, JSON
             lines, JSON, Parquet), a data frame.
         docs: what the documents are: `{doc: text}`, `{doc: (title, text)}`, or any of the others.
             Of a file, only what is shown is kept in memory.
-        agreement: what `gainful.agreement` returned, for a section about the assessors; with runs, also
+        agreement: what `gainful.judging.agreement` returned, for a section about the assessors; with runs, also
             about what their disagreement does to conclusions.
-        slices: as in `compare`.
-        by: as in `compare`.
         title: of the page; if None, the names of the runs, or how many there are.
         created: the date on it, such as "2026-11-15"; today if None.
         depth: the last rank that lists show; the cutoff of the first measure, or 20, if None.
-        pairs: as in `compare`, like all that follow.
-        test: whose p-value decides.
-        correction: over all comparisons made.
-        interval: which is shown.
-        level: of the intervals.
-        margin: a difference smaller than this does not matter.
-        tie: a query whose scores differ by no more is a tie.
-        resamples: of randomisation and bootstrap.
-        seed: of both.
-        **options: see `MeasuringOptions`.
+        **options: see `ComparisonOptions` and `MeasuringOptions`.
 
     >>> judgments = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
     >>> old = {"q1": {"b": 2, "a": 1}, "q2": {"c": 1}}
     >>> new = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
-    >>> found = report(judgments, {"old": old, "new": new}, "nDCG@10")
-    >>> found.payload()["details"]["0"]["conclusions"][0]
+    >>> page = report(judgments, {"old": old, "new": new}, "nDCG@10")
+    >>> page.payload()["details"]["0"]["conclusions"][0]
     'nDCG@10 = DCG@10 / IDCG@10 = 2.262 / 2.631 = 0.860'
     """
     refuse_missing_packages()
-    taken: MeasuringOptions = {**options, "queries": None}
-    request = read_request(measures, taken, baseline=True)
+    evaluating_options: EvaluatingOptions = {**measuring_of(options), "queries": None}
+    request = read_request(measures, evaluating_options, baseline=True)
     asked, progress = request.measures, options.get("progress")
     arguments.function(progress, "progress")
     if title is not None:
         arguments.text(title, "title")
     if agreement is not None:
         arguments.one_of_type(agreement, "agreement", Agreement, "what agreement returns")
-    told = None if progress is None else _within(progress, _EVALUATED, _COMPARED)
-    settings = Settings(
-        pairs, test, correction, interval, level, margin, resamples, seed,
-        None if told is None else lambda share: told(share, "comparing"), tie,
-    )  # fmt: skip
+    comparing = None if progress is None else _within(progress, _EVALUATED, _COMPARED)
+    settings = Settings.of_options(
+        options, None if comparing is None else lambda share: comparing(share, "comparing")
+    )
+    baseline, slices, by = options.get("baseline"), options.get("slices"), options.get("by", ())
     _refuse_wrong_depth(depth)
     date = _date(created)
     runs = read_runs(runs, judgments)
     saved, fresh = split_runs(runs, baseline)
-    table, taken = read_slices(slices, taken)
+    table, taken = read_slices(slices, evaluating_options)
     if isinstance(options.get("engine"), Spark):
         _refuse_spark()
     if len(runs) > 1:
@@ -252,7 +238,7 @@ def report(
             else None
         )
         prepare()
-        given = ReportInputs(
+        inputs = ReportInputs(
             reader=reader,
             runs=fresh,
             evaluated=evaluated,
@@ -264,8 +250,8 @@ def report(
             progress=None if progress is None else _within(progress, _COMPARED, 1.0),
             agreement=agreement,
         )
-        title = title_of([*runs], given.baseline) if title is None else title
-        data, packed = of_evaluated(given, title, date)
+        title = title_of([*runs], inputs.baseline) if title is None else title
+        data, packed = of_evaluated(inputs, title, date)
         for name, run in fresh.items():
             detach(scores[name], reader, run)
     if progress is not None:

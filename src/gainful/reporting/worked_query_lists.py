@@ -4,40 +4,45 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gainful.explanation.attribution import (
+from gainful.analysis.explanation.attribution import (
     UNDEFINED,
     Attribution,
     Side,
     attribution_of,
-    has_parts,
-    side_of,
 )
-from gainful.explanation.judged_ranking import JudgedRanking, judged_ranking_of, with_lowest
-from gainful.explanation.worked_families import WAYS, WorkedList
-from gainful.explanation.worked_steps import (
+from gainful.analysis.explanation.judged_ranking import (
+    JudgedRanking,
+    judged_ranking_of,
+    with_lowest,
+)
+from gainful.analysis.explanation.worked_lists import (
     IDEAL,
     NO_VALUE,
     PARTS,
     Entry,
     Sums,
-    family_steps,
+    WorkedList,
+    has_parts,
     has_table,
     ideal_steps,
-    ideal_steps_of,
     is_worked,
     list_steps,
     steps_of,
     summed,
     why_empty,
+    work_out,
+    work_out_ideal,
 )
-from gainful.explanation.worked_tables import Step, conclusion_of, worked_conclusion
-from gainful.inputs.cores import cached_property
+from gainful.analysis.explanation.worked_tables import Step, conclusion_of, worked_conclusion
+from gainful.arithmetic.cores import cached_property
+from gainful.evaluation.measuring import COMPUTE
 from gainful.matching.input import Fetch
 from gainful.matching.matched import Matched
 from gainful.matching.ranked_documents import Ranking
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
+from gainful.rows.input_types import Run
 
 _BLOCK = 100  # queries whose documents are in memory at a time
 
@@ -107,7 +112,7 @@ class RankedLists:
     """
 
     reader: Reader
-    runs: Mapping[str, object]
+    runs: Mapping[str, Run]
     measure: Measure
     policies: Mapping[str, Policy]
     depth: int
@@ -137,14 +142,14 @@ class RankedLists:
         grades = judged(queries)
         scores = {name: fetch(queries) for name, fetch in returned.items()}
         for query in queries:
-            known = grades.get(query, {})
+            graded = grades.get(query, {})
             yield (
                 query,
                 {
                     name: judged_ranking_of(
-                        query, known, found.get(query), policies[name], self.reader.chunks
+                        query, graded, rankings.get(query), policies[name], self.reader.chunks
                     )
-                    for name, found in scores.items()
+                    for name, rankings in scores.items()
                 },
             )
 
@@ -173,7 +178,7 @@ class RankedLists:
         has_side = self._has_parts and not undefined
         if not has_table(self.measure):
             return self._of_family(listed, sums, place, ranking, entries, has_side=has_side)
-        steps = () if listed.missing else self._steps(sums, entries, len(ranking))
+        steps = () if listed.missing else self._steps(sums, place, entries, len(ranking))
         return Ranked(
             listed,
             ranking,
@@ -198,18 +203,18 @@ class RankedLists:
     ) -> Ranked:
         """Return a query under a measure that is no cumulated gain, whose terms may depend on the whole list."""
         whole = () if listed.missing else listed.entries(ranking, self.measure.cutoff)
-        worked, steps = family_steps(sums, place, whole)
+        worked = work_out(sums, place, whole)
         undefined = sums.is_empty(place) and listed.policy.empty in UNDEFINED
         return Ranked(
             listed,
             ranking,
             entries,
-            steps=[step for step in steps if step.rank <= self._deepest],
+            steps=[step for step in worked.steps if step.rank <= self._deepest],
             value=None if undefined else sums.values[place],
-            total=worked.total if worked.way.adds else None,
-            ideal=worked.closing.divisor if worked.closing.formula else None,
+            total=worked.total if worked.arithmetic.adds else None,
+            ideal=worked.divisor,
             conclusion=self._family_conclusion(listed, sums, place, worked),
-            side=side_of(listed, sums, place, ranking) if has_side else None,
+            side=Side(listed, sums, place, ranking) if has_side else None,
         )
 
     def _family_conclusion(
@@ -218,13 +223,15 @@ class RankedLists:
         if sums.is_empty(place) and listed.policy.empty in NO_VALUE:
             return self._without_value(listed)
         remark = self._remark(listed, sums, place)
-        working = "" if remark else worked.closing.working
+        working = "" if remark else worked.working
         return worked_conclusion(
-            str(self.measure), working, sums.values[place], remark or worked.closing.remark
+            str(self.measure), working, sums.values[place], remark or worked.remark
         )
 
-    def _steps(self, sums: Sums, entries: Sequence[Entry], length: int) -> Sequence[Step]:
-        return list_steps(sums, sums.part, entries, length) if self._has_list else ()
+    def _steps(
+        self, sums: Sums, place: int, entries: Sequence[Entry], length: int
+    ) -> Sequence[Step]:
+        return list_steps(sums, place, sums.part, entries, length) if self._has_list else ()
 
     def _side(
         self, listed: JudgedRanking, sums: Sums, place: int, ranking: Ranking, steps: Sequence[Step]
@@ -232,12 +239,12 @@ class RankedLists:
         if self.measure.cutoff is None:
             # All ranks count, and only those that are shown have their lines.
             graded = [
-                Entry(placed, doc, grade)
+                Entry(*ranks, doc, grade)
                 for doc, grade in listed.grades.items()
-                if (placed := ranking.placed(doc)) is not None
+                if (ranks := ranking.ranks(doc)) is not None
             ]
-            steps = steps_of(graded, sums.sheet, sums.part, sums.worth)
-        return side_of(listed, sums, place, ranking, steps)
+            steps = steps_of(sums, place, sums.part, graded)
+        return Side(listed, sums, place, ranking, steps)
 
     @property
     def _deepest(self) -> int:
@@ -289,28 +296,27 @@ class RankedLists:
         place: int,
     ) -> QueryLists:
         """Put the lists together with an ideal: that of the first run with a value of its own."""
-        answered = [name for name, each in ranked.items() if not each.listed.missing]
+        answered = [name for name, ranking in ranked.items() if not ranking.listed.missing]
         valued = [name for name in answered if ranked[name].value is not None]
         name = next(iter([*valued, *answered]), None)
-        found = None if name is None or not self._has_ideal else sums[name]
-        if name is None or found is None:
+        own = None if name is None or not self._has_ideal else sums[name]
+        if name is None or own is None:
             return QueryLists(query, ranked)
         pool = ranked[name].listed.pool(self.measure)
         if not has_table(self.measure):
-            return self._with_family_ideal(query, ranked, found, place, name)
+            return self._with_family_ideal(query, ranked, own, place, name)
         part = summed(self.measure, IDEAL)
-        steps = ideal_steps(found, place, part, pool)
+        steps = ideal_steps(own, place, part, pool)
         shown = [step for step in steps if step.rank <= self.depth]
         whose = name if self._own_ideals and len(self.runs) > 1 else None
-        return QueryLists(query, ranked, shown, found.value(part, place), whose)
+        return QueryLists(query, ranked, shown, own.value(part, place), whose)
 
     def _with_family_ideal(
         self, query: str, ranked: Mapping[str, Ranked], sums: Sums, place: int, name: str
     ) -> QueryLists:
         listed = ranked[name].listed
         entries = listed.entries(ranked[name].ranking, self.measure.cutoff)
-        worked, _ = family_steps(sums, place, entries)
-        steps = ideal_steps_of(worked, entries, listed.pool(self.measure))
+        steps = work_out_ideal(sums, place, entries, listed.pool(self.measure))
         shown = [step for step in steps if step.rank <= self.depth]
         return QueryLists(query, ranked, shown, steps[-1].sum if steps else 0.0)
 
@@ -319,11 +325,11 @@ class RankedLists:
         """Whether the ideal depends on what a run returns, and not on the judgments alone."""
         chosen = [self.measure.parameters.get(name) for name in ("ideal", "depth")]
         return "retrieved" in chosen or any(
-            isinstance(each.unjudged, float) for each in self.policies.values()
+            isinstance(policy.unjudged, float) for policy in self.policies.values()
         )
 
     @cached_property
     def _has_ideal(self) -> bool:
         if has_table(self.measure):
             return IDEAL in PARTS[self.measure.name]
-        return is_worked(self.measure) and WAYS[self.measure.name].ideal is not None
+        return is_worked(self.measure) and COMPUTE[self.measure.name].has_ideal

@@ -1,1 +1,1 @@
-"""trec_eval: its measures by its names, its options, and what it prints."""
+"""trec_eval: its measures by its names, its options and its output."""

@@ -1,4 +1,4 @@
-"""What a program in C does differently from Python: numbers, sorting, and how it stops."""
+"""Differences between C and Python that affect output: numbers, sorting and exit codes."""
 
 import math
 import re
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-ZERO_BY_ZERO = -float("nan")  # its sign is printed
+ZERO_BY_ZERO = -float("nan")  # the sign is printed
 
 _LONG = 1 << 63
 _WHOLE = re.compile(rb"[ \t-\r]*([+-]?)0*(\d*)")
@@ -22,29 +22,29 @@ _DECIMAL = re.compile(
 
 
 def whole(text: bytes) -> int:
-    """Return the whole number that a text begins with, 0 if it begins with none.
+    """Return the whole number at the start of a text; 0 if there is no number.
 
-    A number beyond 64 bits is the largest, or the smallest, that they hold.
+    Numbers beyond 64 bits are clipped.
 
     >>> whole(b"2.9"), whole(b"1e3"), whole(b"x"), whole(b"9" * 30) == 2**63 - 1
     (2, 1, 0, True)
     """
-    found = _WHOLE.match(text)
-    assert found is not None  # noqa: S101 - what it looks for may be empty
-    value = int(b"0" + found[2][:_LONG_DIGITS])
-    return max(-value, -_LONG) if found[1] == b"-" else min(value, _LONG - 1)
+    match = _WHOLE.match(text)
+    assert match is not None  # noqa: S101 - what it looks for may be empty
+    value = int(b"0" + match[2][:_LONG_DIGITS])
+    return max(-value, -_LONG) if match[1] == b"-" else min(value, _LONG - 1)
 
 
 def decimal(text: bytes) -> float:
-    """Return the number that a text begins with, 0 if it begins with none.
+    """Return the number at the start of a text; 0 if there is no number.
 
     >>> decimal(b"1.5x"), decimal(b"-inf"), decimal(b"0x10"), decimal(b"none")
     (1.5, -inf, 16.0, 0.0)
     """
-    found = _DECIMAL.match(text)
-    if found is None:
+    match = _DECIMAL.match(text)
+    if match is None:
         return 0.0
-    sign, hexadecimal, digits, name = found.groups()
+    sign, hexadecimal, digits, name = match.groups()
     if hexadecimal is not None:
         try:
             value = float.fromhex(hexadecimal.decode())
@@ -56,7 +56,7 @@ def decimal(text: bytes) -> float:
 
 
 def truncated(value: float, bits: int) -> int:
-    """Return a number without its decimals; the lowest integer where it does not fit the bits.
+    """Return a number without its decimals; the lowest integer if it does not fit.
 
     >>> truncated(-1.9, 32), truncated(float("nan"), 32)
     (-1, -2147483648)
@@ -77,10 +77,10 @@ def written(value: float) -> str:
 
 
 def merge_sorted(items: Sequence[Item], compare: Callable[[Item, Item], float]) -> list[Item]:
-    """Sort by halves, as `qsort` does.
+    """Sort by merging halves, as `qsort` does.
 
-    `sorted` gives the same where a comparison is consistent. Where it is not, as that of NaN, the
-    result depends on which items are compared.
+    With a consistent comparison, the result equals `sorted`. With an inconsistent one, such as of
+    NaN, it depends on which items are compared.
 
     >>> merge_sorted([3, 1, 2], lambda one, other: one - other)
     [1, 2, 3]
@@ -102,12 +102,12 @@ def merge_sorted(items: Sequence[Item], compare: Callable[[Item, Item], float]) 
     return [*merged, *left[one:], *right[other:]]
 
 
-# Exit codes: of the options, of a file or a parameter, of a query, and where none is evaluated.
+# Exit codes: bad options, a bad file or parameter, a bad query, no query evaluated.
 USAGE, BAD_INPUT, BAD_QUERY, NO_QUERIES = 1, 2, 4, 7
 
 
 class StoppedError(Exception):
-    """What trec_eval stops at: its message and its exit code."""
+    """An error that stops trec_eval: its message and its exit code."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)

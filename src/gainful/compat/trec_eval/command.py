@@ -1,4 +1,4 @@
-"""trec_eval as a function of its arguments: what it would print, and its exit code."""
+"""trec_eval as a function from arguments to output and exit code."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,17 +31,17 @@ from gainful.compat.trec_eval.run_with_graded_judgments import read_graded
 from gainful.compat.trec_eval.several_judges import read_grouped
 from gainful.compat.trec_eval.zscores import Deviations, read_deviations
 from gainful.errors import GainfulError
-from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.files import plain_file
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.files import plain_file
 
 _LATEST = 10
-_UTILITY = 4  # how many coefficients it has
+_UTILITY = 4  # the number of its coefficients
 _RUN_FORMAT = "trec_results"
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What is printed on standard output and on standard error, and the exit code."""
+    """The text on standard output and standard error, and the exit code."""
 
     output: str
     error: str = ""
@@ -57,15 +57,15 @@ class MatchedRun(Protocol):
 
     @property
     def missing(self) -> Sequence[bool]:
-        """Which of them the run lacks."""
+        """The queries that the run lacks."""
 
     @property
     def faults(self) -> Mapping[str, str]:
-        """What is wrong with some queries."""
+        """Errors of queries."""
 
     @property
     def first_faults(self) -> Mapping[str, str]:
-        """What is wrong with some queries if they are the first to be evaluated."""
+        """Errors of queries that only matter for the first query evaluated."""
 
     @property
     def tag(self) -> str:
@@ -73,7 +73,7 @@ class MatchedRun(Protocol):
 
     @property
     def relevant(self) -> int:
-        """How many documents have a positive grade."""
+        """The number of documents with a positive grade."""
 
     def values(
         self, places: list[int], asked: Sequence[AskedMeasure], options: Options
@@ -81,7 +81,7 @@ class MatchedRun(Protocol):
         """Return the values of some queries by name."""
 
     def strings(self, places: list[int], asked: AskedMeasure) -> list[str]:
-        """Return the grades of the first documents of some queries, a character for each."""
+        """Return the grades of the first documents of some queries, one character each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,9 @@ class Format:
     """A format of judgments.
 
     Attributes:
-        measured: what measures that are computed from it call it.
-        reader: what messages call its reader, and its file.
-        read: how it is matched with a run.
+        measured: its name in the entries of measures.
+        reader: the name of its reader and its file in messages.
+        read: the function that matches it with a run.
     """
 
     measured: str
@@ -108,7 +108,7 @@ FORMATS = {
 
 
 def trec_eval(arguments: Sequence[str]) -> Printed:
-    """Do what trec_eval does with these arguments.
+    """Run trec_eval with some arguments.
 
     >>> trec_eval(["-m", "map"]).code
     1
@@ -123,24 +123,24 @@ def trec_eval(arguments: Sequence[str]) -> Printed:
     except StoppedError as problem:
         return Printed("", f"{problem}\n", problem.code)
     except GainfulError as problem:
-        # Its advice is for other commands.
-        told = f"{problem.where}: expected {problem.expected}, found {problem.found}."
-        return Printed("", f"trec_eval: {told}\n", BAD_INPUT)
+        # The error's advice is for other commands.
+        fault = f"{problem.where}: expected {problem.expected}, found {problem.found}."
+        return Printed("", f"trec_eval: {fault}\n", BAD_INPUT)
 
 
 def _evaluated(options: Options) -> Printed:
-    sides = _read(options)
+    sides = _matched_run(options)
     deviations = None if options.zscores is None else read_deviations(options.zscores)
     asked = read_parameters(options.marked)
     places, stopped = _evaluable(sides, asked, options)
-    found = _Lines(sides, places, asked, options, deviations)
-    each = "".join(found.each()) if options.each else ""
+    lines = _Lines(sides, places, asked, options, deviations)
+    query_lines = "".join(lines.each()) if options.each else ""
     if stopped is not None:
-        return Printed(each, f"{stopped}\n", stopped.code)
-    return Printed(each + ("".join(found.summary()) if options.summary else ""))
+        return Printed(query_lines, f"{stopped}\n", stopped.code)
+    return Printed(query_lines + ("".join(lines.summary()) if options.summary else ""))
 
 
-def _read(options: Options) -> MatchedRun:
+def _matched_run(options: Options) -> MatchedRun:
     """Read judgments, then the run, and match them."""
     judgments, run = options.files
     form = FORMATS.get(options.judgments_format)
@@ -151,7 +151,7 @@ def _read(options: Options) -> MatchedRun:
     if options.run_format == _RUN_FORMAT:
         _refuse_unreadable(run, "get_results", "results")
     with Session() as session:
-        # What came through a pipe is a file for as long as these are held.
+        # Piped input is a file for as long as these objects are kept.
         judged = plain_file(judgments, session)
         if options.run_format != _RUN_FORMAT:
             message = f"trec_eval: Illegal retrieval results format '{options.run_format}'"
@@ -171,9 +171,9 @@ def _refuse_unreadable(name: str, reader: str, what: str) -> None:
 def _evaluable(
     sides: MatchedRun, asked: Sequence[AskedMeasure], options: Options
 ) -> tuple[list[int], StoppedError | None]:
-    """Return the queries that are evaluated, in order, and the fault that stops the evaluation, if any.
+    """Return the queries to evaluate, in order, and the error that stops the evaluation, if any.
 
-    It stops at the first query with a fault; what comes before is printed.
+    It stops at the first query with an error; the values of earlier queries are printed.
     """
     order = sorted(range(len(sides.queries)), key=lambda place: bytes_of(sides.queries[place]))
     missing = sides.missing
@@ -186,8 +186,8 @@ def _evaluable(
             continue
         if missing[place] and not options.complete:
             message = (
-                f"trec_eval: query '{query}' is judged, but the run lacks it. -c counts such queries "
-                "as 0, --version-of 9 leaves them out."
+                f"trec_eval: query '{query}' is judged, but missing from the run. Use -c to count "
+                f"such queries as 0, or --version-of 9 to leave them out."
             )
             return places, StoppedError(message, BAD_QUERY)
         faults = sides.faults if places else {**sides.faults, **sides.first_faults}
@@ -204,14 +204,14 @@ def _evaluable(
 def _fault(
     query_fault: str | None, asked: Sequence[AskedMeasure], options: Options
 ) -> StoppedError | None:
-    """Return the first measure that cannot be computed, of a query or of any."""
+    """Return an error for the first measure that cannot be computed, for a query or at all."""
     measured = FORMATS[options.judgments_format].measured
-    for each in asked:
-        entry = each.entry
+    for measure in asked:
+        entry = measure.entry
         reason = query_fault if entry.format else None
         if entry.format not in ("", measured):
             reason = f"trec_eval: -R {options.judgments_format} has no judgments for this measure"
-        elif entry.name == "utility" and len(each.numbers) != _UTILITY:
+        elif entry.name == "utility" and len(measure.numbers) != _UTILITY:
             reason = reason or "trec_eval.calc_utility: improper number of coefficients"
         if reason is not None:
             message = f"{reason}\ntrec_eval: Can't calculate measure '{entry.name}'"
@@ -268,14 +268,14 @@ class _Lines:
                     yield f"{self.prefix}{name:<22}\tall\t{shown}\n"
 
     def _over_all(self, name: str, asked: AskedMeasure) -> float:
-        """Return the sum or the mean of the values; with -c, of all judged queries."""
+        """Return the sum or the mean of the values; with -c, over all judged queries."""
         complete, evaluated = self.options.complete, len(self.places)
         queries = len(self.sides.queries) if complete else evaluated
         if name == "num_q":
             return queries
         if name == "num_rel" and complete:
             return self.sides.relevant
-        # One after the other, as a rounded last digit depends on the order; 0 and −0 are 0.
+        # In sequence, since the last digit depends on the order; 0 and −0 are 0.
         total = 0.0 + float(np.add.accumulate(self.values[name])[-1])
         if asked.entry.logarithm:
             lost = (queries - evaluated) * math.log(LOWEST_MEAN)

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from gainful.compat.trec_eval.c_numbers_and_sorting import BAD_INPUT, StoppedError, decimal, whole
-from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.single_precision import in_single
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.values_as_numbers import in_single
 
 _QRELS_FIELDS, _RUN_FIELDS = 4, 6
 _TAIL = 1 << 14  # bytes, longer than the last line of a clean file
@@ -26,7 +26,7 @@ class Run:
 
 
 def text_of(written: bytes) -> str:
-    """Return bytes as text; those that are no UTF-8 can be written back."""
+    """Return bytes as text; invalid UTF-8 survives a round trip."""
     return written.decode(errors="surrogateescape")
 
 
@@ -38,7 +38,7 @@ def bytes_of(text: str) -> bytes:
 def read_rows(path: Path, fields: int, reader: str, version: int) -> list[Row]:
     """Read lines of so many fields.
 
-    Version 10 skips a line that begins with #, but never two in a row: the second is read like any other line.
+    Version 10 skips a line that begins with #, but never two in a row: the second is read as data.
     """
     rows: list[Row] = []
     lines = iter(path.read_bytes().removesuffix(b"\n").split(b"\n"))
@@ -58,20 +58,20 @@ def read_rows(path: Path, fields: int, reader: str, version: int) -> list[Row]:
 
 
 def read_run(path: Path, version: int) -> Run:
-    """Read a run; what follows the tag on a line does not matter."""
+    """Read a run; anything after the tag on a line is ignored."""
     documents: dict[bytes, list[tuple[bytes, float]]] = {}
     last, row = None, [b""]
-    found: list[tuple[bytes, float]] = []
+    scored: list[tuple[bytes, float]] = []
     for row in _run_rows(path, version):
         query, _, doc, _, score, _ = row
         if query != last:
-            found = documents.setdefault(query, [])
+            scored = documents.setdefault(query, [])
             last = query
-        found.append((doc, _score(score)))
+        scored.append((doc, _score(score)))
     if version < _SINCE_COMMENTS:
         for query, rows in documents.items():
             rounded = in_single(np.array([score for _, score in rows])).tolist()
-            documents[query] = [(doc, each) for (doc, _), each in zip(rows, rounded, strict=True)]
+            documents[query] = [(doc, score) for (doc, _), score in zip(rows, rounded, strict=True)]
     return Run(documents, row[-1])
 
 
@@ -81,7 +81,7 @@ def read_judgments(path: Path, version: int) -> list[Row]:
 
 
 def write_judgments(path: Path, version: int, session: Session) -> Path:
-    """Write qrels to a temporary file, without comments, and with whole grades."""
+    """Write qrels to a temporary file, without comments and with whole grades."""
     with session.written_aside("judgments") as (target, copy):
         for query, _, doc, grade in read_judgments(path, version):
             copy.write(b"%s 0 %s %d\n" % (query, doc, whole(grade)))
@@ -89,7 +89,7 @@ def write_judgments(path: Path, version: int, session: Session) -> Path:
 
 
 def write_run(path: Path, version: int, session: Session) -> Path:
-    """Write a run to a temporary file, without comments, blank lines and what follows the tag."""
+    """Write a run to a temporary file, without comments, blank lines and text after the tag."""
     with session.written_aside("run") as (target, copy):
         for row in _run_rows(path, version):
             copy.write(b" ".join(row) + b"\n")
@@ -111,7 +111,7 @@ def _run_rows(path: Path, version: int) -> Iterator[Row]:
 
 
 def _score(written: bytes) -> float:
-    """Read a number; by Python where it reads as C does, in half the time."""
+    """Read a number as C does; use Python, in half the time, where both agree."""
     try:
         return decimal(written) if b"_" in written else float(written)
     except ValueError:

@@ -1,4 +1,4 @@
-"""trec_eval's measures by name, in the order in which it prints them, and how a caller asks for them."""
+"""trec_eval's measures by name, in its printing order, and the syntax for requesting them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ _FIFTHS = tuple(fifth / 5 for fifth in range(1, 11))
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the options say: the lowest grade of a relevant document, and the collection."""
+    """Settings from options: the lowest grade of a relevant document, and the collection size."""
 
     rel: float = 1.0
     docs: float = 0.0
@@ -45,17 +45,17 @@ class Entry:
     """One of trec_eval's measures.
 
     Attributes:
-        name: as trec_eval has it.
-        format: of the judgments that it is computed from; "" for any.
-        takes: what may stand after its name and a point.
-        default: what it takes without.
-        measure: the measure for one number of those, or for all of them; None where the value is
-            no measure of the catalogue, or where gains are named.
-        count: whether it is a whole number, which is summed over the queries.
-        logarithm: whether the queries' values are logarithms, so that their mean is geometric.
-        summary, each: whether it is printed for all queries, and for each.
+        name: its name in trec_eval.
+        format: the format of the judgments that it needs; "" for any.
+        takes: the parameters allowed after its name and a dot.
+        default: its default parameters.
+        measure: the catalogue's measure for one parameter, or for all of them; None if the
+            catalogue has no such measure, or for named gains.
+        count: whether it is a whole number that is summed over queries.
+        logarithm: whether per-query values are logarithms, which gives a geometric mean.
+        summary, each: whether it is printed over all queries, and for each query.
         since: the first version that has it.
-        nicknames: of the sets that it is in.
+        nicknames: the nicknames of the sets that contain it.
     """
 
     name: str
@@ -76,7 +76,7 @@ def _rel(name: str) -> Callable[[Settings, Numbers], Measure]:
 
 
 def _cutoff(at: Numbers) -> int:
-    return min(int(at[0]), _DEEPEST)  # below which no list goes
+    return min(int(at[0]), _DEEPEST)  # deeper than any list
 
 
 def _cut(name: str) -> Callable[[Settings, Numbers], Measure]:
@@ -175,12 +175,12 @@ def names_of(nickname: str, version: int) -> list[str]:
     ]
 
 
-_LONGEST_SHARE = 9  # characters, with the line before
+_LONGEST_SHARE = 9  # characters, including the underscore before
 
 
 @dataclass(frozen=True, slots=True)
 class AskedMeasure:
-    """A measure with what the caller wrote after its name."""
+    """A measure with the parameters that the caller wrote after its name."""
 
     entry: Entry
     numbers: tuple[float, ...] = ()
@@ -189,7 +189,7 @@ class AskedMeasure:
 
     @property
     def names(self) -> list[str]:
-        """What its values are called."""
+        """The names of its values."""
         name = self.entry.name
         if self.entry.takes == CUTOFFS:
             return [f"{name}_{int(cutoff)}" for cutoff in self.numbers]
@@ -198,17 +198,17 @@ class AskedMeasure:
         return [name if self.written is None else f"{name}_{self.written}"]
 
     def measures(self, settings: Settings) -> list[Measure]:
-        """Return the measures of the catalogue that give its values, if any do."""
+        """Return the catalogue's measures for its values, if there are any."""
         if self.entry.measure is None or self.pairs:
             return []
         if self.entry.takes in (CUTOFFS, SHARES):
-            return [self.entry.measure(settings, [each]) for each in self.numbers]
+            return [self.entry.measure(settings, [number]) for number in self.numbers]
         return [self.entry.measure(settings, self.numbers)]
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedMeasures:
-    """Names of measures, and what was written after some of them."""
+    """Names of measures, and the parameters written after some of them."""
 
     names: frozenset[str]
     parameters: dict[str, str] = field(default_factory=dict)
@@ -237,13 +237,13 @@ def mark(written: Sequence[str], version: int) -> MarkedMeasures:
 def read_parameters(marked: MarkedMeasures) -> tuple[AskedMeasure, ...]:
     """Return the measures in the order of printing."""
     return tuple(
-        _asked(entry, marked.parameters.get(entry.name))
+        _asked_measure(entry, marked.parameters.get(entry.name))
         for entry in ENTRIES
         if entry.name in marked.names
     )
 
 
-def _asked(entry: Entry, written: str | None) -> AskedMeasure:
+def _asked_measure(entry: Entry, written: str | None) -> AskedMeasure:
     if written is None or entry.takes == NOTHING:
         return AskedMeasure(entry, entry.default)
     if entry.takes == PAIRS:
@@ -261,14 +261,14 @@ def _asked(entry: Entry, written: str | None) -> AskedMeasure:
 
 
 def _pairs(name: str, written: str) -> tuple[tuple[str, float], ...]:
-    found = []
+    pairs = []
     for part in written.split(","):
         key, equals, value = part.partition("=")
         if not equals or "=" in value:
             message = f"trec_eval: malformed pair parameters in '{written}'"
             raise _not_initialised(message, name)
-        found.append((key, decimal(bytes_of(value))))
-    return tuple(found)
+        pairs.append((key, decimal(bytes_of(value))))
+    return tuple(pairs)
 
 
 def _not_initialised(message: str, name: str) -> StoppedError:

@@ -17,7 +17,7 @@ from gainful.measures.gain import gain
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 
-LOWEST_MEAN = 1e-5  # what a value of 0 counts as in a geometric mean
+LOWEST_MEAN = 1e-5  # the replacement for values of 0 in a geometric mean
 _CHARACTERS = {NOT_POOLED: "-", NOT_JUDGED: "."}
 _POLICY = Policy(ties="doc", negative="zero")
 
@@ -25,25 +25,25 @@ _POLICY = Policy(ties="doc", negative="zero")
 def columns(
     matched: Matched, asked: Sequence[AskedMeasure], settings: Settings, version: int
 ) -> dict[str, Floats]:
-    """Return the values (q,) of every name, but for those that are texts."""
+    """Return the values (q,) of every name, except text values."""
     sheet = Worksheet(matched, _POLICY, marks=True)
     catalogued = {
-        name: (each, measure)
-        for each in asked
-        for name, measure in zip(each.names, each.measures(settings), strict=False)
+        name: (m, measure)
+        for m in asked
+        for name, measure in zip(m.names, m.measures(settings), strict=False)
     }
     measures = list(dict.fromkeys(measure for _, measure in catalogued.values()))
-    found = compute(sheet, measures) if measures else np.empty((len(matched.queries), 0))
+    computed = compute(sheet, measures) if measures else np.empty((len(matched.queries), 0))
     values = {}
-    for name, (each, measure) in catalogued.items():
-        column = found[:, measures.index(measure)]
-        if measure.family.normalised:  # 0 where there is nothing to find
+    for name, (m, measure) in catalogued.items():
+        column = computed[:, measures.index(measure)]
+        if measure.family.normalised:  # 0 without relevant documents
             column = np.where(_empty(sheet, measure, settings), 0.0, column)
-        if name == "Rndcg":  # relevant documents without a gain, where 0 is the level
+        if name == "Rndcg":  # relevant documents without a gain if the level is 0
             column = np.where(_no_gain(sheet, settings), ZERO_BY_ZERO, column)
-        values[name] = np.log(np.maximum(column, LOWEST_MEAN)) if each.entry.logarithm else column
-    for each in asked:
-        values |= _others(sheet, each, settings, version)
+        values[name] = np.log(np.maximum(column, LOWEST_MEAN)) if m.entry.logarithm else column
+    for m in asked:
+        values |= _others(sheet, m, settings, version)
     return values
 
 
@@ -64,8 +64,8 @@ def _others(
     """Return the values that trec_eval computes in its own way."""
     match asked.entry.name:
         case "iprec_at_recall":
-            found = _interpolated(sheet, asked.numbers, settings, version)
-            return dict(zip(asked.names, found.T, strict=True))
+            precisions = _interpolated(sheet, asked.numbers, settings, version)
+            return dict(zip(asked.names, precisions.T, strict=True))
         case "Rprec_mult":
             return dict(zip(asked.names, _at_multiples(sheet, asked, settings), strict=True))
         case _:
@@ -76,13 +76,13 @@ def _others(
 def _other(
     sheet: Worksheet, asked: AskedMeasure, settings: Settings, version: int
 ) -> Floats | None:
-    """Return a measure with one value; None where the catalogue has it."""
+    """Return a measure with one value; None if the catalogue has it."""
     match asked.entry.name:
         case "num_q":
             return np.ones(len(sheet.matched.queries))
         case "11pt_avg":
-            found = _interpolated(sheet, asked.numbers, settings, version)
-            mean: Floats = np.add.accumulate(found, axis=1)[:, -1] / len(asked.numbers)
+            precisions = _interpolated(sheet, asked.numbers, settings, version)
+            mean: Floats = np.add.accumulate(precisions, axis=1)[:, -1] / len(asked.numbers)
             return mean
         case "utility":
             return _utility(sheet, asked.numbers, settings)
@@ -100,19 +100,19 @@ def _other(
 def _interpolated(
     sheet: Worksheet, recalls: Sequence[float], settings: Settings, version: int
 ) -> Floats:
-    """Count the documents that a recall needs as either version does: 0.9 up, or to the nearest."""
+    """Count the documents that a recall needs, rounded up from 0.9 or to nearest, by version."""
     wanted = relevant_total(sheet, settings.rel)[:, None] * np.array(recalls)
     nearest = np.copysign(np.floor(np.abs(wanted) + 0.5), wanted)
     needed = (np.floor(wanted + 0.9) if version < 10 else nearest).astype(np.int64)
-    found = interpolated(sheet, settings.rel, needed)
-    # An empty list has 0/0 as its precision, which trec_eval reports where nothing is needed.
+    precisions = interpolated(sheet, settings.rel, needed)
+    # The precision of an empty list is 0/0, which trec_eval reports if nothing is needed.
     none_retrieved = sheet.matched.retrieved == 0
-    found[none_retrieved[:, None] & (needed <= 0)] = ZERO_BY_ZERO
-    return found
+    precisions[none_retrieved[:, None] & (needed <= 0)] = ZERO_BY_ZERO
+    return precisions
 
 
 def _hits(sheet: Worksheet, settings: Settings, within: Floats | None = None) -> Ints:
-    """Return how many relevant documents (q,) were retrieved, down to a rank for each query."""
+    """Return the number of retrieved relevant documents (q,), down to a rank for each query."""
     grades, rank = sheet.certain_grades()
     relevant = grades >= settings.rel
     if within is not None:
@@ -121,28 +121,28 @@ def _hits(sheet: Worksheet, settings: Settings, within: Floats | None = None) ->
 
 
 def _at_multiples(sheet: Worksheet, asked: AskedMeasure, settings: Settings) -> list[Floats]:
-    """Return precision at multiples of how many documents are relevant, rounded up from a tenth."""
-    total, found = relevant_total(sheet, settings.rel), []
+    """Return precision at multiples of the number of relevant documents, rounded from a tenth."""
+    total, precisions = relevant_total(sheet, settings.rel), []
     for multiple in asked.numbers:
         cutoff = np.floor(total * multiple + 0.9)
         cutoff = np.where(np.isfinite(cutoff), cutoff, 0.0)
         hits = _hits(sheet, settings, cutoff)
-        found.append(np.where(cutoff > 0, hits / np.maximum(cutoff, 1.0), 0.0))
-    return found
+        precisions.append(np.where(cutoff > 0, hits / np.maximum(cutoff, 1.0), 0.0))
+    return precisions
 
 
 def _utility(sheet: Worksheet, worth: Sequence[float], settings: Settings) -> Floats:
-    """Weight the documents that were retrieved or not, and are relevant or not."""
+    """Weight documents by whether they were retrieved and are relevant."""
     hits, retrieved = _hits(sheet, settings), sheet.matched.retrieved
     total = relevant_total(sheet, settings.rel)
     others = settings.docs + hits - retrieved - total
-    found: Floats = (
+    utility: Floats = (
         worth[0] * hits
         + worth[1] * (retrieved - hits)
         + worth[2] * (total - hits)
         + worth[3] * others
     )
-    return found
+    return utility
 
 
 def _weighted_mean(sheet: Worksheet, weight: float, settings: Settings) -> Floats:
@@ -158,14 +158,14 @@ def _weighted_mean(sheet: Worksheet, weight: float, settings: Settings) -> Float
 def _gained(sheet: Worksheet, asked: AskedMeasure, settings: Settings, version: int) -> Floats:
     """Return a measure of named gains, query by query."""
     matched = sheet.matched
-    found = np.zeros(len(matched.queries))
-    for query in range(found.size):
+    values = np.zeros(len(matched.queries))
+    for query in range(values.size):
         pool = matched.pool_grades[matched.pool_offsets[query] : matched.pool_offsets[query + 1]]
         if asked.entry.name == "Rndcg" and not (pool >= settings.rel).any():
             continue
         grades = grades_in_order(matched, query)
-        found[query] = measured(asked.entry.name, grades, pool, asked.pairs, version)
-    return found
+        values[query] = measured(asked.entry.name, grades, pool, asked.pairs, version)
+    return values
 
 
 def _rank_biased(sheet: Worksheet, asked: AskedMeasure) -> Floats:
@@ -177,26 +177,26 @@ def _rank_biased(sheet: Worksheet, asked: AskedMeasure) -> Floats:
     highest[judged] = np.maximum(matched.pool_grades[matched.pool_offsets[judged]], 1.0)
     worth = np.maximum(grades, 0.0) / highest[sheet.owner]
     terms = worth * weights(p, sheet.longest)[rank - 1]
-    found = np.zeros(highest.size)
-    np.add.at(found, sheet.owner, terms)  # one after the other
-    return (1.0 - p) * found
+    totals = np.zeros(highest.size)
+    np.add.at(totals, sheet.owner, terms)  # in sequence
+    return (1.0 - p) * totals
 
 
 def _residual(sheet: Worksheet, asked: AskedMeasure) -> Floats:
-    """Leave the rest of the list out where every document retrieved is judged, as trec_eval does."""
+    """Ignore the rest of the list if every retrieved document is judged, as trec_eval does."""
     matched, p = sheet.matched, persistence(asked.pairs)
     weight = weights(p, sheet.longest + 1)
-    found = np.zeros(len(matched.queries))
-    for query in range(found.size):
+    residuals = np.zeros(len(matched.queries))
+    for query in range(residuals.size):
         unjudged = np.flatnonzero(grades_in_order(matched, query) < 0)
         if unjudged.size:
             seen = np.add.accumulate(weight[unjudged])[-1]
-            found[query] = weight[matched.retrieved[query]] + (1.0 - p) * seen
-    return found
+            residuals[query] = weight[matched.retrieved[query]] + (1.0 - p) * seen
+    return residuals
 
 
 def strings(matched: Matched, length: int) -> list[str]:
-    """Return the grades of the first documents of each query, a character for each."""
+    """Return the grades of the first documents of each query, one character each."""
     return [
         "".join(
             _CHARACTERS.get(grade) or (">" if grade > 9 else str(int(grade))) for grade in shown

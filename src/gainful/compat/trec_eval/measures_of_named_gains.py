@@ -1,4 +1,4 @@
-"""Measures of gains that the caller has named: `-m ndcg.1=1,2=3`."""
+"""Measures with gains named by the caller: `-m ndcg.1=1,2=3`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,14 +16,14 @@ from gainful.compat.trec_eval.files import bytes_of
 
 Pairs = Sequence[tuple[str, float]]
 
-_MOST_LEVELS = 10_000  # above, only grades that occur are levels
+_MOST_LEVELS = 10_000  # beyond this, only grades that occur are levels
 _PERSISTENCE = 0.9
 _FIRST_TO_SKIP_NAMES = 10  # the version
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A grade, its gain, and how many judged documents of a query have it."""
+    """A grade, its gain, and its number of judged documents in a query."""
 
     grade: float
     gain: float
@@ -33,32 +33,32 @@ class Level:
 def levels_of(pool: Floats, pairs: Pairs, version: int) -> list[Level]:
     """Return the levels of a query by gain, ascending.
 
-    trec_eval compares gains as whole numbers: two that differ by less than 1 count as equal, and
-    keep their order. So does this.
+    Like trec_eval, this compares gains as whole numbers: two that differ by less than 1 count as
+    equal and keep their order.
 
     Args:
         pool: (m,) grades of the judged documents.
         pairs: grades and their gains, as written.
-        version: of trec_eval; before 10, what is no grade stands for 0.
+        version: the version of trec_eval; before 10, an invalid grade means 0.
     """
     kept = pool[pool >= 0]
-    known, counts = np.unique(kept, return_counts=True)
-    documents = dict(zip(known.tolist(), counts.tolist(), strict=True))
+    grades, counts = np.unique(kept, return_counts=True)
+    documents = dict(zip(grades.tolist(), counts.tolist(), strict=True))
     named = [
         (float(whole(bytes_of(grade))), gain)
         for grade, gain in pairs
         if version < _FIRST_TO_SKIP_NAMES or _is_whole(grade)
     ]
     highest = kept.max(initial=-1.0)
-    others = known.tolist()
-    if highest <= _MOST_LEVELS and (known % 1 == 0).all():
+    others = grades.tolist()
+    if highest <= _MOST_LEVELS and (grades % 1 == 0).all():
         others = [float(grade) for grade in range(int(highest) + 1)]
     levels = []
-    for grade, gain in named:  # of one that is named twice, the first has the documents
+    for grade, gain in named:  # if a grade is named twice, the first one gets the documents
         levels.append(Level(grade, gain, documents.pop(grade, 0)))
-    there = {grade for grade, _ in named}
+    names = {grade for grade, _ in named}
     levels += [
-        Level(grade, grade, documents.get(grade, 0)) for grade in others if grade not in there
+        Level(grade, grade, documents.get(grade, 0)) for grade in others if grade not in names
     ]
     return merge_sorted(levels, lambda one, other: truncated(one.gain - other.gain, 32))
 
@@ -87,12 +87,12 @@ def ideal_of(levels: Sequence[Level]) -> Floats:
 
 
 def persistence(pairs: Pairs) -> float:
-    """Return the probability that a user goes on to the next document: the last `p` of the pairs."""
+    """Return the probability that a user continues to the next document: the last `p` pair."""
     return dict(pairs).get("p", _PERSISTENCE)
 
 
 def weights(p: float, count: int) -> Floats:
-    """Return 1, p, p², … (n,), each the one before times p, as trec_eval rounds them."""
+    """Return 1, p, p², … (n,), each the previous one times p, rounded as in trec_eval."""
     factors = np.full(count, p)
     factors[:1] = 1.0
     return np.multiply.accumulate(factors)
@@ -102,17 +102,17 @@ def measured(name: str, grades: Floats, pool: Floats, pairs: Pairs, version: int
     """Return a measure of a list.
 
     Args:
-        name: of the measure.
+        name: the name of the measure.
         grades: (n,) of the documents in the order of rank.
         pool: (m,) grades of the judged documents.
         pairs: grades and their gains, as written.
-        version: of trec_eval.
+        version: the version of trec_eval.
     """
     levels = levels_of(pool, pairs, version)
     if name == "rbp":
         return _rank_biased(grades, levels, persistence(pairs))
     gains, ideal = gains_in(grades, levels), ideal_of(levels)
-    with np.errstate(all="ignore"):  # a ratio to nothing is what it is in C
+    with np.errstate(all="ignore"):  # division by 0 as in C
         match name:
             case "G":
                 return _with_cost(gains, ideal)
@@ -130,7 +130,7 @@ def measured(name: str, grades: Floats, pool: Floats, pairs: Pairs, version: int
 
 
 def _rank_biased(grades: Floats, levels: Sequence[Level], p: float) -> float:
-    """Weight gains by p^(rank−1); where one is not from 0 to 1, all are scaled so that they are."""
+    """Weight gains by p^(rank−1), scaling all gains if one is not between 0 and 1."""
     gains = [level.gain for level in levels]
     low, high = min([0.0, *gains]), max([0.0, *gains])
     if low < 0 or high > 1:
@@ -148,12 +148,12 @@ def _last(values: Floats) -> float:
 
 
 def _reached(cumulated: Floats, counts: Ints) -> Floats:
-    """Return the gain that each number of documents has cumulated."""
+    """Return the cumulated gain after each number of documents."""
     return np.concatenate(([0.0], cumulated))[np.minimum(counts, cumulated.size)]
 
 
 def _at_relevant(gains: Floats, ideal: Floats) -> float:
-    """Average nDCG over the ranks of documents with a gain; one not retrieved has the last."""
+    """Average nDCG over the ranks of documents with a gain; the last value for missing ones."""
     cumulated, best = _cumulated(gains), _cumulated(ideal)
     relevant = np.flatnonzero(gains > 0)
     at = _reached(cumulated, relevant + 1) / _reached(best, relevant + 1)
@@ -163,9 +163,9 @@ def _at_relevant(gains: Floats, ideal: Floats) -> float:
 
 
 def _at_changes(gains: Floats, ideal: Floats) -> float:
-    """Average nDCG over the ranks at which the ideal gain changes, and the end of the list.
+    """Average nDCG over the ranks where the ideal gain changes, and the end of the list.
 
-    The end counts where the list is longer than the ideal by more than one document.
+    The end counts if the list is longer than the ideal by more than one document.
     """
     changes = np.append(np.flatnonzero(np.diff(ideal)) + 1, ideal.size)
     if not ideal.size:
@@ -178,7 +178,7 @@ def _at_changes(gains: Floats, ideal: Floats) -> float:
 
 
 def _with_cost(gains: Floats, ideal: Floats) -> float:
-    """Discount each gain by the logarithm of what was paid and not gained so far."""
+    """Discount each gain by the logarithm of the cost that was not recovered so far."""
     if not ideal.size:
         return 0.0
     cost = np.ones(gains.size)

@@ -1,4 +1,4 @@
-"""trec_eval's options, read as it reads them."""
+"""trec_eval's options, parsed as it parses them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _LONG_WITH_VALUE = frozenset(name for name, letter in _LONG.items() if letter in
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What was asked for; `help` and `show_version` before anything else."""
+    """The parsed options; `help` and `show_version` take precedence."""
 
     marked: MarkedMeasures
     files: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Options:
 
     @property
     def settings(self) -> Settings:
-        """What measures depend on; a document without a judgment is never relevant."""
+        """The settings of measures; an unjudged document is never relevant."""
         return Settings(float(max(self.level, 0)), float(self.docs))
 
 
@@ -73,7 +73,7 @@ def _words(arguments: Sequence[str]) -> list[str]:
 
 
 def read_options(arguments: Sequence[str]) -> Options:
-    """Read the arguments, options anywhere among them."""
+    """Parse the arguments; options may be anywhere among them."""
     version, others = _version_of(_words(arguments))
     last: dict[str, str] = {}
     measures: list[str] = []
@@ -84,7 +84,7 @@ def read_options(arguments: Sequence[str]) -> Options:
             return Options(MarkedMeasures(frozenset()), version=version, show_version=True)
         if letter == "m":
             measures.append(value)
-            mark(measures, version)  # what is wrong with it comes before what follows
+            mark(measures, version)  # errors in the measures come before later errors
     if len(files) != _FILES and "h" not in last:
         raise StoppedError(USAGE_TEXT, USAGE)
     _, point, only = last.get("D", "").partition(".")
@@ -108,64 +108,64 @@ def read_options(arguments: Sequence[str]) -> Options:
 
 
 def _version_of(arguments: list[str]) -> tuple[int, list[str]]:
-    """Take out the one option that is not trec_eval's."""
-    others, version, given = [], str(VERSIONS[-1]), iter(arguments)
-    for argument in given:
+    """Extract the one option that is not trec_eval's."""
+    others, version, following = [], str(VERSIONS[-1]), iter(arguments)
+    for argument in following:
         name, equals, value = argument.partition("=")
         if name != _VERSION_OF:
             others.append(argument)
             continue
-        version = value if equals else next(given, "")
+        version = value if equals else next(following, "")
     if version not in map(str, VERSIONS):
         raise StoppedError(f"trec_eval: {_VERSION_OF} is 9 or 10", USAGE)
     return int(version), others
 
 
 def _options(arguments: Sequence[str], files: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield letters and values one by one; what is no option goes to the files."""
-    given = iter(arguments)
-    for argument in given:
+    """Yield letters and values one by one; other arguments are files."""
+    rest = iter(arguments)
+    for argument in rest:
         if argument == "--":
-            files.extend(given)
+            files.extend(rest)
         elif argument.startswith("--"):
-            yield _long_option(argument[2:], given)
+            yield _long_option(argument[2:], rest)
         elif argument.startswith("-") and argument != "-":
-            yield from _short_options(argument[1:], given)
+            yield from _short_options(argument[1:], rest)
         else:
             files.append(argument)
 
 
-def _short_options(letters: str, given: Iterator[str]) -> Iterator[tuple[str, str]]:
+def _short_options(letters: str, rest: Iterator[str]) -> Iterator[tuple[str, str]]:
     while letters:
         letter, letters = letters[0], letters[1:]
         if letter in _WITHOUT_VALUE:
             yield letter, ""
         elif letter in _WITH_VALUE:
-            value = letters or next(given, None)
+            value = letters or next(rest, None)
             if value is None:
-                raise _unknown(f"option -{letter} lacks its value")
+                raise _unknown(f"option -{letter} requires a value")
             yield letter, value
             return
         else:
-            raise _unknown(f"there is no option -{letter}")
+            raise _unknown(f"unknown option -{letter}")
 
 
-def _long_option(written: str, given: Iterator[str]) -> tuple[str, str]:
+def _long_option(written: str, rest: Iterator[str]) -> tuple[str, str]:
     name, equals, value = written.partition("=")
-    found = [name] if name in _LONG else [known for known in _LONG if known.startswith(name)]
-    if len(found) != 1:
-        raise _unknown(f"there is no option --{name}" if not found else f"--{name} is ambiguous")
-    known = found[0]
-    if known not in _LONG_WITH_VALUE:
+    names = [name] if name in _LONG else [long for long in _LONG if long.startswith(name)]
+    if len(names) != 1:
+        raise _unknown(f"unknown option --{name}" if not names else f"--{name} is ambiguous")
+    option = names[0]
+    if option not in _LONG_WITH_VALUE:
         if equals:
-            raise _unknown(f"option --{known} takes no value")
-        return _LONG[known], ""
+            raise _unknown(f"option --{option} does not accept a value")
+        return _LONG[option], ""
     if not equals:
-        following = next(given, None)
+        following = next(rest, None)
         if following is None:
-            raise _unknown(f"option --{known} lacks its value")
+            raise _unknown(f"option --{option} requires a value")
         value = following
-    return _LONG[known], value
+    return _LONG[option], value
 
 
 def _unknown(message: str) -> StoppedError:
@@ -178,42 +178,42 @@ def _whole(text: str) -> int:
 
 USAGE_TEXT = """\
 Usage: gainful trec_eval [-h] [-q] {-m measure}* qrels run
-   -h: say what the options are
-   -q: also print the values of each query
-   -m: a measure, with parameters after a point, or official (the default), set, all_trec"""
+   -h: list the options
+   -q: also print per-query values
+   -m: a measure, with parameters after a dot, or official (the default), set, all_trec"""
 
 HELP_TEXT = f"""{USAGE_TEXT}
 
 Evaluate a run in TREC format against judgments (qrels), and print what trec_eval prints.
 
-  -q            also print the values of each query
+  -q            also print per-query values
   -m MEASURE    a measure or a nickname (official, set, all_trec, prefs, all_prefs, qrels_jg);
-                several may be given. Parameters follow a point:
+                may be repeated. Parameters follow a dot:
                 -m P.5,10 -m ndcg_cut.10 -m ndcg.1=1,2=3
-  -c            count judged queries that the run lacks, as 0
+  -c            count judged queries missing from the run as 0
   -l LEVEL      the lowest grade of a relevant document (1)
   -n            print no summary
-  -J            drop documents without a judgment before anything else
-  -M COUNT      look at so many documents of a query
-  -N COUNT      how many documents there are, for the utility of those not retrieved
-  -R FORMAT     of the judgments: qrels (the default), prefs, qrels_prefs or qrels_jg
+  -J            drop unjudged documents first
+  -M COUNT      evaluate at most this many documents per query
+  -N COUNT      the number of documents in the collection, for utility
+  -R FORMAT     the format of the judgments: qrels (default), prefs, qrels_prefs or qrels_jg
   -T trec_results
-                the format of the run, of which this is known
+                the format of the run; only this one is supported
   -Z FILE       print deviations from a mean: lines of query, measure, mean, standard deviation
   -D LEVEL.QUERY
-                evaluate this query alone; the level is without effect
-  -o            without effect
+                evaluate only this query; the level has no effect
+  -o            no effect
   -v            print the version
   {_VERSION_OF} 9|10
-                print what trec_eval 9.0.8 prints (scores as float32, judged queries that the run
-                lacks are left out) or what 10.0 prints (the default)
+                emulate trec_eval 9.0.8 (scores as float32, judged queries missing from the run
+                left out) or 10.0 (the default)
 
 Formats of judgments: the fields of a line
   qrels         query iteration doc grade
   qrels_jg      query judge doc grade; measures are averaged over the judges of a query
-  qrels_prefs   query judge doc level; a document is preferred to those of the judge's lower levels
-  prefs         query judge group doc level; a document is preferred to those of lower levels in
-                the group, and what follows from all groups of a judge counts
+  qrels_prefs   query judge doc level; documents are preferred to the judge's lower levels
+  prefs         query judge group doc level; documents are preferred to lower levels in
+                the group; implications across a judge's groups count, too
 
 Measures, by nickname:
 """ + "\n".join(

@@ -1,4 +1,4 @@
-"""Matched lists as trec_eval sees them: ranked, with whole grades, cut, or judged documents alone."""
+"""Matched lists as trec_eval sees them: ranked, with whole grades, cut or only judged documents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +13,10 @@ from gainful.compat.trec_eval.measure_names import AskedMeasure
 from gainful.compat.trec_eval.options import Options
 from gainful.matching.matched import Matched, cut, offsets_of, places_of
 
-# The grades of documents that are not among the judgments, or have a negative grade there.
+# The grades of documents that are unjudged, or have a negative grade.
 NOT_POOLED, NOT_JUDGED = -1.0, -2.0
 
-_ONE_DOCUMENT = 10  # the version that gives a query one document where the run lacks it
+_ONE_DOCUMENT = 10  # the version that gives a query missing from the run one document
 
 Scored = tuple[bytes, float]
 
@@ -31,13 +31,13 @@ class RankedQuery:
 
 
 class WithoutGradeStrings:
-    """Judgments that give a document no one grade: there is no string of grades to print."""
+    """Judgments without a single grade per document, and so without strings of grades."""
 
     __slots__ = ()
 
     @property
     def first_faults(self) -> Mapping[str, str]:
-        """Nothing is wrong with the first query alone."""
+        """The first query has no errors of its own."""
         return {}
 
     def strings(self, places: list[int], _: AskedMeasure) -> list[str]:
@@ -45,17 +45,17 @@ class WithoutGradeStrings:
         return [""] * len(places)
 
 
-def ranked(found: Sequence[Scored], *, highest_id_first: bool = True) -> list[bytes]:
-    """Return the documents of a query by score, highest first, and those of equal scores by id.
+def ranked(scored: Sequence[Scored], *, highest_id_first: bool = True) -> list[bytes]:
+    """Return the documents of a query by descending score, and equal scores by id.
 
-    A score that is not a number is neither higher nor lower than another: what comes of that
-    depends on which documents are compared, as in trec_eval.
+    A score that is not a number is neither higher nor lower than another, so the result depends on
+    which documents are compared, as in trec_eval.
 
     >>> ranked([(b"a", 1.0), (b"b", 2.0), (b"c", 1.0)])
     [b'b', b'c', b'a']
     """
-    if not any(score != score for _, score in found):  # nan
-        docs = sorted(found, key=itemgetter(0), reverse=highest_id_first)
+    if not any(score != score for _, score in scored):  # nan
+        docs = sorted(scored, key=itemgetter(0), reverse=highest_id_first)
         docs.sort(key=itemgetter(1), reverse=True)
     else:
         sign = 1 if highest_id_first else -1
@@ -64,12 +64,12 @@ def ranked(found: Sequence[Scored], *, highest_id_first: bool = True) -> list[by
             by_score = (one[1] < other[1]) - (one[1] > other[1])
             return by_score or sign * ((one[0] < other[0]) - (one[0] > other[0]))
 
-        docs = merge_sorted(sorted(found, key=itemgetter(0)), compare)
+        docs = merge_sorted(sorted(scored, key=itemgetter(0)), compare)
     return [doc for doc, _ in docs]
 
 
 def repeated(docs: Sequence[bytes]) -> bytes | None:
-    """Return the lowest document that stands more than once.
+    """Return the lowest document that occurs more than once.
 
     >>> repeated([b"b", b"a", b"b", b"a"])
     b'a'
@@ -81,21 +81,21 @@ def repeated(docs: Sequence[bytes]) -> bytes | None:
 
 
 def match_lists(lists: Sequence[RankedQuery]) -> Matched:
-    """Match lists that were ranked; of a document that is judged twice, the last grade counts."""
+    """Match ranked lists; if a document is judged twice, the last grade counts."""
     rank, grade, pools = [], [], []
-    for each in lists:
-        known = dict(each.grades)
-        docs = enumerate(each.docs or (), 1)
-        rows = [(place, known[doc]) for place, doc in docs if doc in known]
+    for query in lists:
+        grades = dict(query.grades)
+        docs = enumerate(query.docs or (), 1)
+        rows = [(place, grades[doc]) for place, doc in docs if doc in grades]
         rank.append(np.array([place for place, _ in rows], np.int64))
-        grade.append(np.array([found for _, found in rows], np.float64))
-        pools.append(np.sort(np.array([found for _, found in each.grades], np.float64))[::-1])
+        grade.append(np.array([value for _, value in rows], np.float64))
+        pools.append(np.sort(np.array([value for _, value in query.grades], np.float64))[::-1])
     places = np.concatenate([np.empty(0, np.int64), *rank])
     pool = np.concatenate([np.empty(0), *pools])
-    lengths = np.array([len(each.docs or ()) for each in lists], np.int64)
+    lengths = np.array([len(query.docs or ()) for query in lists], np.int64)
     judged = np.array([rows.size for rows in rank], np.int64)
     return Matched(
-        queries=tuple(each.query for each in lists),
+        queries=tuple(query.query for query in lists),
         offsets=offsets_of(judged),
         rank_first=places,
         rank_last=places,
@@ -103,10 +103,10 @@ def match_lists(lists: Sequence[RankedQuery]) -> Matched:
         grade=np.concatenate([np.empty(0), *grade]),
         retrieved=lengths,
         seen=lengths,
-        pool_offsets=offsets_of(np.array([found.size for found in pools], np.int64)),
+        pool_offsets=offsets_of(np.array([own.size for own in pools], np.int64)),
         pool_grades=pool,
         unjudged=lengths - judged,
-        missing=np.array([each.docs is None for each in lists], np.bool_),
+        missing=np.array([query.docs is None for query in lists], np.bool_),
         lowest_grade=float(pool.min(initial=np.inf)),
     )
 
@@ -121,14 +121,14 @@ def grades_in_order(matched: Matched, query: int) -> Floats:
 
 
 def whole_grades(matched: Matched) -> Matched:
-    """Drop what stands after the point of a grade: trec_eval reads whole numbers."""
+    """Drop the fraction of a grade: trec_eval reads whole numbers."""
     return replace(
         matched, grade=np.trunc(matched.grade), pool_grades=np.trunc(matched.pool_grades)
     )
 
 
 def looked_at(matched: Matched, options: Options) -> Matched:
-    """Return the lists as the options cut them."""
+    """Return the lists as cut by the options."""
     if options.complete and options.version >= _ONE_DOCUMENT:
         matched = one_document(matched)
     if options.most is not None:
@@ -137,23 +137,23 @@ def looked_at(matched: Matched, options: Options) -> Matched:
 
 
 def repeated_within(docs: Sequence[bytes] | None, most: int | None) -> bytes | None:
-    """Return the lowest document that stands more than once among so many."""
+    """Return the lowest document that occurs more than once among the first ones."""
     listed = docs or ()
     return repeated(listed if most is None else listed[: max(most, 0)])
 
 
 def one_document(matched: Matched) -> Matched:
-    """Give a query that the run lacks one document, not judged, as version 10 does with -c."""
+    """Give a query missing from the run one unjudged document, as version 10 does with -c."""
     return replace(matched, retrieved=np.where(matched.missing, 1, matched.retrieved))
 
 
 def first_documents(matched: Matched, most: int) -> Matched:
-    """Keep only so many documents of each list."""
+    """Keep only the first documents of each list."""
     return replace(cut(matched, most), retrieved=np.minimum(matched.retrieved, max(most, 0)))
 
 
 def judged_documents(matched: Matched) -> Matched:
-    """Keep only documents with a grade from 0 up; those below them move up."""
+    """Keep only documents with a grade of 0 or more; later ones move up."""
     kept = matched.grade >= 0
     owner = np.repeat(np.arange(len(matched.queries)), np.diff(matched.offsets))[kept]
     lengths = np.bincount(owner, minlength=len(matched.queries))
@@ -171,7 +171,7 @@ def judged_documents(matched: Matched) -> Matched:
 
 
 def chosen_queries(matched: Matched, places: list[int]) -> Matched:
-    """Return some queries, in the order given."""
+    """Return the queries at given places, in that order."""
     at = np.array(places, np.int64)
     rows, offsets = _gathered(matched.offsets, at)
     pool, pool_offsets = _gathered(matched.pool_offsets, at)

@@ -1,4 +1,4 @@
-"""Judgments by grade (`-R qrels`), matched with a run: fast where both files are clean."""
+"""Judgments by grade (`-R qrels`), matched with a run; fast if both files are clean."""
 
 import mmap
 import re
@@ -33,19 +33,20 @@ from gainful.compat.trec_eval.ranked_lists import (
     whole_grades,
 )
 from gainful.errors import GainfulError, GainfulWarning
-from gainful.inputs.clean_text_files import LARGEST
-from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.format_detection import Layout
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
-from gainful.matching import clean_text_matching
-from gainful.matching.clean_text_matching import CleanJudgments, LeftToEngine
+from gainful.matching.input_kinds import table_input
+from gainful.matching.match import match
 from gainful.matching.matched import Matched
 from gainful.matching.reader import reading
+from gainful.matching.rows_under_policy import JudgedRows
 from gainful.measures.policy import Policy
+from gainful.rows.clean_text_files import LARGEST
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
+from gainful.rows.text_formats import Layout
 
 _LATEST, _WITHOUT_COMMENTS = 10, 9  # versions
 _NO_GRADE = "trec_eval: the first query has no grade from 0 up"
-_LARGE = 1 << 24  # bytes of a run that is not read line by line if it can be helped
+_LARGE = 1 << 24  # bytes; larger runs are read line by line only if necessary
 _EXPONENT = re.compile(rb"[0-9.][eE][+-]?[0-9]+\s*?\n")
 
 
@@ -56,8 +57,8 @@ class Graded:
     Attributes:
         matched: the lists.
         tag: of the run.
-        relevant: how many documents have a positive grade.
-        faults: what is wrong with some queries, found when they are evaluated.
+        relevant: the number of documents with a positive grade.
+        faults: errors of queries, raised when these are evaluated.
     """
 
     matched: Matched
@@ -72,13 +73,13 @@ class Graded:
 
     @property
     def missing(self) -> Sequence[bool]:
-        """Which of them the run lacks."""
-        found: list[bool] = self.matched.missing.tolist()
-        return found
+        """The queries that the run lacks."""
+        missing: list[bool] = self.matched.missing.tolist()
+        return missing
 
     @property
     def first_faults(self) -> Mapping[str, str]:
-        """trec_eval has no room for grades where the first query has only negative ones."""
+        """trec_eval allocates no memory for grades if the first query has only negative ones."""
         starts, ends = self.matched.pool_offsets[:-1], self.matched.pool_offsets[1:]
         grades = np.append(self.matched.pool_grades, 0.0)
         none = np.flatnonzero((starts < ends) & (grades[starts] < 0))
@@ -92,14 +93,14 @@ class Graded:
         settings = options.settings
         values = columns(matched, asked, settings, options.version)
         for name, column in values.items():
-            # Version 10 takes back by name what the one document of a query that the run lacks has
-            # changed: names with parameters keep it.
+            # Version 10 reverts by name the effect of the one document of a query missing from the
+            # run; names with parameters keep it.
             if name in ("num_ret", "utility", "rbp_resid") or name.startswith("unj"):
                 values[name] = np.where(matched.missing, 0.0, column)
         return values
 
     def strings(self, places: list[int], asked: AskedMeasure) -> list[str]:
-        """Return the grades of the first documents of some queries, a character for each."""
+        """Return the grades of the first documents of some queries, one character each."""
         matched = chosen_queries(self.matched, places)
         shown = strings(matched, truncated(asked.numbers[0], 64))
         if asked.written is not None:
@@ -109,7 +110,7 @@ class Graded:
 
 
 def read_graded(judgments: Path, run: Path, options: Options, session: Session) -> Graded:
-    """Match two files; what clean files cannot hold is read line by line."""
+    """Match two files, line by line unless both are clean."""
     graded = _of_clean_files(judgments, run, options, session)
     if graded is None:
         graded = _line_by_line(judgments, run, options)
@@ -119,7 +120,7 @@ def read_graded(judgments: Path, run: Path, options: Options, session: Session) 
 def _of_clean_files(
     judgments: Path, run: Path, options: Options, session: Session
 ) -> Graded | None:
-    """Match files that hold nothing but fields and numbers; None where one holds more.
+    """Match files that contain only fields and numbers; None if one contains more.
 
     For a large run, a clean copy is made.
     """
@@ -132,34 +133,35 @@ def _of_clean_files(
         judged = _clean_judgments(judgments, _WITHOUT_COMMENTS)
     if judged is None:
         return None
-    found = _clean_match(judged, run, policy, version)
-    if found is LeftToEngine.NOT_CLEAN and copied:
-        run = write_run(run, version, session)
-        found = _clean_match(judged, run, policy, version)
-    matched = found if isinstance(found, Matched) else None
-    if matched is None and size > (LARGEST if found is LeftToEngine.NOT_CLEAN else _LARGE):
+    largest = LARGEST
+    try:
+        matched = _clean_match(judged, run, policy, version)
+        if matched is None and copied:
+            run = write_run(run, version, session)
+            matched = _clean_match(judged, run, policy, version)
+    except GainfulError:  # such as repeated documents
+        matched, largest = None, _LARGE
+    if matched is None and size > largest:
         matched = _by_engine(judgments, run, policy, version)
     if matched is None:
         return None
     return Graded(matched, last_tag(run), int((np.trunc(matched.pool_grades) > 0).sum()))
 
 
-def _clean_judgments(path: Path, version: int) -> CleanJudgments | None:
-    """Read a clean file; None where it is not, or has what trec_eval reads in another way."""
-    found = clean_text_matching.read_judgments(path, _layout(path, JUDGMENTS))
-    if found is None or _has_comments(found.queries, version):
+def _clean_judgments(path: Path, version: int) -> JudgedRows | None:
+    """Read a clean file; None if it isn't clean, or trec_eval would read it differently."""
+    judged = table_input.read_judgments(path, _layout(path, JUDGMENTS))
+    if judged is None or _has_comments(judged.queries, version):
         return None
-    return None if _has_exponents(path) else found
+    return None if _has_exponents(path) else judged
 
 
-def _clean_match(
-    judged: CleanJudgments, run: Path, policy: Policy, version: int
-) -> Matched | LeftToEngine:
-    """Match a clean run, if it is one, also as trec_eval reads it."""
-    matched = clean_text_matching.match(judged, run, _layout(run, RUN), policy, None)
-    if isinstance(matched, Matched) and _has_comments(matched.extra, version):
-        return LeftToEngine.NOT_CLEAN
-    return matched
+def _clean_match(judged: JudgedRows, run: Path, policy: Policy, version: int) -> Matched | None:
+    """Match a clean run as trec_eval reads it; None if it isn't clean."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GainfulWarning)  # trec_eval never warns
+        matched = match(judged, table_input.CleanRun(run, _layout(run, RUN)), policy)
+    return None if matched is None or _has_comments(matched.extra, version) else matched
 
 
 def _layout(path: Path, kind: Kind) -> Layout:
@@ -169,7 +171,7 @@ def _layout(path: Path, kind: Kind) -> Layout:
 
 
 def _has_exponents(path: Path) -> bool:
-    """Return whether a grade may be written like 1e2, which is 1 in trec_eval."""
+    """Return whether a grade may be written like 1e2, which trec_eval reads as 1."""
     with (
         path.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
@@ -184,9 +186,9 @@ def _has_comments(queries: Iterable[str], version: int) -> bool:
 def _by_engine(judgments: Path, run: Path, policy: Policy, version: int) -> Matched | None:
     try:
         with warnings.catch_warnings(), reading(judgments, policy) as reader:
-            warnings.simplefilter("ignore", GainfulWarning)  # trec_eval warns of nothing
+            warnings.simplefilter("ignore", GainfulWarning)  # trec_eval never warns
             matched, _ = reader.match(run)
-    except GainfulError:  # such as documents that stand twice
+    except GainfulError:  # such as repeated documents
         return None
     return None if _has_comments(matched.extra, version) else matched
 
@@ -195,10 +197,10 @@ def _line_by_line(judgments: Path, run: Path, options: Options) -> Graded:
     judged: dict[bytes, list[tuple[bytes, int]]] = {}
     for query, _, doc, grade in read_judgments(judgments, options.version):
         judged.setdefault(query, []).append((doc, whole(grade)))
-    found = read_run(run, options.version)
+    retrieved = read_run(run, options.version)
     lists, faults = [], {}
     for query, grades in judged.items():
-        docs = ranked(found.documents[query]) if query in found.documents else None
+        docs = ranked(retrieved.documents[query]) if query in retrieved.documents else None
         lists.append(RankedQuery(text_of(query), grades, docs))
         again = repeated_within(docs, options.most)
         if again is None:
@@ -206,4 +208,4 @@ def _line_by_line(judgments: Path, run: Path, options: Options) -> Graded:
         if again is not None:
             faults[text_of(query)] = f"trec_eval.form_res_qrels: duplicate docs {text_of(again)}"
     relevant = sum(grade > 0 for grades in judged.values() for _, grade in grades)
-    return Graded(match_lists(lists), text_of(found.tag), relevant, faults)
+    return Graded(match_lists(lists), text_of(retrieved.tag), relevant, faults)

@@ -21,11 +21,12 @@ from gainful.compat.trec_eval.ranked_lists import (
     repeated,
     repeated_within,
 )
-from gainful.inputs.duckdb_engine import Session
 from gainful.matching.matched import Matched
+from gainful.rows.duckdb_engine import Session
 
 _FIELDS = 4
-_ALONE = {"map_avgjg": "map", "P_avgjg": "P", "Rprec_mult_avgjg": "Rprec_mult"}  # of one judge
+# for a single judge
+_ALONE = {"map_avgjg": "map", "P_avgjg": "P", "Rprec_mult_avgjg": "Rprec_mult"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,11 @@ class Grouped(WithoutGradeStrings):
 
     Attributes:
         queries: all judged queries.
-        missing: which of them the run lacks.
-        matched: the list of each query once for each of its judges.
-        owner: (n,) the query of each of those.
-        tag: of the run.
-        faults: what is wrong with some queries.
+        missing: the queries that the run lacks.
+        matched: the list of each query, once per judge.
+        owner: (n,) the query of each list.
+        tag: the tag of the run.
+        faults: errors of queries.
     """
 
     queries: tuple[str, ...]
@@ -47,7 +48,7 @@ class Grouped(WithoutGradeStrings):
     owner: Ints
     tag: str
     faults: Mapping[str, str] = field(default_factory=dict)
-    relevant: int = 0  # which no measure of judges counts
+    relevant: int = 0  # no measure of several judges uses it
 
     def values(
         self, places: list[int], asked: Sequence[AskedMeasure], options: Options
@@ -55,12 +56,12 @@ class Grouped(WithoutGradeStrings):
         """Return the values of some queries by name."""
         settings = options.settings
         values = {"num_q": np.ones(len(places))}
-        for each in asked:
-            if each.entry.name not in _ALONE:
+        for measure in asked:
+            if measure.entry.name not in _ALONE:
                 continue
-            alone = AskedMeasure(BY_NAME[_ALONE[each.entry.name]], each.numbers)
-            found = columns(self.matched, [alone], settings, options.version)
-            for name, column in zip(each.names, found.values(), strict=True):
+            alone = AskedMeasure(BY_NAME[_ALONE[measure.entry.name]], measure.numbers)
+            by_judge = columns(self.matched, [alone], settings, options.version)
+            for name, column in zip(measure.names, by_judge.values(), strict=True):
                 values[name] = self._averaged(column)[places]
         return values
 
@@ -80,10 +81,10 @@ def read_grouped(judgments: Path, run: Path, options: Options, _: Session) -> Gr
             if again is not None:
                 message = f"trec_eval.get_qrels: duplicate docs {text_of(again)}"
                 raise StoppedError(message, BAD_INPUT)
-    found = read_run(run, options.version)
+    retrieved = read_run(run, options.version)
     lists, owner, faults = [], [], {}
     for number, (query, judges) in enumerate(judged.items()):
-        docs = ranked(found.documents[query]) if query in found.documents else None
+        docs = ranked(retrieved.documents[query]) if query in retrieved.documents else None
         again = repeated_within(docs, options.most)
         if again is not None:
             faults[text_of(query)] = f"trec_eval.form_res_qrels: duplicate docs {text_of(again)}"
@@ -92,9 +93,9 @@ def read_grouped(judgments: Path, run: Path, options: Options, _: Session) -> Gr
             owner.append(number)
     return Grouped(
         tuple(map(text_of, judged)),
-        [query not in found.documents for query in judged],
+        [query not in retrieved.documents for query in judged],
         looked_at(match_lists(lists), options),
         np.array(owner, np.int64),
-        text_of(found.tag),
+        text_of(retrieved.tag),
         faults,
     )

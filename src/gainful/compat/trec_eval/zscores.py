@@ -1,4 +1,4 @@
-"""How far a query's values are from the means of other runs, in standard deviations."""
+"""z-scores: the distance of a query's values from the means of other runs, in deviations."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,10 +13,10 @@ from gainful.compat.trec_eval.files import bytes_of, read_rows
 
 Line = tuple[bytes, bytes, float, float]  # query, name, mean, standard deviation
 
-_UNKNOWN = -1_000_000.0  # what is printed where there is no mean
+_UNKNOWN = -1_000_000.0  # printed if there is no mean
 _FAILED = 255  # exit code
 _FIELDS = 4
-_WITHOUT_COMMENTS = 9  # no version skips any here
+_WITHOUT_COMMENTS = 9  # no version skips comments here
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Deviations:
     starts: dict[bytes, tuple[int, int]]
 
     def of(self, name: str, queries: tuple[str, ...], values: Floats) -> Floats:
-        """Return how many standard deviations the values (q,) are from their means."""
+        """Return the distance of values (q,) from their means, in standard deviations."""
         return np.array(
             [
                 self._deviation(bytes_of(query), bytes_of(name), value)
@@ -36,7 +36,7 @@ class Deviations:
         )
 
     def _deviation(self, query: bytes, name: bytes, value: float) -> float:
-        line = self._found(query, name)
+        line = self._line_of(query, name)
         if line is None:
             return _UNKNOWN
         _, _, mean, deviation = line
@@ -44,10 +44,10 @@ class Deviations:
             return (value - mean) / deviation
         return 0.0 if value == mean else _UNKNOWN
 
-    def _found(self, query: bytes, name: bytes) -> Line | None:
-        """Look by halves, as trec_eval does, which decides among lines of one name.
+    def _line_of(self, query: bytes, name: bytes) -> Line | None:
+        """Use binary search as trec_eval does, which decides among lines of the same name.
 
-        It looks one line too far: a name that a query lacks may be the first of the next query.
+        It looks one line too far: a missing name of a query may match the next query's first line.
         """
         if query not in self.starts:
             return None
@@ -57,10 +57,10 @@ class Deviations:
             middle = low + (first - low + past - low) // 2
             if middle == len(self.lines):
                 return None
-            found = self.lines[middle][1]
-            if name == found:
+            other = self.lines[middle][1]
+            if name == other:
                 return self.lines[middle]
-            if name < found:
+            if name < other:
                 past = middle - 1
             else:
                 first = middle + 1

@@ -1,29 +1,30 @@
 """Average precision and its kin."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from gainful.array_types import Floats, Ints
+from gainful.arithmetic.kernels import binary_relevance, tied_orders
+from gainful.arithmetic.kernels.cumulated_gain import owners
+from gainful.arithmetic.kernels.row_sums import counts, running_counts
+from gainful.array_types import Bools, Floats, Ints
+from gainful.evaluation.computing.precision_and_counts import relevant_rows, totals
 from gainful.evaluation.gains_ranks_and_ideals import (
-    Compute,
+    Arithmetic,
     Cutoffs,
     Parameters,
+    Relevant,
+    Terms,
     Worksheet,
     deepest,
     relevant,
-    relevant_total,
-    repeated,
+    sum_of_terms,
 )
-from gainful.kernels import binary_relevance, tied_orders
-from gainful.kernels.cumulated_gain import owners
-from gainful.kernels.row_sums import counts, running_counts
 
-ELEVEN = tuple(tenth / 10 for tenth in range(11))
-"""The recalls of 11pt."""
-
-UP = 0.9
-"""Rounds tenths up, as trec_eval does; float64 makes 0.7 · 3 + 0.9 a little less than 3."""
+_ELEVEN = tuple(tenth / 10 for tenth in range(11))
+# Rounds tenths up, as trec_eval does; float64 makes 0.7 · 3 + 0.9 a little less than 3.
+_UP = 0.9
 
 
 def _blocks(sheet: Worksheet, rel: float) -> tied_orders.Blocks:
@@ -32,23 +33,39 @@ def _blocks(sheet: Worksheet, rel: float) -> tied_orders.Blocks:
     return tied_orders.blocks(first[chosen], last[chosen], sheet.owner[chosen])
 
 
-def _precision_sums(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    rel, queries = parameters["rel"], len(sheet.matched.queries)
+def _at_chosen(chosen: Bools, weights: Floats) -> Terms:
+    """Return the terms of all rows from the weights of the chosen ones; the others have none."""
+    weight = np.zeros(chosen.size)
+    weight[chosen] = weights
+    return Terms(chosen.astype(np.float64), weight)
+
+
+def _precision_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
+    chosen = relevant_rows(sheet, parameters)
     if sheet.ties_matter:
-        return tied_orders.precision_sums(_blocks(sheet, rel), queries, deepest(cutoffs, sheet))
+        of = _blocks(sheet, parameters["rel"])
+        return _at_chosen(chosen, tied_orders.precisions(of).shares(of, cutoff))
+    _, rank, _ = sheet.graded()
+    precision = running_counts(chosen, sheet.matched.offsets) / rank
+    return Terms(chosen.astype(np.float64), precision)
+
+
+def _precision_sums(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    rel, queries, deep = parameters["rel"], len(sheet.matched.queries), deepest(cutoffs, sheet)
+    if sheet.ties_matter:
+        of = _blocks(sheet, rel)
+        return tied_orders.precisions(of).sums(of, queries, deep)
     rows = relevant(sheet, rel)
-    return binary_relevance.precision_sums(
-        rows.rank, rows.owner, rows.place, queries, deepest(cutoffs, sheet)
-    )
+    return binary_relevance.precision_sums(rows.rank, rows.owner, rows.place, queries, deep)
 
 
-def _average_precision(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    total: Ints = relevant_total(sheet, parameters["rel"])[:, None]
+def _denominator(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Ints:
+    total = totals(sheet, parameters)
     if parameters["denominator"] == "min":
-        total = np.minimum(total, deepest(cutoffs, sheet))
-    elif parameters["denominator"] == "found":
-        total = _found(sheet, parameters["rel"], cutoffs)
-    return binary_relevance.ratio(_precision_sums(sheet, parameters, cutoffs), total)
+        return np.minimum(total, deepest(cutoffs, sheet))
+    if parameters["denominator"] == "found":
+        return _found(sheet, parameters["rel"], cutoffs)
+    return total
 
 
 def _found(sheet: Worksheet, rel: float, cutoffs: Cutoffs) -> Ints:
@@ -61,23 +78,59 @@ def _found(sheet: Worksheet, rel: float, cutoffs: Cutoffs) -> Ints:
     return binary_relevance.hits(rows.rank, rows.owner, queries, deepest(cutoffs, sheet))
 
 
-def _logarithmic(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    return _average_precision(sheet, {**parameters, "denominator": "R"}, cutoffs)
-
-
 def _reciprocal_rank(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     queries, deep = len(sheet.matched.queries), deepest(cutoffs, sheet)
     if sheet.ties_matter:
-        return tied_orders.first_relevant(_blocks(sheet, parameters["rel"]), queries, deep)[0]
+        of = _blocks(sheet, parameters["rel"])
+        return _first_reciprocals(of).sums(of, queries, deep)
     rows = relevant(sheet, parameters["rel"])
     return binary_relevance.reciprocal_rank(rows.rank, rows.owner, rows.place, queries, deep)
 
 
-def _r_precision(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    rows = relevant(sheet, parameters["rel"])
-    size = np.floor(rows.total * parameters["mult"] + UP).astype(np.int64)
-    found = counts(rows.rank <= size[rows.owner], rows.owner, rows.total.size)
-    return repeated(binary_relevance.ratio(found, size), cutoffs)
+def _first_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
+    of = _blocks(sheet, parameters["rel"])
+    return _at_chosen(relevant_rows(sheet, parameters), _first_reciprocals(of).shares(of, cutoff))
+
+
+def _first_reciprocals(of: tied_orders.Blocks) -> tied_orders.AtRanks:
+    chances = tied_orders.first_relevant(of)
+    return chances._replace(expected=chances.expected / chances.rank)
+
+
+def _sum_over_relevant(
+    weight: str,
+    weigh: Callable[[Worksheet, Parameters, Relevant], Floats],
+    *,
+    lowest: float = -math.inf,
+) -> Arithmetic:
+    """Return a family that weighs (n,) the relevant documents retrieved, and divides by R.
+
+    No grade below `lowest` is relevant.
+    """
+
+    def rows_of(sheet: Worksheet, parameters: Parameters) -> Relevant:
+        return relevant(sheet, max(parameters["rel"], lowest))
+
+    def terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
+        rows, (grades, *_ranks) = rows_of(sheet, parameters), sheet.graded()
+        return _at_chosen(grades >= rows.rel, weigh(sheet, parameters, rows))
+
+    def count(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Ints:
+        return rows_of(sheet, parameters).total[:, None]
+
+    return sum_of_terms("relevant", weight, terms, None, count, "R")
+
+
+def _r_size(sheet: Worksheet, parameters: Parameters, _: Cutoffs = ()) -> Ints:
+    size: Ints = np.floor(totals(sheet, parameters) * parameters["mult"] + _UP).astype(np.int64)
+    return size
+
+
+def _among_first(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
+    _grades, rank = sheet.certain_grades()
+    within = rank <= _r_size(sheet, parameters)[sheet.owner, 0]
+    chosen = relevant_rows(sheet, parameters)
+    return Terms(chosen.astype(np.float64), within.astype(np.float64))
 
 
 def interpolated(sheet: Worksheet, rel: float, needed: Ints) -> Floats:
@@ -86,22 +139,26 @@ def interpolated(sheet: Worksheet, rel: float, needed: Ints) -> Floats:
     return binary_relevance.interpolated(rows.rank, rows.owner, rows.place, rows.total.size, needed)
 
 
-def _needed(sheet: Worksheet, rel: float, recalls: tuple[float, ...]) -> Ints:
-    total = relevant_total(sheet, rel)[:, None]
-    needed: Ints = np.floor(total * np.array(recalls) + UP).astype(np.int64)
+def needed_for(sheet: Worksheet, parameters: Parameters, recalls: Sequence[float]) -> Ints:
+    """Return how many relevant documents (q, r) it takes to reach each recall."""
+    needed: Ints = np.floor(totals(sheet, parameters) * np.array(recalls) + _UP).astype(np.int64)
     return needed
 
 
-def _at_recall(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    rel = parameters["rel"]
-    found = interpolated(sheet, rel, _needed(sheet, rel, (parameters["recall"],)))
-    return repeated(found[:, 0], cutoffs)
+def _at_recall(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    needed = needed_for(sheet, parameters, (parameters["recall"],))
+    return interpolated(sheet, parameters["rel"], needed)
 
 
-def _eleven_points(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    rel = parameters["rel"]
-    found = interpolated(sheet, rel, _needed(sheet, rel, ELEVEN))
-    return repeated(found.sum(axis=1) / len(ELEVEN), cutoffs)
+def eleven_points(sheet: Worksheet, parameters: Parameters) -> Floats:
+    """Return the interpolated precisions (q, 11) at the recalls 0, 0.1, …, 1."""
+    needed = needed_for(sheet, parameters, _ELEVEN)
+    return interpolated(sheet, parameters["rel"], needed)
+
+
+def _eleven_points(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    mean: Floats = eleven_points(sheet, parameters).sum(axis=1, keepdims=True) / len(_ELEVEN)
+    return mean
 
 
 def _above(sheet: Worksheet, rel: float) -> tuple[Ints, Ints]:
@@ -116,48 +173,44 @@ def _above(sheet: Worksheet, rel: float) -> tuple[Ints, Ints]:
     return running_counts(others, offsets)[chosen], running_counts(grades < 0, offsets)[chosen]
 
 
-def _preference(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    rel, pool = max(parameters["rel"], 0.0), sheet.matched.pool_grades  # others are not judged
-    rows = relevant(sheet, rel)
-    others = counts((pool >= 0) & (pool < rel), owners(sheet.matched.pool_offsets), rows.total.size)
-    above, _ = _above(sheet, rel)
-    return repeated(binary_relevance.preference(rows.owner, above, rows.total, others), cutoffs)
+def _preferred(sheet: Worksheet, _: Parameters, rows: Relevant) -> Floats:
+    pool, owner = sheet.matched.pool_grades, owners(sheet.matched.pool_offsets)
+    others = counts((pool >= 0) & (pool < rows.rel), owner, rows.total.size)
+    above, _unjudged = _above(sheet, rows.rel)
+    return binary_relevance.preference_terms(rows.owner, above, rows.total, others)
 
 
-def _inferred(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    rel = max(parameters["rel"], 0.0)  # others are not judged
-    rows = relevant(sheet, rel)
-    above, unjudged = _above(sheet, rel)
-    values = binary_relevance.inferred(
-        rows.rank, rows.owner, rows.place, above, unjudged, rows.total
-    )
-    return repeated(values, cutoffs)
+def _inferred(sheet: Worksheet, _: Parameters, rows: Relevant) -> Floats:
+    above, unjudged = _above(sheet, rows.rel)
+    return binary_relevance.inferred_terms(rows.rank, rows.place, above, unjudged)
 
 
-def _smoothed(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+def _binary_gain(_: Worksheet, __: Parameters, rows: Relevant) -> Floats:
+    weights: Floats = 1.0 / np.log2(2.0 + (rows.rank - rows.place))
+    return weights
+
+
+def _smoothed(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
     rows = relevant(sheet, parameters["rel"])
     found = binary_relevance.precision_sums(
         rows.rank, rows.owner, rows.place, rows.total.size, deepest([None], sheet)
     )
-    return repeated(binary_relevance.smoothed(found[:, 0], rows.total), cutoffs)
+    return binary_relevance.smoothed(found[:, 0], rows.total)[:, None]
 
 
-def _binary_gain(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    rows = relevant(sheet, parameters["rel"])
-    values = binary_relevance.binary_gain(rows.rank, rows.owner, rows.place, rows.total)
-    return repeated(values, cutoffs)
+_PRECISIONS = "relevant", "precision", _precision_terms
+_BPREF = _sum_over_relevant("1 − others above", _preferred, lowest=0.0)
 
-
-COMPUTE: Mapping[str, Compute] = {
-    "AP": _average_precision,
-    "GMAP": _logarithmic,
-    "RR": _reciprocal_rank,
-    "Rprec": _r_precision,
-    "iprec": _at_recall,
-    "11pt": _eleven_points,
-    "bpref": _preference,
-    "GMbpref": _preference,
-    "infAP": _inferred,
-    "yaap": _smoothed,
-    "binG": _binary_gain,
+COMPUTE: Mapping[str, Arithmetic] = {
+    "AP": sum_of_terms(*_PRECISIONS, _precision_sums, _denominator, "R"),
+    "GMAP": sum_of_terms(*_PRECISIONS, _precision_sums, totals, "R"),
+    "RR": sum_of_terms("relevant", "1/i of the first", _first_terms, _reciprocal_rank),
+    "Rprec": sum_of_terms("relevant", "among the first R", _among_first, None, _r_size, "R"),
+    "iprec": Arithmetic(*_PRECISIONS, _at_recall, adds=False),
+    "11pt": Arithmetic(*_PRECISIONS, _eleven_points, adds=False),
+    "bpref": _BPREF,
+    "GMbpref": _BPREF,
+    "infAP": _sum_over_relevant("expected precision", _inferred, lowest=0.0),
+    "yaap": Arithmetic(*_PRECISIONS, _smoothed),
+    "binG": _sum_over_relevant("1/log2(2 + n)", _binary_gain),
 }

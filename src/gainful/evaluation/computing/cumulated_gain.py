@@ -1,32 +1,39 @@
 """CG, DCG, IDCG, nDCG, and the measures that average or scale them."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gainful.array_types import Bools, Floats, Ints
-from gainful.errors import InputError, PolicyError
-from gainful.evaluation.gains_ranks_and_ideals import (
-    Compute,
-    Cutoffs,
-    Ideal,
-    Worksheet,
-    depths,
-    repeated,
-    worth_of,
-)
-from gainful.kernels.cumulated_gain import (
+from gainful.arithmetic.kernels.binary_relevance import ratio
+from gainful.arithmetic.kernels.cumulated_gain import (
     absent,
     cumulated,
     divide_by_ideal,
     owners,
     without_rounding,
 )
-from gainful.kernels.err_and_graded_precision import (
-    mean_at_changes,
-    mean_at_relevant,
-    normalised_gain,
+from gainful.arithmetic.kernels.err_and_graded_precision import (
+    Changes,
+    logarithms_of_costs,
+    ndcg_at_changes,
+    ndcg_at_the_end,
+    ndcg_so_far,
+)
+from gainful.arithmetic.kernels.row_sums import counts, sums
+from gainful.array_types import Bools, Floats, Ints
+from gainful.errors import InputError, PolicyError
+from gainful.evaluation.gains_ranks_and_ideals import (
+    Arithmetic,
+    Cutoffs,
+    Ideal,
+    Terms,
+    Worksheet,
+    depths,
+    discounted,
+    shared,
+    sum_of_terms,
+    worth_of,
 )
 from gainful.measures.discount import Discount
 
@@ -165,59 +172,143 @@ def _ndcg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     return divide_by_ideal(found - worst, best - worst)
 
 
-def _terms(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Floats, Ints, Floats, Floats]:
-    """Return gains (n,), their terms (n,) and ranks (n,); gains (m,) and terms (m,) of the ideal."""
+def _gain_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
+    gains, _, _ = sheet.listed(parameters["gain"])
+    discount = parameters.get("discount", _UNDISCOUNTED)
+    table = sheet.discounts(discount, parameters.get("base", 2.0), sheet.longest)
+    return discounted(sheet, gains, table, cutoff)
+
+
+class LogTerms(NamedTuple):
+    """Gains (n,), ranks (n,) and terms (n,), and the gains (m,) and terms (m,) of the ideal, with discount log."""
+
+    gains: Floats
+    rank: Ints
+    terms: Floats
+    pool: Floats
+    ideal: Floats
+
+
+@shared
+def _log_terms(sheet: Worksheet, parameters: Parameters) -> LogTerms:
     gains, rank = sheet.certain_order(parameters["gain"])
     pool = sheet.ideal(parameters["gain"])
     discount = sheet.discounts(_LOG, 2.0, sheet.longest)
-    return gains, gains * discount[rank], rank, pool, pool * discount[sheet.pool_rank]
+    return LogTerms(gains, rank, gains * discount[rank], pool, pool * discount[sheet.pool_rank])
 
 
-def _at_relevant(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    gains, terms, rank, pool, ideal = _terms(sheet, parameters)
-    matched = sheet.matched
-    values = mean_at_relevant(
-        terms, gains, rank, matched.offsets, ideal, pool, matched.pool_offsets
+def _so_far(sheet: Worksheet, parameters: Parameters) -> Floats:
+    """Return the nDCG (n,) down to each row."""
+    at, matched = _log_terms(sheet, parameters), sheet.matched
+    return ndcg_so_far(at.terms, at.rank, matched.offsets, at.ideal, matched.pool_offsets)
+
+
+def _at_relevant_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
+    gains, _rank = sheet.certain_order(parameters["gain"])
+    return Terms((gains > 0).astype(np.float64), _so_far(sheet, parameters))
+
+
+def ndcg_in_the_end(sheet: Worksheet, parameters: Parameters) -> Floats:
+    """Return the nDCG (q,) of whole lists."""
+    at, matched = _log_terms(sheet, parameters), sheet.matched
+    return ndcg_at_the_end(at.terms, matched.offsets, at.ideal, matched.pool_offsets)
+
+
+@shared
+def with_gain(sheet: Worksheet, parameters: Parameters) -> tuple[Ints, Ints]:
+    """Return how many documents (q,) have a positive gain, and how many of them (q,) are not retrieved."""
+    pool, queries = sheet.ideal(parameters["gain"]), len(sheet.matched.queries)
+    gains, _, _ = sheet.listed(parameters["gain"])
+    count = counts(pool > 0, owners(sheet.matched.pool_offsets), queries)
+    return count, count - counts(gains > 0, sheet.owner, queries)
+
+
+def _at_relevant(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    worth, so_far = _at_relevant_terms(sheet, parameters, None)
+    relevant, lacking = with_gain(sheet, parameters)
+    found = sums(np.where(worth > 0, so_far, 0.0), sheet.owner, relevant.size)
+    return ratio(found + lacking * ndcg_in_the_end(sheet, parameters), relevant)[:, None]
+
+
+def changes_of_ideal(sheet: Worksheet, parameters: Parameters) -> tuple[Changes, Bools]:
+    """Return the nDCG where the gain of the ideal falls, and which lists (q,) go on: their end is a point, too."""
+    at, matched = _log_terms(sheet, parameters), sheet.matched
+    changes = ndcg_at_changes(
+        at.terms, at.rank, matched.offsets, at.ideal, at.pool, matched.pool_offsets
     )
-    return repeated(values, cutoffs)
+    count, _ = with_gain(sheet, parameters)
+    return changes, (count > 0) & (matched.retrieved > count + 1)
 
 
-def _at_changes(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    _, terms, rank, pool, ideal = _terms(sheet, parameters)
-    matched = sheet.matched
-    values = mean_at_changes(
-        terms, rank, matched.offsets, matched.retrieved, ideal, pool, matched.pool_offsets
-    )
-    return repeated(values, cutoffs)
+def _at_changes(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    changes, deeper = changes_of_ideal(sheet, parameters)
+    total = sums(changes.ndcg, changes.query, deeper.size)
+    points = np.bincount(changes.query, minlength=deeper.size)
+    final = np.where(deeper, ndcg_in_the_end(sheet, parameters), 0.0)
+    return ratio(total + final, points + deeper)[:, None]
 
 
-def _gain(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+def _at_changes_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
+    changes, _deeper = changes_of_ideal(sheet, parameters)
+    _gains, rank = sheet.certain_order(parameters["gain"])
+    falls = {*zip(changes.query.tolist(), changes.rank.tolist(), strict=True)}
+    rows = zip(sheet.owner.tolist(), rank.tolist(), strict=True)
+    return Terms(np.array([row in falls for row in rows], float), _so_far(sheet, parameters))
+
+
+def _costs(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Floats]:
+    """Return gains (n,), and the logarithms (n,) that they are divided by."""
     gains, rank = sheet.certain_order(parameters["gain"])
-    pool = sheet.ideal(parameters["gain"])
-    matched = sheet.matched
-    values = normalised_gain(gains, rank, matched.offsets, pool, matched.pool_offsets)
-    return repeated(values, cutoffs)
+    matched, pool = sheet.matched, sheet.ideal(parameters["gain"])
+    return gains, logarithms_of_costs(gains, rank, matched.offsets, pool, matched.pool_offsets)
+
+
+def _gain(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    gains, logarithms = _costs(sheet, parameters)
+    return sums(gains / logarithms, sheet.owner, len(sheet.matched.queries))[:, None]
+
+
+def _cost_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
+    gains, logarithms = _costs(sheet, parameters)
+    return Terms(gains, 1.0 / logarithms)
+
+
+def sum_of_gains(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    """Return the gain (q, 1) of all judged documents, negative ones left out."""
+    matched, pool = sheet.matched, sheet.ideal(parameters["gain"])
+    return sums(pool, owners(matched.pool_offsets), len(matched.queries))[:, None]
 
 
 def _scaled(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     worth, first, last = worth_of(sheet, parameters)
     discount = sheet.discounts(_LOG, 2.0, sheet.longest)
+    return cumulated(worth, first, last, sheet.matched.offsets, discount, depths(cutoffs, sheet))
+
+
+def _scaled_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
+    worth, _, _ = worth_of(sheet, parameters)
+    return discounted(sheet, worth, sheet.discounts(_LOG, 2.0, sheet.longest), cutoff)
+
+
+def _sum_of_discounts(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
     sizes = np.array([cutoff for cutoff in cutoffs if cutoff is not None], np.int64)
     _refuse_too_deep(int(sizes.max()), "in a sum of discounts")
-    found = cumulated(worth, first, last, sheet.matched.offsets, discount, depths(cutoffs, sheet))
-    whole = np.cumsum(sheet.discounts(_LOG, 2.0, int(sizes.max())))
-    return found / whole[sizes]
+    return np.cumsum(sheet.discounts(_LOG, 2.0, int(sizes.max())))[None, sizes]
 
 
-COMPUTE: Mapping[str, Compute] = {
-    "CG": _cg,
-    "DCG": _dcg,
-    "IDCG": _idcg,
-    "nDCG": _ndcg,
-    "nDCGrel": _at_relevant,
-    "RnDCG": _at_changes,
-    "G": _gain,
-    "SDCG": _scaled,
+_DISCOUNTED = "gain", "discount", _gain_terms
+_COST = "gain", "1/log2(2 + cost)", _cost_terms, _gain
+_SCALED = "worth", "discount", _scaled_terms, _scaled
+
+COMPUTE: Mapping[str, Arithmetic] = {
+    "CG": sum_of_terms(*_DISCOUNTED, _cg),
+    "DCG": sum_of_terms(*_DISCOUNTED, _dcg),
+    "IDCG": Arithmetic(*_DISCOUNTED, _idcg),
+    "nDCG": Arithmetic(*_DISCOUNTED, _ndcg, _idcg, "IDCG", has_ideal=True),
+    "nDCGrel": Arithmetic("gain above 0", "nDCG so far", _at_relevant_terms, _at_relevant),
+    "RnDCG": Arithmetic("ideal changes", "nDCG so far", _at_changes_terms, _at_changes, adds=False),
+    "G": sum_of_terms(*_COST, sum_of_gains, "Σ g"),
+    "SDCG": sum_of_terms(*_SCALED, _sum_of_discounts, "Σ d"),
 }
 
 

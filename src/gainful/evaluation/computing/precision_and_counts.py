@@ -1,38 +1,61 @@
 """Precision, recall and counts."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from gainful.arithmetic.kernels.binary_relevance import ratio
+from gainful.arithmetic.kernels.cumulated_gain import cumulated
+from gainful.arithmetic.kernels.tied_orders import blocks, first_relevant
 from gainful.array_types import Bools, Floats, Ints
 from gainful.evaluation.gains_ranks_and_ideals import (
-    Compute,
+    Arithmetic,
     Cutoffs,
     Parameters,
+    Terms,
     Worksheet,
     are_judged,
     deepest,
     depths,
+    discounted,
     expected_hits,
     relevant_total,
-    repeated,
+    shared,
+    sum_of_terms,
 )
-from gainful.kernels.binary_relevance import ratio
-from gainful.kernels.cumulated_gain import cumulated
-from gainful.kernels.tied_orders import blocks, first_relevant
+
+
+def relevant_rows(sheet: Worksheet, parameters: Parameters) -> Bools:
+    """Return which rows (n,) are relevant."""
+    grades, _, _ = sheet.graded()
+    relevant: Bools = grades >= parameters["rel"]
+    return relevant
 
 
 def hits(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     """Return the number of relevant documents down to each cutoff."""
+    return _hits(sheet, parameters["rel"], tuple(cutoffs))
+
+
+@shared
+def _hits(sheet: Worksheet, rel: float, cutoffs: Cutoffs) -> Floats:
     grades, _, _ = sheet.graded()
-    key = "hits", parameters["rel"], tuple(cutoffs)
-    if key not in sheet.kept:
-        sheet.kept[key] = expected_hits(sheet, grades >= parameters["rel"], cutoffs)
-    found: Floats = sheet.kept[key]
-    return found
+    return expected_hits(sheet, grades >= rel, cutoffs)
 
 
-def _sizes(sheet: Worksheet, cutoffs: Cutoffs) -> Ints:
+def counted(
+    chosen: Callable[[Worksheet, Parameters], Bools],
+) -> Callable[[Worksheet, Parameters, int | None], Terms]:
+    """Return the terms of rows that are counted; where the order is open, by their chance to be above the cutoff."""
+
+    def terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
+        rows = chosen(sheet, parameters).astype(np.float64)
+        return discounted(sheet, rows, np.ones(sheet.longest + 1), cutoff)
+
+    return terms
+
+
+def sizes(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Ints:
     """Return how many documents (q, c) are asked for: the cutoff, or the whole list."""
     retrieved = sheet.matched.retrieved
     return np.stack(
@@ -41,122 +64,148 @@ def _sizes(sheet: Worksheet, cutoffs: Cutoffs) -> Ints:
     )
 
 
-def _totals(sheet: Worksheet, parameters: Parameters) -> Ints:
+def totals(sheet: Worksheet, parameters: Parameters, _: Cutoffs = ()) -> Ints:
+    """Return R (q, 1): how many documents are relevant, retrieved or not."""
     return relevant_total(sheet, parameters["rel"])[:, None]
 
 
-def _precision(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    return ratio(hits(sheet, parameters, cutoffs), _sizes(sheet, cutoffs))
-
-
-def _recall(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    return ratio(hits(sheet, parameters, cutoffs), _totals(sheet, parameters))
+def precision_and_recall(
+    sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs
+) -> tuple[Floats, Floats]:
+    """Return both (q, c)."""
+    found = hits(sheet, parameters, cutoffs)
+    return ratio(found, sizes(sheet, parameters, cutoffs)), ratio(found, totals(sheet, parameters))
 
 
 def _f_measure(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    precision = _precision(sheet, parameters, cutoffs)
-    recall = _recall(sheet, parameters, cutoffs)
+    precision, recall = precision_and_recall(sheet, parameters, cutoffs)
     square = parameters["beta"] ** 2
     return ratio((square + 1.0) * precision * recall, recall + square * precision)
 
 
-def _relative(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    most = np.minimum(_sizes(sheet, cutoffs), _totals(sheet, parameters))
-    return ratio(hits(sheet, parameters, cutoffs), most)
+def _most(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Ints:
+    return np.minimum(sizes(sheet, parameters, cutoffs), totals(sheet, parameters))
 
 
 def _unranked(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     found = hits(sheet, parameters, cutoffs)
-    return ratio(found * found, _sizes(sheet, cutoffs) * _totals(sheet, parameters))
+    return ratio(found * found, sizes(sheet, parameters, cutoffs) * totals(sheet, parameters))
 
 
 def _success(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     if sheet.ties_matter:
-        grades, first, last = sheet.graded()
-        chosen = grades >= parameters["rel"]
-        found = blocks(first[chosen], last[chosen], sheet.owner[chosen])
-        deep = deepest(cutoffs, sheet)
-        return first_relevant(found, len(sheet.matched.queries), deep)[1]
+        _, first, last = sheet.graded()
+        chosen = relevant_rows(sheet, parameters)
+        of, deep = blocks(first[chosen], last[chosen], sheet.owner[chosen]), deepest(cutoffs, sheet)
+        return np.minimum(first_relevant(of).sums(of, len(sheet.matched.queries), deep), 1.0)
     return (hits(sheet, parameters, cutoffs) > 0).astype(np.float64)
 
 
-def _utility(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    found = hits(sheet, parameters, [None])[:, 0]
-    total, retrieved = _totals(sheet, parameters)[:, 0], sheet.matched.retrieved
+def utility_counts(sheet: Worksheet, parameters: Parameters) -> dict[str, Floats]:
+    """Return how many documents (q, 1) each parameter of Utility is multiplied by."""
+    found, total = hits(sheet, parameters, [None]), totals(sheet, parameters)
+    retrieved = sheet.matched.retrieved[:, None]
     elsewhere = parameters["docs"] + found - retrieved - total
-    value = (
-        parameters["a"] * found
-        + parameters["b"] * (retrieved - found)
-        + parameters["c"] * (total - found)
-        + parameters["d"] * elsewhere
+    return {"a": found, "b": retrieved - found, "c": total - found, "d": elsewhere}
+
+
+def _utility(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    a, b, c, d = (
+        parameters[name] * count for name, count in utility_counts(sheet, parameters).items()
     )
-    return repeated(value, cutoffs)
+    value: Floats = a + b + c + d
+    return value
 
 
-def _judged_hits(sheet: Worksheet, cutoffs: Cutoffs) -> Floats:
+def _judged_rows(sheet: Worksheet, _: Parameters) -> Bools:
+    return are_judged(sheet)
+
+
+def _unjudged_rows(sheet: Worksheet, _: Parameters) -> Bools:
+    return ~are_judged(sheet)
+
+
+def _judged_hits(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
     return expected_hits(sheet, are_judged(sheet), cutoffs)
 
 
-def _seen(sheet: Worksheet, cutoffs: Cutoffs) -> Ints:
-    return np.minimum(_sizes(sheet, cutoffs), sheet.matched.retrieved[:, None])
+def _seen(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Ints:
+    return np.minimum(sizes(sheet, parameters, cutoffs), sheet.matched.retrieved[:, None])
 
 
-def _judged(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
-    return ratio(_judged_hits(sheet, cutoffs), _seen(sheet, cutoffs))
+def _unjudged(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    return _seen(sheet, parameters, cutoffs) - _judged_hits(sheet, parameters, cutoffs)
 
 
-def _unjudged(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
-    lacking = _seen(sheet, cutoffs) - _judged_hits(sheet, cutoffs)
-    return ratio(lacking, _sizes(sheet, cutoffs))
+def _mass(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    discounts = sheet.discounts(parameters["discount"], parameters["base"], sheet.longest)
+    whole: Floats = np.cumsum(discounts)[_seen(sheet, parameters, cutoffs)]
+    return whole
 
 
 def _unjudged_mass(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     _, first, last = sheet.graded()
-    discount = sheet.discounts(parameters["discount"], parameters["base"], sheet.longest)
-    known = cumulated(
+    judged = cumulated(
         are_judged(sheet).astype(np.float64),
         first,
         last,
         sheet.matched.offsets,
-        discount,
+        sheet.discounts(parameters["discount"], parameters["base"], sheet.longest),
         depths(cutoffs, sheet),
     )
-    whole = np.cumsum(discount)[_seen(sheet, cutoffs)]
-    return np.clip(ratio(whole - known, whole), 0.0, 1.0)
+    return _mass(sheet, parameters, cutoffs) - judged
+
+
+def _unjudged_mass_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
+    table = sheet.discounts(parameters["discount"], parameters["base"], sheet.longest)
+    return discounted(sheet, (~are_judged(sheet)).astype(np.float64), table, cutoff)
+
+
+def _share(values: Floats, totals: Floats) -> Floats:
+    return np.clip(ratio(values, totals), 0.0, 1.0)
+
+
+def _no_terms(sheet: Worksheet, _: Parameters, __: int | None) -> Terms:
+    rows = sheet.matched.grade.size
+    return Terms(np.zeros(rows), np.ones(rows))
 
 
 def _queries(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
     return np.ones((len(sheet.matched.queries), len(cutoffs)))
 
 
-def _retrieved(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
-    return _seen(sheet, cutoffs).astype(np.float64)
-
-
-def _relevant(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    return repeated(_totals(sheet, parameters)[:, 0], cutoffs)
+def _other_rows(sheet: Worksheet, parameters: Parameters) -> Bools:
+    grades, _, _ = sheet.graded()
+    others: Bools = (grades >= 0) & (grades < parameters["rel"])
+    return others
 
 
 def _others(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    grades, _, _ = sheet.graded()
-    chosen: Bools = (grades >= 0) & (grades < parameters["rel"])
-    return expected_hits(sheet, chosen, cutoffs)
+    return expected_hits(sheet, _other_rows(sheet, parameters), cutoffs)
 
 
-COMPUTE: Mapping[str, Compute] = {
-    "P": _precision,
-    "R": _recall,
-    "F": _f_measure,
-    "RelP": _relative,
-    "SetAP": _unranked,
-    "Success": _success,
-    "Utility": _utility,
-    "Judged": _judged,
-    "Unjudged": _unjudged,
-    "UnjudgedMass": _unjudged_mass,
-    "NumQ": _queries,
-    "NumRet": _retrieved,
-    "NumRel": _relevant,
-    "NumRelRet": hits,
-    "NumNonrelRet": _others,
+_HITS = "relevant", "", counted(relevant_rows)
+_UNJUDGED = "unjudged", "", counted(_unjudged_rows)
+_RETRIEVED = "retrieved", "", counted(lambda sheet, _: np.ones(sheet.matched.grade.size, np.bool_))
+
+COMPUTE: Mapping[str, Arithmetic] = {
+    "P": sum_of_terms(*_HITS, hits, sizes, "k"),
+    "R": sum_of_terms(*_HITS, hits, totals, "R"),
+    "F": Arithmetic(*_HITS, _f_measure),
+    "RelP": sum_of_terms(*_HITS, hits, _most, "min(k, R)"),
+    "SetAP": Arithmetic(*_HITS, _unranked),
+    "Success": Arithmetic(*_HITS, _success),
+    "Utility": Arithmetic(*_HITS, _utility),
+    "Judged": sum_of_terms(
+        "judged", "", counted(_judged_rows), _judged_hits, _seen, "documents seen"
+    ),
+    "Unjudged": sum_of_terms(*_UNJUDGED, _unjudged, sizes, "k"),
+    "UnjudgedMass": sum_of_terms(
+        "unjudged", "discount", _unjudged_mass_terms, _unjudged_mass, _mass, "Σ d", divide=_share
+    ),
+    "NumQ": Arithmetic("", "", _no_terms, _queries, adds=False),
+    "NumRet": sum_of_terms(*_RETRIEVED, _seen),
+    "NumRel": Arithmetic(*_HITS, totals),
+    "NumRelRet": sum_of_terms(*_HITS, hits),
+    "NumNonrelRet": sum_of_terms("not relevant", "", counted(_other_rows), _others),
 }

@@ -4,47 +4,62 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gainful.arithmetic.kernels import err_and_graded_precision, user_models
+from gainful.arithmetic.kernels.cumulated_gain import cumulated, divide_by_ideal, owners
+from gainful.arithmetic.kernels.row_sums import counts, sums, sums_down_to
 from gainful.array_types import Floats, Ints
+from gainful.evaluation.computing.cumulated_gain import sum_of_gains
 from gainful.evaluation.gains_ranks_and_ideals import (
-    Compute,
+    Arithmetic,
     Cutoffs,
     Parameters,
+    Terms,
     Worksheet,
     are_judged,
     deepest,
+    depths,
+    discounted,
     refuse_above,
-    repeated,
+    shared,
+    sum_of_terms,
     worth_of,
 )
-from gainful.kernels import err_and_graded_precision, user_models
-from gainful.kernels.binary_relevance import ratio
-from gainful.kernels.cumulated_gain import cumulated, divide_by_ideal, owners
-from gainful.kernels.row_sums import counts
 
 
-def chances_of(grades: Floats, highest: float) -> Floats:
-    """Return the chances (n,) that documents of these grades satisfy."""
-    chances: Floats = (np.exp2(np.maximum(grades, 0.0)) - 1.0) / 2.0**highest
+def _chances(grades: Floats, parameters: Parameters) -> Floats:
+    """Return the chances (n,) that documents of these grades satisfy; 0 without a grade."""
+    chances: Floats = (np.exp2(np.fmax(grades, 0.0)) - 1.0) / 2.0 ** parameters["max"]
     return chances
 
 
 def _cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     refuse_above(sheet, parameters["max"])
     grades, rank = sheet.certain_grades()
-    chances = chances_of(grades, parameters["max"])
+    chances = _chances(grades, parameters)
     return err_and_graded_precision.cascade(
         chances, rank, sheet.matched.offsets, deepest(cutoffs, sheet)
     )
 
 
-def _normalised_cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+def _cascade_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
+    grades, rank = sheet.certain_grades()
+    chances = _chances(grades, parameters)
+    reached = err_and_graded_precision.reached(chances, sheet.matched.offsets)
+    return Terms(chances, reached / rank)
+
+
+def _best_cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     matched = sheet.matched
-    chances = chances_of(matched.pool_grades, parameters["max"])
-    found = _cascade(sheet, parameters, cutoffs)
-    ideal = err_and_graded_precision.cascade(
+    chances = _chances(matched.pool_grades, parameters)
+    return err_and_graded_precision.cascade(
         chances, sheet.pool_rank, matched.pool_offsets, deepest(cutoffs, sheet)
     )
-    return divide_by_ideal(found, ideal)
+
+
+def _powers(sheet: Worksheet, parameters: Parameters) -> Floats:
+    """Return p^(i−1) by rank (depth+1,); entry 0 is unused."""
+    powers: Floats = parameters["p"] ** (np.arange(sheet.longest + 1) - 1.0)
+    return powers
 
 
 def _rank_biased(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
@@ -54,10 +69,14 @@ def _rank_biased(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> 
         return user_models.geometric(
             worth, first, sheet.owner, len(matched.queries), p, deepest(cutoffs, sheet)
         )
-    discount = p ** (np.arange(sheet.longest + 1) - 1.0)
-    deep = np.minimum(deepest(cutoffs, sheet), sheet.longest)
-    found: Floats = (1.0 - p) * cumulated(worth, first, last, matched.offsets, discount, deep)
+    deep, powers = depths(cutoffs, sheet), _powers(sheet, parameters)
+    found: Floats = (1.0 - p) * cumulated(worth, first, last, matched.offsets, powers, deep)
     return found
+
+
+def _rank_biased_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
+    weights = (1.0 - parameters["p"]) * _powers(sheet, parameters)
+    return discounted(sheet, worth_of(sheet, parameters)[0], weights, cutoff)
 
 
 def _residual(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
@@ -72,26 +91,88 @@ def _residual(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Flo
     )
 
 
-def _blended(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+def _residual_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
+    unjudged = (~are_judged(sheet)).astype(np.float64)
+    return discounted(sheet, unjudged, (1.0 - parameters["p"]) * _powers(sheet, parameters), cutoff)
+
+
+def _blended_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
     gains, rank = sheet.certain_order(parameters["gain"])
     pool, matched = sheet.ideal(parameters["gain"]), sheet.matched
-    deep = deepest(cutoffs, sheet)
-    found = err_and_graded_precision.blended(
-        gains, rank, matched.offsets, pool, matched.pool_offsets, parameters["beta"], deep
+    ratios = err_and_graded_precision.blended_ratios(
+        gains, rank, matched.offsets, pool, matched.pool_offsets, parameters["beta"]
     )
+    return Terms((gains > 0).astype(np.float64), ratios)
+
+
+def _blended(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    _, rank = sheet.certain_grades()
+    terms, deep = _blended_terms(sheet, parameters, None), deepest(cutoffs, sheet)
+    return sums_down_to(terms.weight, rank, sheet.owner, len(sheet.matched.queries), deep)
+
+
+def _denominator(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Ints:
+    pool, matched = sheet.ideal(parameters["gain"]), sheet.matched
     total = counts(pool > 0, owners(matched.pool_offsets), len(matched.queries))[:, None]
     if parameters["denominator"] == "min":
-        total = np.minimum(total, deep)
-    return ratio(found, total)
+        return np.minimum(total, deepest(cutoffs, sheet))
+    return total
 
 
-def _graded_precision(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+def _graded_precision(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
     gains, rank = sheet.certain_order(parameters["gain"])
-    pool, matched = sheet.ideal(parameters["gain"]), sheet.matched
-    values = err_and_graded_precision.graded_precision(
-        gains, rank, matched.offsets, pool, matched.pool_offsets
+    found = err_and_graded_precision.graded_precision_sums(gains, rank, sheet.matched.offsets)
+    return found[:, None]
+
+
+def _graded_precision_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
+    gains, rank = sheet.certain_order(parameters["gain"])
+    minima = err_and_graded_precision.sums_of_minima(gains, sheet.matched.offsets)
+    return Terms(minima, 1.0 / rank)
+
+
+@shared
+def _attention(sheet: Worksheet, parameters: Parameters) -> tuple[Terms, Floats]:
+    """Return what a row is worth and how much attention it gets (n,), and the attention of all ranks (q, 1)."""
+    worth, rank = _certain_worth(sheet, parameters)
+    weights, attention = user_models.adaptive_attention(
+        worth, rank, sheet.matched.offsets, parameters["T"]
     )
-    return repeated(values, cutoffs)
+    return Terms(worth, weights), attention[:, None]
+
+
+def _adaptive_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
+    return _attention(sheet, parameters)[0]
+
+
+def _all_attention(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    return _attention(sheet, parameters)[1]
+
+
+def _squared_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
+    worth, rank = _certain_worth(sheet, parameters)
+    return Terms(worth, 1.0 / (rank + 2.0 * parameters["T"] - 1.0) ** 2)
+
+
+def _all_squared(_: Worksheet, parameters: Parameters, __: Cutoffs) -> Floats:
+    return user_models.squares(np.array([[2.0 * parameters["T"]]]))
+
+
+@shared
+def _read(sheet: Worksheet, parameters: Parameters) -> tuple[Terms, Ints]:
+    """Return what a row is worth and whether it is read (n,), and the rank (q, 1) at which the user stops."""
+    worth, rank = _certain_worth(sheet, parameters)
+    patience = int(parameters["K"])
+    stops = user_models.stops(worth, rank, sheet.matched.offsets, parameters["T"], patience)
+    return Terms(worth, (rank <= stops[sheet.owner]).astype(np.float64)), stops[:, None]
+
+
+def _read_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
+    return _read(sheet, parameters)[0]
+
+
+def _stops(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Ints:
+    return _read(sheet, parameters)[1]
 
 
 def _certain_worth(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Ints]:
@@ -99,46 +180,57 @@ def _certain_worth(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, In
     return worth_of(sheet, parameters)[0], rank
 
 
-def _adaptive(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    worth, rank = _certain_worth(sheet, parameters)
-    values = user_models.adaptive(worth, rank, sheet.matched.offsets, parameters["T"])
-    return repeated(values, cutoffs)
-
-
-def _squared(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    worth, rank = _certain_worth(sheet, parameters)
-    queries = len(sheet.matched.queries)
-    return repeated(
-        user_models.squared(worth, rank, sheet.owner, queries, parameters["T"]), cutoffs
-    )
-
-
-def _player(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    worth, rank = _certain_worth(sheet, parameters)
-    values = user_models.player(
-        worth, rank, sheet.matched.offsets, parameters["T"], int(parameters["K"])
-    )
-    return repeated(values, cutoffs)
-
-
-def _compatible(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+def _overlaps(sheet: Worksheet, parameters: Parameters) -> tuple[Ints, Floats]:
     grades, rank = sheet.certain_grades()
     matched = sheet.matched
-    values = user_models.compatible(
+    return user_models.overlaps(
         grades, rank, matched.offsets, matched.pool_grades, matched.pool_offsets, parameters["p"]
     )
-    return repeated(values, cutoffs)
 
 
-COMPUTE: Mapping[str, Compute] = {
-    "ERR": _cascade,
-    "nERR": _normalised_cascade,
-    "RBP": _rank_biased,
-    "RBPres": _residual,
-    "Q": _blended,
-    "GAP": _graded_precision,
-    "INST": _adaptive,
-    "INSQ": _squared,
-    "BPM": _player,
-    "Compat": _compatible,
+def _overlap(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    rows, weights = _overlaps(sheet, parameters)
+    return sums(weights, sheet.owner[rows], len(sheet.matched.queries))[:, None]
+
+
+def _overlap_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
+    rows, weights = _overlaps(sheet, parameters)
+    grades, _rank = sheet.certain_grades()
+    weight = np.zeros(grades.size)
+    weight[rows] = weights
+    return Terms((grades > 0).astype(np.float64), weight)
+
+
+def _overlap_of_ideal(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    matched = sheet.matched
+    return user_models.overlap_of_ideal(matched.pool_grades, matched.pool_offsets, parameters["p"])[
+        :, None
+    ]
+
+
+_CASCADE = "satisfies", "read / i", _cascade_terms, _cascade
+
+COMPUTE: Mapping[str, Arithmetic] = {
+    "ERR": sum_of_terms(*_CASCADE),
+    "nERR": sum_of_terms(*_CASCADE, _best_cascade, "ideal", has_ideal=True, divide=divide_by_ideal),
+    "RBP": sum_of_terms("worth", "(1−p)·p^(i−1)", _rank_biased_terms, _rank_biased),
+    "RBPres": Arithmetic("unjudged", "(1−p)·p^(i−1)", _residual_terms, _residual),
+    "Q": sum_of_terms("gain above 0", "blended ratio", _blended_terms, _blended, _denominator, "R"),
+    "GAP": sum_of_terms(
+        "Σ min of gains", "1/i", _graded_precision_terms, _graded_precision, sum_of_gains, "Σ g"
+    ),
+    "INST": sum_of_terms(
+        "worth", "attention", _adaptive_terms, None, _all_attention, "all attention"
+    ),
+    "INSQ": sum_of_terms("worth", "attention", _squared_terms, None, _all_squared, "all attention"),
+    "BPM": sum_of_terms("worth", "read", _read_terms, None, _stops, "documents read"),
+    "Compat": sum_of_terms(
+        "grade above 0",
+        "overlap",
+        _overlap_terms,
+        _overlap,
+        _overlap_of_ideal,
+        "ideal",
+        has_ideal=True,
+    ),
 }

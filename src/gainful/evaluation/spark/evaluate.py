@@ -1,39 +1,240 @@
 """Measure judgments and a run that are on Spark."""
 
-from dataclasses import replace
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import compress
+from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
+from gainful.arithmetic.cores import cached_property
 from gainful.errors import InputError
-from gainful.evaluation.coverage import Coverage, in_documents
-from gainful.evaluation.means_over_queries import (
-    refuse_empty,
-    refuse_extra,
-    refuse_missing,
+from gainful.evaluation.coverage import (
+    Evidence,
+    QueryCounts,
+    coverage_of,
+    short_hash,
+)
+from gainful.evaluation.measuring import (
+    Held,
+    Rows,
+    aggregate_of,
+    aggregate_of_sum,
+    refuse_by_policy,
     refuse_nothing_counted,
 )
-from gainful.evaluation.spark.partition_measuring import SCHEMA, Measuring, problem_of
-from gainful.evaluation.spark.scores import IS_EMPTY, IS_MEASURED, Names, SparkScores
-from gainful.evaluation.spark.summary_of_queries import Summary, Summing, added, read_summary
-from gainful.inputs.grades_scores_or_ranks import RUN
-from gainful.inputs.identifiers import refuse_disjoint_queries
-from gainful.inputs.mistaken_ranks import warn_of_ranks_on_spark
-from gainful.inputs.spark_frames import (
+from gainful.evaluation.scores import PerQuery, Scores, TieRange, tie_ranges
+from gainful.evaluation.spark.partition_measuring import (
+    SCHEMA,
+    Measuring,
+    Summary,
+    Summing,
+    added,
+    problem_of,
+    read_summary,
+)
+from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
+from gainful.matching.spark.plan import Keep
+from gainful.measures.measure import Measure
+from gainful.measures.policy import Policy
+from gainful.measures.tool_dialect import Dialect
+from gainful.rows.grades_scores_or_ranks import RUN
+from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import in_order, refuse_disjoint_queries
+from gainful.rows.mistaken_ranks import warn_of_ranks_on_spark
+from gainful.rows.spark_frames import (
     batches_by_rows,
     errors_of_spark,
     functions,
     in_python,
     keeping,
     kept,
+    without_pandas,
 )
-from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
-from gainful.matching.spark.plan import Keep
-from gainful.measures.dialect import Dialect
-from gainful.measures.measure import Measure
-from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+# Conditions of SQL: that a row is of a judged query, and that it is empty for one of the measures.
+IS_MEASURED = "NOT extra"
+IS_EMPTY = "exists(empty, one -> one)"
+
+Again = Callable[[tuple[Measure, ...], Policy], "SparkScores"]
+
+
+class Names(Sequence[str]):
+    """So many ids, in order; they are fetched when one is looked at.
+
+    >>> names = Names(2, lambda most: ("q1", "q2")[:most])
+    >>> len(names), names[0], names == ("q1", "q2")
+    (2, 'q1', True)
+    """
+
+    def __init__(self, count: int, fetch: Callable[[int | None], tuple[str, ...]]) -> None:
+        self._count = count
+        self._fetch = fetch
+
+    @cached_property
+    def _all(self) -> tuple[str, ...]:
+        return self._fetch(None) if self._count else ()
+
+    def first(self, most: int) -> tuple[str, ...]:
+        """Return the first few, without the others."""
+        return self._fetch(most) if self._count else ()
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        return self._all[index]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and self._all == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._all)
+
+    def __repr__(self) -> str:
+        return repr(self._all)
+
+
+class SparkRows(Rows):
+    """The values of queries, on Spark until a row is looked at.
+
+    Attributes:
+        frame: a row for each query, and one for each partition.
+    """
+
+    def __init__(self, frame: "DataFrame", count: int, measures: int) -> None:
+        self.frame = frame
+        self._count, self._measures = count, measures
+
+    @cached_property
+    def _held(self) -> Held:
+        with errors_of_spark(), without_pandas():
+            table = self.frame.where(IS_MEASURED).select("query", "values").toArrow()
+        names, order = _in_order(table)
+        shape = len(names), self._measures
+        flat = table["values"].combine_chunks().flatten()
+        counted = flat.is_valid().to_numpy(zero_copy_only=False).reshape(shape)[order]
+        values = flat.to_numpy(zero_copy_only=False).reshape(shape)[order]
+        kept = counted.any(axis=1)
+        values, counted = np.where(counted, values, np.nan)[kept], counted[kept]
+        values.flags.writeable = counted.flags.writeable = False
+        return tuple(compress(names, kept.tolist())), values, counted
+
+    def __len__(self) -> int:
+        return self._count
+
+
+def _in_order(table: Any) -> tuple[list[str], list[int]]:
+    """Return the ids of the queries of a table from Spark, in order, and their rows in it."""
+    row = {name: number for number, name in enumerate(table["query"].to_pylist())}
+    names = in_order(row)
+    return names, [row[name] for name in names]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SparkEvidence(Evidence):
+    """What was measured, on Spark.
+
+    Attributes:
+        rows: the queries and their values.
+        extra: queries of the run without judgments.
+        again: measures the same under another policy.
+        fetch_grades: returns all grades of the judgments.
+        fetch_ends: returns their lowest and their highest.
+    """
+
+    rows: SparkRows
+    extra: Sequence[str]
+    again: Again
+    fetch_grades: Callable[[], list[float]]
+    fetch_ends: Callable[[], tuple[float, float]]
+
+    @cached_property
+    def counts(self) -> QueryCounts:
+        """The numbers of judged, retrieved and unjudged documents, query by query, fetched from Spark."""
+        flags = {"missing": "missing", "empty": f"{IS_EMPTY} AS empty"}
+        numbers = ("judged", "retrieved", "seen", "unjudged", "tied")
+        with errors_of_spark(), without_pandas():
+            rows = self.rows.frame.where(IS_MEASURED)
+            table = rows.selectExpr("query", *flags.values(), *numbers).toArrow()
+        names, order = _in_order(table)
+        return QueryCounts(
+            queries=tuple(names),
+            extra=tuple(self.extra),
+            **{name: table[name].to_numpy()[order].astype(np.bool_) for name in flags},
+            **{name: table[name].to_numpy()[order] for name in numbers},
+        )
+
+    def grades(self) -> list[float]:
+        """Return the grades in the judgments, each once, ascending."""
+        return self.fetch_grades()
+
+    def ends_of_grades(self) -> tuple[float, float]:
+        """Return the lowest and the highest grade in the judgments; infinite where there are none."""
+        return self.fetch_ends()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SparkScores(Scores):
+    """Means over queries, and the values of each query, as in `Scores`.
+
+    Only counts and sums have left Spark; the values of the queries are fetched when one is
+    looked at. `per_query.to_spark()` is the data frame that holds them.
+    """
+
+    rows: SparkRows
+    evidence: SparkEvidence
+
+    @cached_property
+    def ties(self) -> dict[str, TieRange]:
+        """How far the order of tied documents moves the mean of every measure, by its name.
+
+        Judgments and run are read again for each order.
+        """
+        return tie_ranges(self.measures, self._mean_under)
+
+    def _mean_under(self, measure: Measure, ties: str) -> float:
+        other = self.evidence.again((measure,), replace(self.policy, ties=ties))
+        other.unpersist()
+        return other[measure]
+
+    @property
+    def per_query(self) -> "SparkPerQuery":
+        """The values of each query: columns query, and one for each measure."""
+        return SparkPerQuery(self.rows, self.measures, self.query_type)
+
+    def unpersist(self) -> None:
+        """Let Spark drop the values of the queries; to ask for them computes them again."""
+        self.rows.frame.unpersist()
+
+
+class SparkPerQuery(PerQuery):
+    """The same table, on Spark until a row is looked at."""
+
+    rows: SparkRows
+
+    @errors_of_spark()
+    def to_spark(self) -> Any:
+        """Return a Spark data frame, in no order; nothing is fetched."""
+        values = [
+            f"values[{place}] AS `{name.replace('`', '``')}`"
+            for place, name in enumerate(self.columns[1:])
+        ]
+        counts = "exists(values, value -> value IS NOT NULL)"
+        return self.rows.frame.where(IS_MEASURED).where(counts).selectExpr("query", *values)
+
 
 _EXAMPLES = 1000
 _TOO_LARGE = "OversizedAllocationException"
@@ -45,6 +246,7 @@ def measure_on_spark(
     measures: tuple[Measure, ...],
     policy: Policy,
     tool: Dialect | None = None,
+    query_type: IdType = UNTYPED,
 ) -> SparkScores:
     """Match and measure where the rows are; only counts and sums are collected.
 
@@ -53,6 +255,7 @@ def measure_on_spark(
         measures: the measures, in the order asked.
         policy: with `ties` decided.
         tool: the dialect, if one is asked for.
+        query_type: what the ids of queries were, before they were text.
     """
     plan = pair.plan
     reaches = tuple(dict.fromkeys(measure.reach for measure in measures))
@@ -85,17 +288,50 @@ def measure_on_spark(
         pair.warn_if_disjoint()
     if "fractional" not in summary.flags:
         warn_of_ranks_on_spark(pair.run)
+    hashes = [short_hash(number) for number in summary.digests]
+    pairs = zip(hashes[::2], hashes[1::2], strict=True)
+    fetched = SparkRows(frame, summary.kept, len(measures))
     return SparkScores(
         measures=measures,
         policy=policy,
-        coverage=_coverage(summary, names, policy, plan.depth),
-        summary=summary,
-        reaches=reaches,
-        rows=frame,
-        again=lambda chosen, other: measure_on_spark(pair.under(other), chosen, other, tool),
-        grades=pair.grades,
-        ends_of_grades=pair.ends_of_grades,
+        coverage=coverage_of(
+            policy,
+            judged=summary.queries,
+            evaluated=summary.queries - summary.missing,
+            **names,
+            retrieved=summary.retrieved,
+            depth=plan.depth,
+            seen=summary.seen,
+            unjudged=summary.unjudged,
+            tied=summary.tied,
+            tied_queries=summary.tied_queries,
+        ),
+        means={
+            str(measure): _mean(summary, column, measure, fetched)
+            for column, measure in enumerate(measures)
+        },
+        rows=fetched,
+        evidence=SparkEvidence(
+            counting=tuple(summary.counted),
+            empty=tuple(summary.lacking),
+            rows=fetched,
+            extra=names["extra"],
+            again=lambda chosen, other: measure_on_spark(pair.under(other), chosen, other, tool),
+            hash_of=dict(zip(reaches, pairs, strict=True)).__getitem__,
+            fetch_grades=pair.grades,
+            fetch_ends=pair.ends_of_grades,
+        ),
+        dialect=None if tool is None else tool.name,
+        query_type=query_type,
     )
+
+
+def _mean(summary: Summary, column: int, measure: Measure, rows: SparkRows) -> float:
+    """Return the mean of a measure from what was summed on Spark."""
+    terms = summary.sums[column]
+    if terms is None:  # a sum that is too large, of numbers whose mean may still be one
+        return aggregate_of(measure, rows.values[rows.counted[:, column], column].tolist())
+    return aggregate_of_sum(measure, math.fsum(terms), summary.counted[column])
 
 
 def measured_rows(
@@ -150,15 +386,18 @@ def _refuse_queries(
     policy: Policy,
 ) -> None:
     """Refuse queries that the policy does not allow; their names are fetched only then."""
-    if policy.missing == "error":
-        refuse_missing(summary.missing, names["missing"].first(_EXAMPLES), policy)
-    if policy.extra == "error":
-        refuse_extra(summary.extra, names["extra"].first(_EXAMPLES), policy)
-    for column, measure in enumerate(measures):
-        if policy.empty == "error" and summary.lacking[column]:
-            found = _names(frame, f"empty[{column}]", _EXAMPLES)
-            refuse_empty(measure, summary.lacking[column], found, policy)
-        refuse_nothing_counted(measure, summary.counted[column], policy)
+    refuse_by_policy(
+        measures,
+        policy,
+        missing=(summary.missing, partial(names["missing"].first, _EXAMPLES)),
+        extra=(summary.extra, partial(names["extra"].first, _EXAMPLES)),
+        empty=[
+            (count, partial(_names, frame, f"empty[{column}]", _EXAMPLES))
+            for column, count in enumerate(summary.lacking)
+        ],
+    )
+    for measure, count in zip(measures, summary.counted, strict=True):
+        refuse_nothing_counted(measure, count, policy)
 
 
 def _refuse_disjoint(frame: "DataFrame", summary: Summary) -> None:
@@ -190,21 +429,3 @@ def _names(frame: "DataFrame", condition: str, most: int | None) -> tuple[str, .
 def _ordered(rows: "DataFrame") -> "DataFrame":
     sql = functions()
     return rows.orderBy(sql.expr("length(query)"), sql.expr("query"))
-
-
-def _coverage(
-    summary: Summary, names: dict[str, Any], policy: Policy, depth: int | None
-) -> Coverage:
-    # What is condensed was retrieved all the same.
-    dropped = int(summary.unjudged) if policy.unjudged == "condense" else 0
-    return Coverage(
-        judged=summary.queries,
-        evaluated=summary.queries - summary.missing,
-        **names,
-        retrieved=summary.retrieved + dropped,
-        depth=depth,
-        seen=summary.seen + dropped,
-        unjudged=in_documents(summary.unjudged),
-        tied=summary.tied,
-        tied_queries=summary.tied_queries,
-    )

@@ -7,25 +7,25 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.faulty_rows import Row
-from gainful.inputs.grades_scores_or_ranks import Kind, RunInOrder
-from gainful.inputs.id_types import IdType, type_of_ids
-from gainful.inputs.identifiers import id_text
-from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
-from gainful.inputs.table_source import Source
-from gainful.inputs.values_as_numbers import is_array, plain_number
 from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.dict_table_conversion import Documents, table_of
 from gainful.matching.input import BadRow, Fetch, Input
 from gainful.matching.matched import Matched
-from gainful.matching.swapped_inputs import FirstRows
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.grades_scores_or_ranks import Kind, RunInOrder
+from gainful.rows.id_types import IdType, type_of_ids
+from gainful.rows.identifiers import id_text
+from gainful.rows.mistaken_ranks import warn_of_ranks_in_dicts
+from gainful.rows.mistakes import FirstRows
+from gainful.rows.table_source import Source
+from gainful.rows.text_formats import Row
+from gainful.rows.values_as_numbers import is_array, plain_number
 
 if TYPE_CHECKING:
-    from gainful.matching.reader import Judgments
+    from gainful.matching.input import Judgments
 
 _SAMPLE = 1024  # numbers that tell whether grades and scores are in each other's place
 _NUMBER = struct.Struct("d")  # converts what the matching of dicts does, and refuses the same
@@ -72,8 +72,8 @@ class DictInput(Input):
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
-        """Match query by query in Python and NumPy."""
-        return dict_matching.match(judgments.documents, self._given, policy, depth, chunks)
+        """Match its numbers; ids are looked at where the policy needs them."""
+        return dict_matching.match_dict(judgments.rows, self._given, policy, depth, chunks)
 
     def documents(self, policy: Policy, *, depth: int | None = None) -> Documents:
         """Return the dict itself."""
@@ -94,10 +94,6 @@ class DictInput(Input):
     def table(self, policy: Policy | None) -> Source:
         """Hand the numbers to the engine as columns."""
         return table_of(self._given, self.kind, policy, self.session)
-
-    def lowest_grade(self, judgments: "Judgments") -> float:
-        """Return the lowest grade of what counts under the policy."""
-        return dict_matching.lowest_grade(self._given, judgments.policy)
 
     def first_rows(self) -> FirstRows:
         """Return the documents of the first queries."""

@@ -1,35 +1,40 @@
 """A run as a NumPy array of ids: a row for each query, its documents in the order of rank."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Ints
-from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.grades_scores_or_ranks import Kind
-from gainful.inputs.id_types import INTEGERS, TEXT, type_of_ids
-from gainful.inputs.identifiers import id_text, in_order
-from gainful.inputs.lists_and_records import Lists, read_lists
-from gainful.inputs.run_and_judgment_columns import Columns
-from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import Input
 from gainful.matching.input_kinds.dict_input import DictInput
-from gainful.matching.matched import Matched, offsets_of
-from gainful.matching.rank_search import by_rank
-from gainful.matching.swapped_inputs import FirstRows
+from gainful.matching.match import Hits, Numbers, Run, match
+from gainful.matching.matched import Matched
+from gainful.matching.ranking import ranges
+from gainful.matching.rows_under_policy import JudgedRows
 from gainful.measures.policy import Policy
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.grades_scores_or_ranks import Kind
+from gainful.rows.id_types import INTEGERS, TEXT, type_of_ids
+from gainful.rows.identifiers import id_text
+from gainful.rows.mistakes import FirstRows
+from gainful.rows.packed_rows import PackedRows, packed
+from gainful.rows.ranked_lists import ListReader, one_for_each
+from gainful.rows.run_and_judgment_columns import Columns
 
 if TYPE_CHECKING:
-    from gainful.matching.reader import Judgments
+    from gainful.matching.input import Judgments
+
+Result = TypeVar("Result")
 
 _DIMENSIONS = 2
 _BLOCK = 1 << 22  # ids that are compared at once
 _FIRST_HALF, _LAST_HALF = 0xD800, 0xDFFF  # code points of surrogates
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a hash is lost
 _LARGEST = 18  # digits of an integer that an int64 holds
+_PADDING = -1  # of integers, as FAISS pads a list that is shorter than others
 
 
 def is_id_array(given: object) -> TypeGuard[NDArray[Any]]:
@@ -59,67 +64,21 @@ class IdArrayInput(DictInput):
     def _given(self) -> Mapping[Any, Any]:  # type: ignore[override]  # made when it is asked for
         if self._documents is None:
             names = Columns(queries=self._names)
-            found = read_lists(self._ids.tolist(), self.kind, names, self.name)
-            assert isinstance(found, Lists)  # noqa: S101 - lists of ids are no rows
-            self._documents = found.documents
+            named = one_for_each(self._names, _without_padding(self._ids), self.name)
+            self._documents = ListReader(self.kind, names, self.name).lists(named).documents
         return self._documents
 
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
         """Match all queries at once; as a dict where anything is out of the ordinary."""
-        plain = (policy.unjudged, policy.drop_self, policy.precision) == ("zero", "no", "double")
-        if plain and chunks is None and self._documents is None and not _is_odd(self._ids):
-            found = self._matched(judgments, policy, depth)
-            if found is not None:
-                return found
-        return super().match(judgments, policy, depth, chunks)
-
-    def _matched(self, judgments: "Judgments", policy: Policy, depth: int | None) -> Matched | None:
-        """Match as arrays; None where no judged document is in the run, or ids are odd."""
-        judged = dict_matching.queries_of(judgments.documents, "judgments")
-        rows = {id_text(query, where="queries"): row for row, query in enumerate(self._names)}
-        if len(rows) < len(self._names) or judged.keys().isdisjoint(rows):
-            return None
-        queries, length = in_order(judged), self._ids.shape[1]
-        docs: list[str] = []
-        numbers: list[float] = []
-        pools, counts = [], []
-        for query in queries:
-            grades = dict_matching.judged_of(judged[query], query, policy)
-            pools.append(dict_matching.sorted_numbers(grades, "grade", "judgments", query)[::-1])
-            counts.append(len(grades))
-            docs += grades
-            numbers += grades.values()
-        owner = np.repeat(np.arange(len(queries)), counts)
-        row = np.array([rows.get(query, -1) for query in queries], np.int64)
-        rank = _ranks(self._ids, row[owner], docs)
-        near = (rank > 0) & (rank <= (length if depth is None else depth))
-        if not (rank > 0).any():
-            return None
-        owner, rank = owner[near], rank[near]
-        grade = np.array(numbers, np.float64)[near] + 0.0  # there is no −0
-        order = by_rank(owner, rank, grade)
-        rank, missing = rank[order], row < 0
-        found = np.bincount(owner, minlength=len(queries))
-        seen = np.where(missing, 0, length if depth is None else min(length, depth))
-        pool = np.concatenate(pools) + 0.0
-        return Matched(
-            queries=tuple(queries),
-            offsets=offsets_of(found),
-            rank_first=rank,
-            rank_last=rank.copy(),
-            rank=rank.copy(),
-            grade=grade[order],
-            retrieved=np.where(missing, 0, length),
-            seen=seen,
-            pool_offsets=offsets_of(np.array(counts, np.int64)),
-            pool_grades=pool,
-            unjudged=seen - found,
-            missing=missing,
-            lowest_grade=float(pool.min(initial=np.inf)),
-            extra=tuple(in_order(rows.keys() - judged.keys())),
-        )
+        names = [id_text(query, where="queries") for query in self._names]
+        usual = len({*names}) == len(names) and not (_is_padded(self._ids) or _is_odd(self._ids))
+        if self._documents is not None or not usual:
+            return super().match(judgments, policy, depth, chunks)
+        matched = match(judgments.rows, _IdArrayRun(self._ids, names), policy, depth, chunks)
+        assert matched is not None  # noqa: S101 - an array can always be gone through
+        return matched
 
     def first_rows(self) -> FirstRows:
         """Return nothing: places in a list say nothing of grades."""
@@ -127,6 +86,63 @@ class IdArrayInput(DictInput):
 
     def warn_of_ranks(self) -> None:
         """Warn of nothing: there are no scores."""
+
+
+class _IdArrayRun(Run):
+    """A run that is an array of ids, each once in its row."""
+
+    def __init__(self, ids: NDArray[Any], names: list[str]) -> None:
+        self._ids, self._names = ids, names
+
+    def each(
+        self,
+        work: Callable[[PackedRows | Numbers], Result | None],
+        depth: int | None,
+        policy: Policy,
+    ) -> list[Result] | None:
+        """Do something with all queries at once."""
+        del policy
+        result = work(_IdArrayRows(self._ids[:, :depth], self._names, self._ids.shape[1]))
+        return None if result is None else [result]
+
+    def refuse_duplicate(self, query: str, doc: str) -> NoReturn:
+        """Fail: no id is there twice."""
+        raise AssertionError(query, doc)
+
+    def refuse_beyond_single(self, query: str, doc: str, score: float) -> NoReturn:
+        """Fail: ranks are small."""
+        raise AssertionError(query, doc, score)
+
+
+class _IdArrayRows(Numbers):
+    """The places of an array of ids as scores, the first the highest."""
+
+    has_rows = True
+
+    def __init__(self, ids: NDArray[Any], names: list[str], length: int) -> None:
+        self.names, self._ids = names, ids
+        self.retrieved = np.full(len(names), length)
+        self.starts = np.arange(len(names) + 1) * ids.shape[1]
+        self.numbers = np.tile(np.arange(ids.shape[1], 0, -1.0), len(names))
+
+    def find(self, judged: JudgedRows, number: Ints, lists: Ints) -> Hits:
+        """Compare the ids of the judged documents with those of their rows."""
+        lengths = judged.pools.lengths[number]
+        of_list = np.repeat(np.arange(number.size), lengths)
+        judged_row = ranges(judged.pools.starts[number], lengths)
+        docs = [doc for at in number.tolist() for doc in judged.documents[at]]
+        rank = _ranks(self._ids, lists[of_list], docs)
+        there = np.flatnonzero(rank)
+        of_list, judged_row = of_list[there], judged_row[there]
+        row = self.starts[lists[of_list]] + rank[there] - 1
+        return Hits(of_list, judged_row, judged.grades[judged_row], self.numbers[row], row)
+
+    def packed(self, lists: Ints | None = None) -> PackedRows:
+        """Return rows with their ids."""
+        places = range(len(self.names)) if lists is None else lists.tolist()
+        ids = [[*map(str, self._ids[place].tolist())] for place in places]
+        names = [self.names[place] for place in places]
+        return packed(names, ids, self.numbers[: len(names) * self._ids.shape[1]])
 
 
 def _ranks(ids: NDArray[Any], rows: Ints, docs: list[str]) -> Ints:
@@ -160,6 +176,25 @@ def _ranks(ids: NDArray[Any], rows: Ints, docs: list[str]) -> Ints:
         same = ids[rows[some]] == wanted[some, None]
         ranks[some] = np.where(same.any(axis=1), same.argmax(axis=1) + 1, 0)
     return ranks
+
+
+def _is_padded(ids: NDArray[Any]) -> bool:
+    """Return whether a row of integers ends in −1, which stands for no document."""
+    return ids.dtype.kind == "i" and bool((ids[:, -1] == _PADDING).any())
+
+
+def _without_padding(ids: NDArray[Any]) -> list[list[Any]]:
+    """Return the rows of an array as lists, which end before their padding.
+
+    >>> _without_padding(np.array([[7, -1, 8], [7, -1, -1], [-1, -1, -1]]))
+    [[7, -1, 8], [7], []]
+    """
+    rows: list[list[Any]] = ids.tolist()
+    if _is_padded(ids):
+        for row in rows:
+            while row and row[-1] == _PADDING:
+                row.pop()
+    return rows
 
 
 def _is_odd(ids: NDArray[Any]) -> bool:

@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.arrays import read_lists
-from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
-from gainful.inputs.letor import Labels, Predictions, refuse_other_length
-from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
-from gainful.inputs.table_source import Source
 from gainful.matching import array_matching
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import Input
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
+from gainful.rows.arrays import read_lists
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
+from gainful.rows.letor import Labels, Predictions, refuse_other_length
+from gainful.rows.mistaken_ranks import warn_of_ranks_in_arrays
+from gainful.rows.table_source import Source
 
 if TYPE_CHECKING:
-    from gainful.matching.reader import Judgments
+    from gainful.matching.input import Judgments
 
 
 class ListInput(Input):

@@ -3,19 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn
 
-from gainful.inputs.cores import cached_property
-from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
-from gainful.inputs.id_types import IdType
-from gainful.inputs.run_and_judgment_columns import may_be_of_a_run
-from gainful.inputs.spark_frames import (
-    Unread,
-    as_they_are,
-    id_types_on_spark,
-    library,
-    not_on_this_machine,
-    number_column_on_spark,
-)
+from gainful.arithmetic.cores import cached_property
 from gainful.matching.dict_table_conversion import Documents
 from gainful.matching.input import Input
 from gainful.matching.spark.plan import refuse_orders
@@ -24,13 +12,24 @@ from gainful.matching.spark.spark_judgments import (
     documents_on_spark,
     judgments_in_frame,
 )
-from gainful.matching.swapped_inputs import FirstRows
 from gainful.measures.policy import Policy
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
+from gainful.rows.id_types import IdType
+from gainful.rows.mistakes import FirstRows
+from gainful.rows.run_and_judgment_columns import may_be_of_a_run
+from gainful.rows.spark_frames import (
+    Unread,
+    as_they_are,
+    id_types_on_spark,
+    library,
+    not_on_this_machine,
+    number_column_on_spark,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from gainful.matching.reader import Judgments
 
 _SAMPLE = 200  # rows that tell whether judgments and run are in each other's place
 
@@ -69,10 +68,6 @@ class SparkInput(Input):
         """Fetch one query."""
         refuse_orders(policy)
         return documents_on_spark(self._given, self.kind, self._columns, policy, query)
-
-    def lowest_grade(self, judgments: "Judgments") -> float:
-        """Return the lowest grade, which is found when the judgments are checked."""
-        return judgments.on_spark(self.spark).facts().lowest
 
     @cached_property
     def taken_from(self) -> str:

@@ -1,31 +1,51 @@
 """Files of rows, Parquet, data frames and Arrow objects as input: tables that the engine reads."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from math import isfinite
-from typing import TYPE_CHECKING, NoReturn
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from gainful.arithmetic.cores import cached_property
 from gainful.errors import InputError
-from gainful.inputs.clean_text_files import CleanIds, read_clean_ids
-from gainful.inputs.cores import cached_property
-from gainful.inputs.duckdb_engine import Session
-from gainful.inputs.faulty_rows import Fault, Row, rows
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS
-from gainful.inputs.id_types import IdType
-from gainful.inputs.mistaken_ranks import Head, first_rows, warn_of_ranks_in_table
-from gainful.inputs.run_and_judgment_columns import find_rank, may_be_of_a_run
-from gainful.inputs.small_tables import plain_text
-from gainful.inputs.table_source import Source, TextState, ready
-from gainful.matching import clean_text_matching
 from gainful.matching.chunks_to_documents import Chunks
+from gainful.matching.dict_matching import DictRun
 from gainful.matching.input import BadRow, Fetch, Input
+from gainful.matching.match import Numbers, Run, match
 from gainful.matching.matched import Matched
-from gainful.matching.swapped_inputs import FirstRows
+from gainful.matching.rows_under_policy import JudgedRows, judged_in
 from gainful.measures.policy import Policy
+from gainful.rows.clean_text_files import (
+    CleanIds,
+    read_clean_ids,
+    read_clean_rows,
+    work_on_clean_rows,
+)
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.files import LocalFile
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS
+from gainful.rows.id_types import IdType
+from gainful.rows.mistaken_ranks import Head, first_rows, warn_of_ranks_in_table
+from gainful.rows.mistakes import FirstRows
+from gainful.rows.packed_rows import PackedRows
+from gainful.rows.run_and_judgment_columns import find_rank, may_be_of_a_run
+from gainful.rows.table_source import (
+    Source,
+    TextState,
+    plain_text,
+    ready,
+    refuse_beyond_single,
+    refuse_duplicate,
+)
+from gainful.rows.text_formats import Fault, Layout, Row, rows
+from gainful.rows.values_as_numbers import beyond_single
 
 if TYPE_CHECKING:
     from gainful.matching.dict_table_conversion import Documents
-    from gainful.matching.reader import Judgments
+    from gainful.matching.input import Judgments
+
+
+Result = TypeVar("Result")
 
 
 class TableInput(Input):
@@ -45,7 +65,7 @@ class TableInput(Input):
     def refuse_beside(self, judgments: Input, called: str) -> NoReturn:
         """Say of a file of one word on the first line, beside labels, that it begins as no predictions do."""
         if judgments.labels is not None and self._source.file is not None:
-            from gainful.inputs.letor import refuse_first_line
+            from gainful.rows.letor import refuse_first_line
 
             refuse_first_line(self._source.file)
         super().refuse_beside(judgments, called)
@@ -62,8 +82,8 @@ class TableInput(Input):
         if source.layout.assessor:
             return None
         rows = source.plain
-        if rows is None and source.file is not None and self._may_be_clean:
-            rows = plain_text(source.file.path, source.layout)
+        if rows is None and (file := self._clean_file) is not None:
+            rows = plain_text(file.path, source.layout)
         return None if rows is None else rows.documents()
 
     @property
@@ -100,75 +120,52 @@ class TableInput(Input):
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
-        """Match clean texts as arrays, others on the engine; as dicts small tables, bare queries, and chunks in place."""
-        matched = self._match_clean_text(judgments, policy, depth) if chunks is None else None
-        if matched is None and (judgments.has_bare_queries or policy.fold == "in_place"):
-            from gainful.matching import dict_matching
-
-            documents = self.documents(judgments.policy)
-            return dict_matching.match(judgments.documents, documents, policy, depth, chunks)
-        if matched is None:
-            matched = self._match_small(judgments, policy, depth, chunks)
-        if matched is None:
-            # Imported here because arrays of clean texts do not need the engine.
-            from gainful.matching import table_matching
-
-            table, source = judgments.table, self._ready
+        """Match clean texts as arrays, small tables as dicts, and others on the engine."""
+        judged = judgments.rows
+        for run in self._as_runs(judged):
             with self.session.scratch():
-                matched = table_matching.match(self.session, table, source, policy, depth, chunks)
-        return matched
+                matched = match(judged, run, policy, depth, chunks)
+            if matched is not None:
+                return matched
+        raise AssertionError  # the engine reads whatever can be read
 
-    def _match_small(
-        self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
-    ) -> Matched | None:
-        """Match small tables as dicts; None where the engine has to."""
-        judged, returned = judgments.given.small_documents, self.small_documents
-        if judged is None or returned is None:
-            return None
-        from gainful.matching import dict_matching
+    def _as_runs(self, judged: JudgedRows) -> Iterator[Run]:
+        """Yield the rows as those of a clean text, if they may be, and as what they are if they are none."""
+        session, source = self.session, self._source
+        if (file := self._clean_file) is not None:
+            yield _CleanTable(session, source, file.path, source.layout)
+        if (documents := self.small_documents) is not None:
+            yield _SmallTable(session, source, documents, judged)
+        # Imported here because arrays of clean texts do not need the engine.
+        from gainful.matching.engine_rows import EngineRun
 
-        try:
-            return dict_matching.match(judged, returned, policy, depth, chunks)
-        except InputError:
-            return None  # the engine meets the same, and says it with the file and the line
+        yield EngineRun(session, judged, self._ready)
 
-    def _match_clean_text(
-        self, judgments: "Judgments", policy: Policy, depth: int | None
-    ) -> Matched | None:
-        """Match clean texts without the engine; None where it has to."""
-        usual = (policy.unjudged, policy.duplicates, policy.drop_self) == ("zero", "error", "no")
-        if not usual or policy.negative == "unjudged" or not self._may_be_clean or self._held:
-            return None
-        file, judged = self._source.file, judgments.given.clean_judgments
-        if file is None or judged is None:
-            return None
-        layout = self._source.layout
-        found = clean_text_matching.match(judged, file.path, layout, policy, depth)
-        return found if isinstance(found, Matched) else None
+    def judged_rows(self, policy: Policy) -> JudgedRows:
+        """Return clean texts as they are, small tables by their documents, and others as the engine reads them."""
+        if (file := self._clean_file) is not None:
+            rows = read_clean_rows(file.path, self._source.layout)
+            if rows is not None:
+                return judged_in(rows, partial(refuse_duplicate, self._source)).under(policy)
+        if self.small_documents is not None:
+            return super().judged_rows(policy)
+        from gainful.matching.engine_rows import EngineJudgments
+
+        return EngineJudgments(self.session, self._ready).under(policy)
 
     @property
-    def _may_be_clean(self) -> bool:
-        """Whether it is a text of lines, with columns of query and doc, and of the number where there is one."""
-        layout, kind = self._source.layout, self.kind
-        if self._source.file is None or layout.format not in ("trec", "table", "jsonl"):
-            return False
-        plain = not kind.ascending and not layout.assessor
-        return plain and layout.skip == 0 and min(layout.places[:2]) >= 0
-
-    @cached_property
-    def clean_judgments(self) -> "clean_text_matching.CleanJudgments | None":
-        """The judgments of a clean text, read once; None where it is none."""
-        file, layout = self._source.file, self._source.layout
-        if file is None or not self._may_be_clean:
+    def _clean_file(self) -> LocalFile | None:
+        """The file of a text of lines with columns of query and doc, and of the number where there is one."""
+        source, layout = self._source, self._source.layout
+        if self._held or layout.format not in ("trec", "table", "jsonl"):
             return None
-        return clean_text_matching.read_judgments(file.path, layout)
+        plain = not self.kind.ascending and not layout.assessor
+        return source.file if plain and layout.skip == 0 and min(layout.places[:2]) >= 0 else None
 
     def clean_ids(self) -> CleanIds | None:
         """Read the rows of a clean text; None where it is none."""
-        file = self._source.file
-        if file is None or not self._may_be_clean or self._held:
-            return None
-        return read_clean_ids(file.path, self._source.layout)
+        file = self._clean_file
+        return None if file is None else read_clean_ids(file.path, self._source.layout)
 
     def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
         """Read all rows."""
@@ -204,15 +201,6 @@ class TableInput(Input):
         del policy
         return self._ready
 
-    def lowest_grade(self, judgments: "Judgments") -> float:
-        """Return the lowest grade, which the table of the judgments knows."""
-        known = self.small_documents
-        if known is not None:
-            from gainful.matching import dict_matching
-
-            return dict_matching.lowest_grade(known, judgments.policy)
-        return judgments.table.lowest
-
     @cached_property
     def _head(self) -> Head:
         return first_rows(self._source, self.session)
@@ -242,17 +230,71 @@ class TableInput(Input):
             yield row if isinstance(row, Row) else _bad_row(row)
 
 
+class CleanRun(Run):
+    """A run that is a text file, perhaps a clean one."""
+
+    def __init__(self, path: Path, layout: Layout) -> None:
+        self._path, self._layout = path, layout
+
+    def each(
+        self,
+        work: Callable[[PackedRows | Numbers], Result | None],
+        depth: int | None,
+        policy: Policy,
+    ) -> list[Result] | None:
+        """Do something with the queries of a chunk of the file while it is at hand; None if it is not clean."""
+        single = policy.precision == "single"
+        return work_on_clean_rows(self._path, self._layout, work, depth, single=single)
+
+    def refuse_duplicate(self, query: str, doc: str) -> NoReturn:
+        """Say which document stands twice."""
+        raise _again(self._path, query, doc)
+
+    def refuse_beyond_single(self, query: str, doc: str, score: float) -> NoReturn:
+        """Say which score a float32 cannot hold."""
+        raise beyond_single(f"{self._path}, query {query!r}, document {doc!r}", score)
+
+
+def read_judgments(path: Path, layout: Layout) -> JudgedRows | None:
+    """Read judgments; None if the file is not clean."""
+    rows = read_clean_rows(path, layout)
+
+    def refuse_duplicate(query: str, doc: str) -> NoReturn:
+        raise _again(path, query, doc)
+
+    return None if rows is None else judged_in(rows, refuse_duplicate)
+
+
+def _again(path: Path, query: str, doc: str) -> InputError:
+    found = f"document {doc!r} of query {query!r} again"
+    return InputError(str(path), "each document once for a query", found, code="rows.duplicate")
+
+
+class _Table(Run):
+    """A run that tells where in its table something is wrong."""
+
+    def __init__(self, session: Session, source: Source, *given: Any) -> None:
+        super().__init__(*given)
+        self._session, self._source, self.name = session, source, source.name
+
+    def refuse_duplicate(self, query: str, doc: str) -> NoReturn:
+        """Say where a document stands twice."""
+        refuse_duplicate(self._source, query, doc)
+
+    def refuse_beyond_single(self, query: str, doc: str, score: float) -> NoReturn:
+        """Say where a score is that a float32 cannot hold."""
+        refuse_beyond_single(self._session, ready(self._source, self._session))
+        raise beyond_single(f"{self._source.name}, query {query!r}, document {doc!r}", score)
+
+
+class _CleanTable(_Table, CleanRun):
+    """A text, perhaps a clean one."""
+
+
+class _SmallTable(_Table, DictRun):
+    """A small table of which nothing is odd."""
+
+
 def _bad_row(fault: Fault) -> BadRow:
     found = f"expected {fault.expected}, found {fault.found}"
-    is_number = _is_number(fault)
-    return BadRow(fault.line, None, None, found, is_number=is_number, remedy=fault.remedy)
-
-
-def _is_number(fault: Fault) -> bool:
-    """Return whether a fault is a number that is NaN or infinite, rather than none."""
-    if not fault.expected.startswith("a finite number"):
-        return False
-    try:
-        return not isfinite(float(fault.found.strip("'")))
-    except ValueError:
-        return False
+    return BadRow(fault.line, None, None, found, is_number=fault.is_number, remedy=fault.remedy)

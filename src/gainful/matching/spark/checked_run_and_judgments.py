@@ -4,10 +4,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.disjoint_documents import sides_on_spark, warn_of_disjoint_documents
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, RUN
-from gainful.inputs.identifiers import examples
-from gainful.inputs.spark_frames import (
+from gainful.matching.chunks_to_documents import unknown_chunk
+from gainful.matching.spark.plan import RETRIEVED, Keep, Plan, planned, with_document
+from gainful.matching.spark.spark_judgments import SparkJudgments, is_counted
+from gainful.measures.policy import Policy
+from gainful.rows.disjoint_documents import sides_on_spark, warn_of_disjoint_documents
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
+from gainful.rows.identifiers import examples
+from gainful.rows.spark_frames import (
     aggregated,
     as_texts,
     functions,
@@ -15,10 +19,6 @@ from gainful.inputs.spark_frames import (
     refuse_duplicates,
     refuse_values,
 )
-from gainful.matching.chunks_to_documents import unknown_chunk
-from gainful.matching.spark.plan import RETRIEVED, Keep, Plan, planned, with_document
-from gainful.matching.spark.spark_judgments import SparkJudgments, is_counted
-from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -1,29 +1,30 @@
-"""Rows that come query by query, judgments first and then documents by rank → Matched.
+"""Rows that come query by query, judgments first and then documents by rank: numbers for `match`.
 
-Of a query, however large, only this is kept: its judgments, the judged documents that were found,
-and how far it is; and, to see whether a document comes twice, eight bytes for each.
+Of a query, however large, no ids are kept but those of its judgments: of each document its score, and,
+to see whether it comes twice, eight bytes more.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Bools, Floats, Ints
+from gainful.matching.match import Hits, Numbers, match_part
 from gainful.matching.matched import Matched, offsets_of
-from gainful.matching.rank_search import by_rank
-from gainful.matching.sorting import descending_in_blocks
-from gainful.matching.spark.partition_ranks import GrowingColumns, Ranks
+from gainful.matching.ranking import Segments, with_repeats
+from gainful.matching.rows_under_policy import JudgedRows, applied, needs_ids, steps_of
 from gainful.matching.spark.plan import FAULTY, JUDGMENT, PRESENT, RETRIEVED, UNFOLDED, Plan
-from gainful.measures.policy import BY_ID
+from gainful.measures.policy import BY_ID, Policy
+from gainful.rows.packed_rows import PackedRows, packed
 
 Keys = NDArray[np.uint64]
+Part = tuple[NDArray[Any], ...]
 
 _CHUNK, _BYTES = 1 << 16, 1 << 27  # rows, and bytes of them, to look at together
-_BUNCH = 1 << 15  # queries, or judged documents, to measure together
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no two queries move a key alike
+_BUNCH, _DOCUMENTS = 1 << 15, 1 << 20  # queries or judgments, and documents, to measure together
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,8 @@ class Bunch:
     """Some queries, matched.
 
     Attributes:
-        matched: the judged ones.
+        matched: the judged ones; the others are extra.
         shared: (q,) int64, how many documents of each of these were judged and retrieved.
-        extra: ids of the others.
         faulty: whether a row has no ids or no finite number, or a document comes twice.
         suspect: whether a document may come twice, in the run or in the judgments.
         unfolded: whether a chunk has no document.
@@ -42,7 +42,6 @@ class Bunch:
 
     matched: Matched
     shared: Ints
-    extra: list[str]
     faulty: bool
     suspect: bool
     unfolded: bool
@@ -57,8 +56,6 @@ def bunches(batches: Iterable[Any], plan: Plan) -> Iterator[Bunch]:
         if stream.is_full:
             yield stream.take(stream.current)
     if stream.current >= 0:
-        stream.ranks.close()
-        stream.check_last()
         yield stream.take(stream.current + 1)
 
 
@@ -80,19 +77,19 @@ def _together(batches: Iterable[Any]) -> Iterator[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """Judged documents: number of the query, key, id and grade (m,)."""
+    """Judged documents: number of the query, key, id and number (m,)."""
 
     code: Ints
     key: Keys
     docs: Any
-    grade: Floats
+    number: Ints
 
     def chosen(self, rows: Bools) -> "_Judged":
         """Return some of them."""
         import pyarrow as pa
 
         docs = self.docs.filter(pa.array(rows))
-        return _Judged(self.code[rows], self.key[rows], docs, self.grade[rows])
+        return _Judged(self.code[rows], self.key[rows], docs, self.number[rows])
 
     def and_these(self, other: "_Judged") -> "_Judged":
         """Return all of both."""
@@ -102,7 +99,7 @@ class _Judged:
             np.concatenate((self.code, other.code)),
             np.concatenate((self.key, other.key)),
             pa.concat_arrays([self.docs, other.docs]),
-            np.concatenate((self.grade, other.grade)),
+            np.concatenate((self.number, other.number)),
         )
 
     def locate(self, code: Ints, key: Keys, docs: Any) -> Ints:
@@ -134,31 +131,48 @@ class _Judged:
         return found
 
 
-class _Repeats:
-    """Sees whether a key comes twice; those of the query that may go on wait for the rest of it."""
+class _Columns:
+    """Columns that grow in the order of their first, which numbers the queries."""
 
-    def __init__(self) -> None:
-        self.found = False
-        self._code = -1  # the query that may go on
-        self._waiting: list[Keys] = []
+    def __init__(self, *dtypes: type[np.generic]) -> None:
+        self._parts: list[Part] = [tuple(np.empty(0, dtype) for dtype in dtypes)]
+        self.size = 0
 
-    def look(self, code: Ints, key: Keys, current: int) -> None:
-        """Look at the next rows, by ascending number of the query; the last may go on."""
-        if not code.size:
-            return
-        if code[0] != self._code:
-            self.close()
-        ended = np.searchsorted(code, current)
-        if ended:
-            self._waiting.append(key[:ended])
-            self.close()
-        self._code = current
-        self._waiting.append(key[ended:])
+    def add(self, *columns: NDArray[Any]) -> None:
+        """Add rows; those of one query may come in several parts."""
+        if columns[0].size:
+            self._parts.append(columns)
+            self.size += columns[0].size
 
-    def close(self) -> None:
-        """Look at what has ended; no two queries have a key in common, but by chance."""
-        self.found |= _has_repeats(np.concatenate([np.empty(0, np.uint64), *self._waiting]))
-        self._waiting = []
+    def take(self, end: int) -> Part:
+        """Return the rows of all queries before one, and forget them."""
+        columns = tuple(np.concatenate(parts) for parts in zip(*self._parts, strict=True))
+        upto = int(columns[0].searchsorted(end))
+        self._parts, self.size = [tuple(column[:0] for column in columns)], 0
+        self.add(*(column[upto:].copy() for column in columns))
+        return tuple(column[:upto] for column in columns)
+
+
+class _StreamRows(Numbers):
+    """The scores of the documents of some queries, and which of them are judged."""
+
+    has_rows = True
+
+    def __init__(
+        self, names: Sequence[str], counts: Ints, scores: Floats, ids: NDArray[Any], hits: Hits
+    ) -> None:
+        self.names, self.retrieved, self.numbers = names, counts, scores
+        self.starts, self._ids, self._hits = offsets_of(counts), ids, hits
+
+    def find(self, judged: JudgedRows, number: Ints, lists: Ints) -> Hits:
+        """Return the documents that were found as they came."""
+        del judged, number
+        return replace(self._hits, list=lists.searchsorted(self._hits.list))
+
+    def packed(self, lists: Ints | None = None) -> PackedRows:
+        """Return all rows with their ids."""
+        assert lists is None  # noqa: S101 - nobody asks for some
+        return packed(self.names, _split(self._ids, self.starts), self.numbers)
 
 
 class _Stream:
@@ -166,33 +180,40 @@ class _Stream:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.ranks = Ranks(plan.depth, settled=plan.policy.ties in BY_ID)
+        self._steps = steps_of(plan.policy, judgments=True, once=True)
+        # Documents with equal scores come by id. What else the policy asks of a run, Spark has done.
+        ties = "order" if plan.policy.ties in BY_ID else plan.policy.ties
+        self._policy = Policy(ties=ties, unjudged=plan.policy.unjudged)
+        self._with_ids = needs_ids(self._policy, has_rows=True)
         self.current = -1  # the query that may still go on
         self._names: list[str] = []
-        self._taken = 0  # queries that are measured
-        self._pool = GrowingColumns(np.int64, np.float64)
-        self._known = GrowingColumns(np.int64)  # queries with judgments
-        self._awaited = GrowingColumns(np.int64)  # those of them whose documents are sent
-        self._present = GrowingColumns(np.int64)  # queries of the run
-        self._counts = GrowingColumns(np.int64, np.int64)  # what Spark has counted
-        self._lengths = GrowingColumns(np.int64, np.int64)  # what has come
-        self._shared = GrowingColumns(np.int64)
+        self._taken = np.zeros(3, np.int64)  # queries, documents and judgments that are measured
+        self._come = np.zeros(3, np.int64)  # and that have come
+        self._known = _Columns(np.int64)  # queries with judgments
+        self._awaited = _Columns(np.int64)  # those of them whose documents are sent
+        self._present = _Columns(np.int64)  # queries of the run
+        self._counts = _Columns(np.int64, np.int64)  # how many documents Spark has counted
+        self._keys = _Columns(np.int64, np.uint64)  # of all judgments
+        self._judgments = _Columns(np.int64, np.float64, np.object_)  # that count: grades and ids
+        self._scores = _Columns(np.int64, np.float64)  # of the documents
+        self._doc_keys = _Columns(np.int64, np.uint64)  # unless each is certain to come once
+        self._ids = _Columns(np.int64, np.object_)  # if they are needed
+        self._hits = _Columns(np.int64, np.int64, np.int64)  # numbers of documents and judgments
         self._judged: _Judged | None = None  # of the current query
-        self._repeats = _Repeats(), _Repeats()  # among the judgments, and among the documents
         self._faulty = self._unfolded = self._fractional = False
 
     @property
     def is_full(self) -> bool:
         """Whether enough queries have come to an end to measure them."""
-        ended = self.current - self._taken
-        return ended > 0 and max(ended, self.ranks.found.size, self._pool.size) >= _BUNCH
+        ended = self.current - self._taken[0]
+        many = max(ended, self._judgments.size) >= _BUNCH or self._scores.size >= _DOCUMENTS
+        return bool(ended > 0 and many)
 
     def feed(self, rows: Any) -> None:
         """Take the next rows."""
-        queries, docs = _column(rows, "query"), _column(rows, "doc")
-        kind, ids = _column(rows, "kind").to_numpy(), _column(rows, "id").to_numpy()
-        code = self._numbered(queries)
-        key = ids.view(np.uint64) + code.astype(np.uint64) * _MIX
+        docs, kind = _column(rows, "doc"), _column(rows, "kind").to_numpy()
+        key = _column(rows, "id").to_numpy().view(np.uint64)
+        code = self._numbered(_column(rows, "query"))
         self._faulty |= bool((kind == FAULTY).any())
         self._known.add(_distinct(code[kind <= JUDGMENT]))
         self._awaited.add(_distinct(code[kind == JUDGMENT]))
@@ -200,21 +221,12 @@ class _Stream:
         if self.plan.cut:
             counted = kind == PRESENT
             self._counts.add(code[counted], _numbers(rows, "value", counted).astype(np.int64))
-        judged = self._judged_in(rows, code, key, queries, docs, kind)
+        judged = self._judged_in(rows, code, key, docs, kind)
         unfolded = code[kind == UNFOLDED]
         if unfolded.size:
             self._unfolded |= bool(np.isin(unfolded, judged.code).any())
-        listed = kind == RETRIEVED
-        self._rank(
-            judged,
-            code[listed],
-            key[listed],
-            _numbers(rows, "score", listed),
-            _chosen(docs, listed),
-        )
+        self._list(judged, rows, code, key, docs, kind == RETRIEVED)
         self._judged = judged.chosen(judged.code == self.current)
-        if self.ranks.code != self.current:
-            self.ranks.close()
 
     def _numbered(self, queries: Any) -> Ints:
         """Return the number (n,) of the query of each row, and note the names of new ones."""
@@ -229,130 +241,108 @@ class _Stream:
         return code
 
     def _judged_in(
-        self, rows: Any, code: Ints, key: Keys, queries: Any, docs: Any, kind: NDArray[np.int8]
+        self, rows: Any, code: Ints, key: Keys, docs: Any, kind: NDArray[np.int8]
     ) -> _Judged:
         """Return the judgments that the rows have, and those that the first query has already."""
         chosen = kind == JUDGMENT
-        self._repeats[0].look(code[chosen], key[chosen], self.current)
-        if self.plan.policy.drop_self == "yes":
-            chosen &= ~_equal(queries, docs)
-        if self.plan.policy.negative == "unjudged":
-            chosen[chosen] = _numbers(rows, "value", chosen) >= 0
-        grade = _numbers(rows, "value", chosen) + 0.0
-        found = _Judged(code[chosen], key[chosen], _chosen(docs, chosen), grade)
-        self._pool.add(found.code, found.grade)
-        return found if self._judged is None else self._judged.and_these(found)
+        code, key, docs = code[chosen], key[chosen], _chosen(docs, chosen)
+        self._keys.add(code, key)
+        grade, ids = _numbers(rows, "value", chosen), _objects(docs)
+        if self._steps and code.size:
+            starts = np.flatnonzero(np.append([True], code[1:] != code[:-1]))
+            names = [self._names[at] for at in (code[starts] - self._taken[0]).tolist()]
+            every = packed(names, _split(ids, np.append(starts, code.size)), grade)
+            left = applied(every, self._steps, self.plan.policy)
+            kept = every.docs.searchsorted(left.docs)  # where ids stand tells the rows
+            code, key, grade, ids = code[kept], key[kept], grade[kept], ids[kept]
+            docs = docs.take(_indices(kept))
+        number = self._come[2] + np.arange(code.size)
+        self._come[2] += code.size
+        self._judgments.add(code, grade, ids)
+        judged = _Judged(code, key, docs, number)
+        return judged if self._judged is None else self._judged.and_these(judged)
 
-    def _rank(self, judged: _Judged, code: Ints, key: Keys, score: Floats, docs: Any) -> None:
+    def _list(
+        self, judged: _Judged, rows: Any, code: Ints, key: Keys, docs: Any, listed: Bools
+    ) -> None:
+        """Take the documents of a run."""
+        score, code, key, docs = (
+            _numbers(rows, "score", listed),
+            code[listed],
+            key[listed],
+            _chosen(docs, listed),
+        )
         self._fractional |= bool((score != np.floor(score)).any())
-        if not self.plan.once:
-            self._repeats[1].look(code, key, self.current)
-        owners, lengths = np.unique(code, return_counts=True)
-        self._lengths.add(owners, lengths)
         place = judged.locate(code, key, docs)
-        wanted = place >= 0
-        self._shared.add(code[wanted])
-        grade = judged.grade[place[wanted]]
-        unjudged = self.plan.policy.unjudged
-        if unjudged == "condense":
-            code, score, wanted = code[wanted], score[wanted], np.ones(grade.size, np.bool_)
-        elif isinstance(unjudged, float):
-            grades = np.full(code.size, unjudged + 0.0)
-            grades[wanted] = grade
-            self._pool.add(code[~wanted], grades[~wanted])
-            wanted, grade = np.ones(code.size, np.bool_), grades
-        self.ranks.add(code, score, wanted, grade)
-
-    def check_last(self) -> None:
-        """See whether a document of the query that has ended comes twice."""
-        for repeats in self._repeats:
-            repeats.close()
+        self._scores.add(code, score)
+        if not self.plan.once:
+            self._doc_keys.add(code, key)
+        if self._with_ids:
+            self._ids.add(code, _objects(docs))
+        row = np.flatnonzero(place >= 0)
+        self._hits.add(code[row], self._come[1] + row, judged.number[place[row]])
+        self._come[1] += code.size
 
     def take(self, end: int) -> Bunch:
         """Match the queries before one, and forget them."""
-        start, count = self._taken, end - self._taken
+        start, first_doc, first_judgment = self._taken.tolist()
+        count = end - start
         names, self._names = self._names[:count], self._names[count:]
-        self._taken = end
-        (known,), (present,) = self._known.take(end), self._present.take(end)
-        (awaited,) = self._awaited.take(end)
-        is_known, is_present = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-        is_known[known - start] = True
-        is_present[present - start] = True
-        local = np.cumsum(is_known) - 1  # number of a query among the judged
-
-        def summed(part: tuple[NDArray[Any], ...]) -> Ints:
-            codes, *numbers = part
-            weights = numbers[0] if numbers else None
-            return np.bincount(codes - start, weights, count)[is_known].astype(np.int64)
-
-        lengths, shared = summed(self._lengths.take(end)), summed(self._shared.take(end))
+        is_known, is_awaited, is_present = (
+            np.isin(np.arange(start, end), columns.take(end)[0])
+            for columns in (self._known, self._awaited, self._present)
+        )
+        code, score = self._scores.take(end)
+        (_, key), (_, ids) = self._doc_keys.take(end), self._ids.take(end)
+        judged_code, grade, judged_ids = self._judgments.take(end)
+        key_code, judged_key = self._keys.take(end)
+        hit_code, row, judgment = self._hits.take(end)
+        self._taken += count, code.size, judged_code.size
+        row, judgment = row - first_doc, judgment - first_judgment
+        listed, judged_counts, key_counts = (
+            np.bincount(codes - start, minlength=count) for codes in (code, judged_code, key_code)
+        )
+        lengths = listed
         if self.plan.cut:
-            come, lengths = lengths, summed(self._counts.take(end))
+            counted, numbers = self._counts.take(end)
+            lengths = np.bincount(counted - start, numbers, count).astype(np.int64)
             # So many reach the edge, unless the rows were others when it was found.
             fewest = np.minimum(lengths, self.plan.depth or 0)
-            self._faulty |= bool((come < fewest)[local[awaited - start]].any())
-        code, first, last, rank, grade = self.ranks.found.take(end)
-        edge, edge_last = self.ranks.edges.take(end)
-        pool_code, pool = self._pool.take(end)
-        # With a grade for the unjudged, the documents of other queries were ranked, too.
-        mine, mine_too, mine_as_well = (
-            is_known[codes - start] for codes in (code, edge, pool_code)
+            self._faulty |= bool((listed < fewest)[is_awaited].any())
+        suspect = not self.plan.once and _has_repeats(key, listed)
+        suspect |= _has_repeats(judged_key, key_counts)
+        starts = offsets_of(judged_counts[is_known])
+        judged = JudgedRows(
+            [name for name, known in zip(names, is_known.tolist(), strict=True) if known],
+            starts,
+            grade,
+            documents=_split(judged_ids, starts),
         )
-        retrieved = shared if self.plan.policy.unjudged == "condense" else lengths
-        seen = retrieved.copy()
-        seen[local[edge[mine_too] - start]] = edge_last[mine_too]
-        found = local[code[mine] - start], first[mine], last[mine], rank[mine], grade[mine]
-        unjudged = lengths - shared
-        if self.plan.depth is not None:
-            near = found[1] <= self.plan.depth
-            unjudged = seen - np.bincount(found[0][near], minlength=seen.size)
-        matched = self._matched(
-            tuple(name for name, judged in zip(names, is_known.tolist(), strict=True) if judged),
-            found,
-            (local[pool_code[mine_as_well] - start], pool[mine_as_well]),
-            retrieved=retrieved,
-            seen=seen,
-            unjudged=unjudged,
-            missing=~is_present[is_known],
-        )
-        extra = [names[place] for place in np.flatnonzero(is_present & ~is_known)]
-        suspect = any(repeats.found for repeats in self._repeats)
+        place = np.cumsum(is_present) - 1
+        hits = Hits(place[hit_code - start], judgment, judged.grades[judgment], score[row], row)
+        present = [name for name, there in zip(names, is_present.tolist(), strict=True) if there]
+        rows = _StreamRows(present, listed[is_present], score, ids, hits)
+        rows.retrieved = lengths[is_present]
+        matched, shared = match_part(judged, rows, self._policy, self.plan.depth)
+        matched = replace(matched, lowest_grade=self.plan.lowest)
         flags = self._faulty, suspect, self._unfolded, self._fractional
         self._faulty = self._unfolded = self._fractional = False
-        for repeats in self._repeats:
-            repeats.found = False
-        return Bunch(matched, shared, extra, *flags)
-
-    def _matched(
-        self,
-        queries: tuple[str, ...],
-        found: tuple[Any, ...],
-        pool: tuple[Ints, Floats],
-        **counts: Any,
-    ) -> Matched:
-        """Put the rows together in their canonical order."""
-        code, first, last, rank, grade = found
-        if self.plan.depth is not None:
-            code, first, last, rank, grade = (column[rank <= self.plan.depth] for column in found)
-        order = by_rank(code, rank, grade)
-        by_query = np.argsort(pool[0], kind="stable")
-        return Matched(
-            queries=queries,
-            offsets=offsets_of(np.bincount(code, minlength=len(queries))),
-            rank_first=first[order],
-            rank_last=last[order],
-            rank=rank[order],
-            grade=grade[order],
-            pool_offsets=offsets_of(np.bincount(pool[0], minlength=len(queries))),
-            pool_grades=descending_in_blocks(pool[0][by_query], pool[1][by_query]),
-            lowest_grade=self.plan.lowest,
-            **counts,
-        )
+        return Bunch(matched, shared, *flags)
 
 
-def _has_repeats(keys: Keys) -> bool:
-    ordered = np.sort(keys)
-    return bool((ordered[1:] == ordered[:-1]).any())
+def _has_repeats(keys: Keys, lengths: Ints) -> bool:
+    return bool(with_repeats(keys, Segments(offsets_of(lengths)[:-1], lengths)).size)
+
+
+def _split(ids: NDArray[Any], starts: Ints) -> list[list[str]]:
+    """Return the ids of each query."""
+    return [some.tolist() for some in np.split(ids, starts[1:-1])] if starts.size > 1 else []
+
+
+def _objects(docs: Any) -> NDArray[np.object_]:
+    ids = np.empty(len(docs), np.object_)
+    ids[:] = docs.to_pylist()  # to_numpy would import pandas
+    return ids
 
 
 def _distinct(codes: Ints) -> Ints:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import PolicyError
-from gainful.inputs.spark_frames import Awaited, aggregated, by_query, functions, is_faulty
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.spark.spark_judgments import SparkJudgments
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
+from gainful.rows.spark_frames import Awaited, aggregated, by_query, functions, is_faulty
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.grades_scores_or_ranks import JUDGMENTS, Kind
-from gainful.inputs.spark_frames import (
+from gainful.matching.dict_matching import judged_of, queries_of
+from gainful.matching.dict_table_conversion import Documents, columns_of
+from gainful.matching.matched import MARK, marks_in
+from gainful.measures.policy import Policy
+from gainful.message_texts import shown
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
+from gainful.rows.spark_frames import (
     Awaited,
     Unread,
     aggregated,
@@ -20,11 +25,6 @@ from gainful.inputs.spark_frames import (
     refuse_values,
     without_pandas,
 )
-from gainful.matching.dict_matching import judged_of, queries_of
-from gainful.matching.dict_table_conversion import Documents, columns_of
-from gainful.matching.minus_one_marks import MARK, marks_in
-from gainful.measures.policy import Policy
-from gainful.message_texts import shown
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

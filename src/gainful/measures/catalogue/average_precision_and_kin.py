@@ -1,4 +1,4 @@
-"""Where the relevant documents stand: average precision and its kin."""
+"""Average precision and other measures of where the relevant documents rank."""
 
 from gainful.measures.catalogue.cumulated_gain import TREC_EVAL_CUTOFFS
 from gainful.measures.measure_family import GEOMETRIC, NEVER, SHARE, Example, Family, Spelling
@@ -14,7 +14,8 @@ FAMILIES = (
         title="Average precision",
         definition=(
             "AP@k = (1/R) Σ P@i over the ranks i ≤ k of the relevant documents. The denominator "
-            "is R, the number of all relevant documents, or min(k, R), or F, the number of those found"
+            "is R, the number of relevant documents; alternatively min(k, R), or F, the number of relevant "
+            "documents found"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -31,7 +32,7 @@ FAMILIES = (
         name="GMAP",
         title="Geometric mean average precision",
         definition=(
-            "GMAP = the geometric mean of AP over the queries, where values below the floor count as "
+            "GMAP = the geometric mean of AP over the queries, with values below the floor raised to "
             "the floor. The value of a query is its AP"
         ),
         range="the floor to 1",
@@ -48,7 +49,7 @@ FAMILIES = (
         name="RR",
         title="Reciprocal rank",
         definition=(
-            "RR@k = 1 / the rank of the first relevant document; 0 if there is none down to k. "
+            "RR@k = 1 / the rank of the first relevant document; 0 if no relevant document is in the top k. "
             "Its mean over the queries is known as MRR"
         ),
         range="0 to 1",
@@ -65,8 +66,8 @@ FAMILIES = (
         title="R-precision",
         definition=(
             "Rprec = the precision of the first R documents, where R is the number of relevant "
-            "documents. With mult=m, it is that of the first ⌊m·R + 0.9⌋, m·R rounded up as "
-            "trec_eval does"
+            "documents. With mult=m, the precision of the first ⌊m·R + 0.9⌋ documents, which is m·R "
+            "rounded up as in trec_eval"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -85,9 +86,9 @@ FAMILIES = (
         name="iprec",
         title="Interpolated precision at a recall",
         definition=(
-            "iprec(recall=r) = the highest P@i at any rank i down to which ⌊r·R + 0.9⌋ relevant "
-            "documents or more are found. It is 0 if so many never are. ⌊r·R + 0.9⌋ is r·R rounded up "
-            "as trec_eval 9 does"
+            "iprec(recall=r) = the highest P@i over all ranks i by which at least ⌊r·R + 0.9⌋ relevant "
+            "documents are found; 0 if the list never reaches that many. ⌊r·R + 0.9⌋ is r·R rounded up "
+            "as in trec_eval 9"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -118,9 +119,9 @@ FAMILIES = (
         name="bpref",
         title="Binary preference",
         definition=(
-            "bpref = (1/R) Σ (1 − min(n, R)/min(N, R)) over the relevant documents retrieved. Of "
-            "the N documents judged not relevant, n stand above it; its term is 1 where n = 0. A "
-            "negative grade marks a document that was not judged"
+            "bpref = (1/R) Σ (1 − min(n, R)/min(N, R)) over the relevant documents retrieved. N is the "
+            "number of documents judged not relevant, and n of them rank above the relevant document; its term "
+            "is 1 if n = 0. A negative grade marks a document as unjudged"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -135,8 +136,8 @@ FAMILIES = (
         name="GMbpref",
         title="Geometric mean binary preference",
         definition=(
-            "GMbpref = the geometric mean of bpref over the queries, where values below the floor "
-            "count as the floor. The value of a query is its bpref"
+            "GMbpref = the geometric mean of bpref over the queries, with values below the floor "
+            "raised to the floor. The value of a query is its bpref"
         ),
         range="the floor to 1",
         ends=SHARE,
@@ -154,9 +155,9 @@ FAMILIES = (
         title="Inferred average precision",
         definition=(
             "infAP = (1/R) Σ (1/i + (b/i)·(r+ε)/(r+n+2ε)) over the relevant documents retrieved at "
-            "rank i; ε = 0.00001. Of the documents above, r are relevant, n judged not relevant and "
-            "b in the pool. A negative grade marks one in the pool that was not judged. A term at rank "
-            "1 is 1"
+            "rank i; ε = 0.00001. Of the documents above rank i, r are relevant, n were judged not relevant and "
+            "b are in the pool. A negative grade marks a document that is in the pool but unjudged. A term at "
+            "rank 1 is 1"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -174,7 +175,7 @@ FAMILIES = (
         name="yaap",
         title="Yet another average precision",
         definition=(
-            "yaap = ln((1+s) / (1+R−s)), s the sum of P@i over the ranks i of the relevant "
+            "yaap = ln((1+s) / (1+R−s)), where s is the sum of P@i over the ranks i of the relevant "
             "documents"
         ),
         range="−ln(1+R) to ln(1+R)",

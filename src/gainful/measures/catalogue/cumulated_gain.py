@@ -1,4 +1,4 @@
-"""Cumulated gain: CG, DCG, their ideal, nDCG, and the forms that average or scale it."""
+"""Cumulated gain: CG, DCG, IDCG, nDCG, and variants that average or scale it."""
 
 from gainful.measures.measure_family import ALWAYS, AMOUNT, NEVER, SHARE, Example, Family, Spelling
 from gainful.measures.parameters import BASE, DEPTH, DISCOUNT, GAIN, IDEAL, NORM, REL, SCALE
@@ -47,11 +47,11 @@ FAMILIES = (
         name="IDCG",
         title="Ideal discounted cumulated gain",
         definition=(
-            "IDCG@k = the DCG@k of the ideal. The ideal has all judged documents of the query, "
-            "retrieved or not, by gain descending, cut at k, without negative gains. The parameters "
-            "ideal and depth change that"
+            "IDCG@k = the DCG@k of the ideal list: all judged documents of the query, "
+            "retrieved or not, by descending gain, without negative gains, cut at k. The parameters "
+            "ideal and depth change which documents it contains and where it is cut"
         ),
-        range="0 or more; any real number under the policy negative=both, which leaves none out",
+        range="0 or more; any real number under the policy negative=both, which keeps negative gains",
         ends=AMOUNT,
         citation=_CUMULATED,
         example=Example("IDCG@6", _LIST, "the DCG@6 of 3,3,3,2,2,2", "8.740", also=(3, 2)),
@@ -64,8 +64,8 @@ FAMILIES = (
         title="Normalised discounted cumulated gain",
         definition="nDCG@k = DCG@k / IDCG@k, with the same ideal and depth; 1 for a perfect order",
         range=(
-            "at most 1, except under the policy negative=both, and where absent documents have a gain "
-            "that the ideal lacks. 0 or more without negative grades, and with norm=minmax"
+            "at most 1, except under the policy negative=both, or if unfilled ranks have a gain "
+            "that the ideal lacks. 0 or more without negative grades, or with norm=minmax"
         ),
         ends=SHARE,
         citation=f"{_CUMULATED}; {_LOG_DISCOUNT}",
@@ -82,8 +82,9 @@ FAMILIES = (
         name="nDCGrel",
         title="nDCG averaged over the relevant documents",
         definition=(
-            "nDCGrel = the mean of nDCG@r over all documents with a positive gain, each at its rank r. "
-            "For one that was not retrieved, it is the DCG of the whole list over the whole ideal"
+            "nDCGrel = the mean of nDCG@r over all documents with a positive gain, where r is the rank of the "
+            "document. A document that was not retrieved counts with the DCG of the whole list over the IDCG "
+            "of the whole ideal"
         ),
         range="0 to 1 without negative grades",
         ends=SHARE,
@@ -98,10 +99,10 @@ FAMILIES = (
         name="RnDCG",
         title="nDCG averaged at the ranks where the ideal changes",
         definition=(
-            "RnDCG = the mean of nDCG@r at the ranks r where the gain of the ideal falls. It falls "
-            "after all documents of the highest gain, after those and the next, and so on down to "
-            "the last positive gain. The whole list counts as well where it goes two ranks deeper "
-            "than that. A query without a relevant document has none"
+            "RnDCG = the mean of nDCG@r over the ranks r where the gain of the ideal falls: after the "
+            "last document with the highest gain, after the last one with the second-highest, and so on "
+            "down to the last positive gain. If the list is at least two ranks longer than that, the nDCG of "
+            "the whole list is included. Undefined for a query without a relevant document"
         ),
         range="0 to 1 without negative grades",
         ends=SHARE,
@@ -116,8 +117,8 @@ FAMILIES = (
         name="G",
         title="Normalised gain",
         definition=(
-            "G = Σ_i g_i / log2(2 + c_i − s_i) / Σ_j ideal_j. Here s_i is the gain down to rank i, and "
-            "c_i what the ideal has gained there, each rank at least 1"
+            "G = Σ_i g_i / log2(2 + c_i − s_i) / Σ_j ideal_j. Here s_i is the gain of the list down to rank i, "
+            "and c_i that of the ideal, in which each rank counts at least 1"
         ),
         range="0 to 1 without negative grades",
         ends=SHARE,
@@ -131,8 +132,8 @@ FAMILIES = (
         name="binG",
         title="Normalised gain of relevant documents",
         definition=(
-            "binG = (1/R) Σ 1/log2(2 + n) over the relevant documents retrieved, n the number of "
-            "others above it"
+            "binG = (1/R) Σ 1/log2(2 + n) over the relevant documents retrieved, where n is the number of "
+            "other documents above the relevant one"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -146,8 +147,8 @@ FAMILIES = (
         name="SDCG",
         title="Scaled discounted cumulated gain",
         definition=(
-            "SDCG@k = Σ_{i=1..k} w_i/log2(i+1) / Σ_{i=1..k} 1/log2(i+1). Here w_i is what the document "
-            "at rank i is worth. The DCG is divided by that of k documents that are each worth 1"
+            "SDCG@k = Σ_{i=1..k} w_i/log2(i+1) / Σ_{i=1..k} 1/log2(i+1). Here w_i is the worth of the document "
+            "at rank i. The denominator is the DCG of k documents that are each worth 1"
         ),
         range="0 to 1",
         ends=SHARE,

@@ -1,4 +1,4 @@
-"""What is in the list, whatever its order: precision, recall, and counts."""
+"""Measures that ignore order within the list: precision, recall and counts."""
 
 import math
 
@@ -20,7 +20,7 @@ _BINARY = (1, 0, 1)
 
 
 def _root(written: str) -> str:
-    """Return the root of a number, or what is written if it has none, for the parameter to refuse."""
+    """Return the square root of a number, or the text unchanged if it has none; the parameter then rejects it."""
     try:
         return repr(math.sqrt(float(written)))
     except ValueError:
@@ -32,7 +32,7 @@ FAMILIES = (
         name="P",
         title="Precision",
         definition=(
-            "P@k = the number of relevant documents among the first k, divided by k, also where "
+            "P@k = the number of relevant documents among the first k, divided by k, even if "
             "the list is shorter. Without a cutoff, k is the length of the list"
         ),
         range="0 to 1",
@@ -46,8 +46,8 @@ FAMILIES = (
         name="R",
         title="Recall",
         definition=(
-            "R@k = the number of relevant documents among the first k, divided by R, the number "
-            "of all relevant documents"
+            "R@k = the number of relevant documents among the first k, divided by R, the total number "
+            "of relevant documents"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -84,8 +84,8 @@ FAMILIES = (
         name="RelP",
         title="Relative precision",
         definition=(
-            "RelP@k = the number of relevant documents among the first k, divided by the most "
-            "there could be, min(k, R)"
+            "RelP@k = the number of relevant documents among the first k, divided by the highest "
+            "possible number, min(k, R)"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -131,8 +131,8 @@ FAMILIES = (
         name="Utility",
         title="Linear utility",
         definition=(
-            "Utility = a·(relevant and retrieved) + b·(other and retrieved) + c·(relevant, not "
-            "retrieved) + d·(other, not retrieved)"
+            "Utility = a·(relevant, retrieved) + b·(other, retrieved) + c·(relevant, not "
+            "retrieved) + d·(other, not retrieved), where each bracket is a number of documents"
         ),
         range="any real number",
         citation=("D. Hull and S. Robertson, The TREC-8 filtering track final report, TREC 1999"),
@@ -146,8 +146,8 @@ FAMILIES = (
         title="Share of judged documents",
         definition=(
             "Judged@k = the number of judged documents among the first k, divided by k, or by the "
-            "length of a shorter list. A negative grade is a judgment, unless the policy negative "
-            "says otherwise"
+            "length of the list if it is shorter. A negative grade counts as a judgment, except under the "
+            "policy negative=unjudged"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -160,8 +160,8 @@ FAMILIES = (
         title="Unjudged documents at a cutoff",
         definition=(
             "Unjudged@k = the number of documents among the first k without a judgment, divided "
-            "by k, also where the list is shorter. A negative grade is a judgment, unless the "
-            "policy negative says otherwise"
+            "by k, even if the list is shorter. A negative grade counts as a judgment, except under the "
+            "policy negative=unjudged"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -173,11 +173,11 @@ FAMILIES = (
     ),
     Family(
         name="UnjudgedMass",
-        title="Share of the discount at unjudged documents",
+        title="Share of the discount on unjudged documents",
         definition=(
             "UnjudgedMass@k = Σ d_i over the ranks i ≤ k of documents without a judgment / Σ d_i over "
-            "all ranks i ≤ k of the list. It says how much of a DCG is not known. A negative grade is "
-            "a judgment, unless the policy negative says otherwise"
+            "all ranks i ≤ k of the list: the share of the DCG that is unknown. A negative grade counts as "
+            "a judgment, except under the policy negative=unjudged"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -204,7 +204,7 @@ FAMILIES = (
     Family(
         name="NumRet",
         title="Number of documents retrieved",
-        definition="NumRet@k = how many documents the list has, at most k, summed over the queries",
+        definition="NumRet@k = the number of documents in the list, at most k, summed over the queries",
         range="0 or more",
         ends=AMOUNT,
         citation=_TREC_EVAL,
@@ -246,7 +246,7 @@ FAMILIES = (
         name="NumNonrelRet",
         title="Number of documents retrieved that were judged not relevant",
         definition=(
-            "NumNonrelRet@k = the number of documents among the first k with a grade from 0 up "
+            "NumNonrelRet@k = the number of documents among the first k with a grade of at least 0 "
             "that are not relevant, summed over the queries"
         ),
         range="0 or more",

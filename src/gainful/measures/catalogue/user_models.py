@@ -34,7 +34,7 @@ _INSQ = (
 
 
 def _decimals(written: str) -> str:
-    """Read what ranx writes after a point: rbp.95 is p=0.95."""
+    """Read the digits that ranx writes after a point: rbp.95 is p=0.95."""
     return f"0.{written}" if written.isdecimal() else written
 
 
@@ -43,8 +43,8 @@ FAMILIES = (
         name="ERR",
         title="Expected reciprocal rank",
         definition=(
-            "ERR@k = Σ_{i=1..k} (1/i)·s_i·Π_{j<i} (1 − s_j), s = (2^g − 1) / 2^max the chance that "
-            "a document of grade g satisfies"
+            "ERR@k = Σ_{i=1..k} (1/i)·s_i·Π_{j<i} (1 − s_j), where s = (2^g − 1) / 2^max is the probability "
+            "that a document with grade g satisfies the user"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -56,7 +56,7 @@ FAMILIES = (
     Family(
         name="nERR",
         title="Normalised expected reciprocal rank",
-        definition="nERR@k = ERR@k / the ERR@k of all judged documents by grade descending",
+        definition="nERR@k = ERR@k / the ERR@k of all judged documents by descending grade",
         range="0 to 1",
         ends=SHARE,
         citation=_ERR,
@@ -68,8 +68,8 @@ FAMILIES = (
         name="RBP",
         title="Rank-biased precision",
         definition=(
-            "RBP@k = (1−p) Σ_{i=1..k} w_i·p^(i−1), w_i what the document at rank i is worth, from "
-            "0 to 1"
+            "RBP@k = (1−p) Σ_{i=1..k} w_i·p^(i−1), where w_i, from 0 to 1, is the worth of the document "
+            "at rank i"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -83,8 +83,8 @@ FAMILIES = (
         title="Residual of rank-biased precision",
         definition=(
             "RBPres@k = (1−p) Σ p^(i−1) over the ranks i ≤ k of documents without a judgment, plus "
-            "p^n for what follows the n documents seen. It says how much higher RBP could be. A "
-            "negative grade is a judgment, unless the policy negative says otherwise"
+            "p^n for the documents after the n in the list. RBP could be that much higher. A "
+            "negative grade counts as a judgment, except under the policy negative=unjudged"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -98,9 +98,9 @@ FAMILIES = (
         title="Q-measure",
         definition=(
             "Q@k = (1/R) Σ (c_i + β·s_i) / (i + β·t_i) over the ranks i ≤ k of documents with a "
-            "positive gain. Down to rank i there are c_i of them; s_i is the sum of their gains, and "
-            "t_i that of the ideal. The denominator is R, how many documents have a positive gain, "
-            "or min(k, R)"
+            "positive gain. Down to rank i, c_i documents have a positive gain, s_i is the sum of their gains, "
+            "and t_i is that sum in the ideal. The denominator is R, the number of documents with a positive "
+            "gain, or min(k, R)"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -136,9 +136,9 @@ FAMILIES = (
         name="INST",
         title="Expected rate of gain of a user who adapts",
         definition=(
-            "INST = Σ w_i·W(i). The user goes on from rank i with chance ((i+T+T_i−1)/(i+T+T_i))². "
-            "T is the gain looked for, and T_i what of it is still lacking after rank i. W(i) is the "
-            "share of attention that rank i gets, over an endless list"
+            "INST = Σ w_i·W(i). The user continues from rank i with probability ((i+T+T_i−1)/(i+T+T_i))². "
+            "T is the gain that the user is looking for, and T_i the part still lacking after rank i. W(i) is "
+            "the share of attention that rank i gets in an endless list"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -151,8 +151,8 @@ FAMILIES = (
         name="INSQ",
         title="Expected rate of gain of a user with a goal",
         definition=(
-            "INSQ = Σ w_i·W(i), W(i) proportional to 1/(i+2T−1)² over an endless list, T the gain "
-            "looked for"
+            "INSQ = Σ w_i·W(i), where W(i) is proportional to 1/(i+2T−1)² over an endless list, and T is the "
+            "gain that the user is looking for"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -165,8 +165,8 @@ FAMILIES = (
         name="BPM",
         title="Bejeweled player model",
         definition=(
-            "BPM = the mean worth of the documents down to the rank where the user stops. That is "
-            "where a total worth of T is reached, or rank K if it comes first"
+            "BPM = the mean worth of the documents down to the rank where the user stops: where the "
+            "total worth reaches T, or at rank K if that comes first"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -179,9 +179,9 @@ FAMILIES = (
         name="Compat",
         title="Compatibility with an ideal list",
         definition=(
-            "Compat = RBO(list, ideal) / RBO(ideal, ideal), RBO = Σ_{i=1..1000} p^(i−1)·(documents "
-            "that both have down to rank i)/i. The ideal holds all documents with a positive grade, "
-            "best first; those of one grade are in the order of the list"
+            "Compat = RBO(list, ideal) / RBO(ideal, ideal), where RBO = Σ_{i=1..1000} p^(i−1)·(documents "
+            "that both have down to rank i)/i. The ideal contains all documents with a positive grade, "
+            "best first; documents with equal grades are in the order of the list"
         ),
         range="0 to 1",
         ends=SHARE,

@@ -53,9 +53,8 @@ def page(payload: Mapping[str, Any], packed: Packed | None = None) -> str:
         InputError: the payload is of another format, or holds what JSON cannot.
         MissingDependencyError: without the packages that `gainful[report]` installs.
     """
-    found = payload.get("format")
-    if found != FORMAT:
-        raise InputError("report", f"a payload of format {FORMAT}", shown(found))
+    if (version := payload.get("format")) != FORMAT:
+        raise InputError("report", f"a payload of format {FORMAT}", shown(version))
     if packed is None:
         packed = pack(payload["details"].items())
     rest = {name: value for name, value in payload.items() if name != "details"}
@@ -72,7 +71,7 @@ def page(payload: Mapping[str, Any], packed: Packed | None = None) -> str:
     )
 
 
-def _data(payload: Mapping[str, Any]) -> str:
+def _data(payload: Mapping[str, object]) -> str:
     r"""Write JSON that stays what it is inside a `script` element, whatever the texts are.
 
     >>> _data({"id": "</script><b>&"})

@@ -1,0 +1,1 @@
+"""Runs side by side and up close: comparison, explanation, fusion, checks, similarity, power."""

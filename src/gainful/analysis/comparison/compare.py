@@ -1,0 +1,418 @@
+"""`compare` and `compare_scores`: which differences between runs are real."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import Unpack, cast
+
+import numpy as np
+
+from gainful import arguments
+from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
+from gainful.analysis.comparison.comparison_result import Checks
+from gainful.analysis.comparison.differences import differences, pairs_of
+from gainful.analysis.comparison.paired_scores import (
+    Paired,
+    UnjudgedShares,
+    pair,
+    refuse_unknown_system,
+)
+from gainful.analysis.comparison.score_columns import (
+    column_of_baseline,
+    column_of_scores,
+    columns_of_tables,
+    measure_of,
+    values_of_baseline,
+)
+from gainful.analysis.comparison.settings import DEFAULTS, ComparisonOptions, Settings
+from gainful.analysis.comparison.slices import slices_of
+from gainful.errors import InputError, warn
+from gainful.evaluation.evaluate import evaluate_request
+from gainful.evaluation.request import Request, read_request
+from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
+from gainful.evaluation.score_slices import read_slices
+from gainful.evaluation.scores import Scores, unjudged_at
+from gainful.matching.keyword_options import EvaluatingOptions, takes
+from gainful.measures.formulas import knowing_baseline, measures_inside, of_baseline
+from gainful.measures.measure import Measure
+from gainful.measures.measure_family import GEOMETRIC, RUN
+from gainful.measures.notation import Measures
+from gainful.measures.policy import Policy, shared_policy
+from gainful.rows.duckdb_engine import Progress
+from gainful.rows.input_types import Judgments, Run, TableLike
+from gainful.rows.runs_by_name import Runs, read_runs
+from gainful.rows.side_table_columns import QUERIES
+from gainful.rows.side_table_reader import read_table
+
+_EVALUATED = 0.6  # of the work, when the scores are there
+
+
+class ComparingOptions(ComparisonOptions, EvaluatingOptions, total=False):
+    """How runs are measured and compared: `MeasuringOptions`, `TableOptions` and `ComparisonOptions`."""
+
+
+@takes(ComparingOptions, DEFAULTS)
+def compare(
+    judgments: Judgments,
+    runs: Runs,
+    measures: Measures = "nDCG@10",
+    **options: Unpack[ComparingOptions],
+) -> Comparison:
+    """Compare runs with a baseline, query by query, and decide which differences are real.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object, a
+            Spark data frame.
+        runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline: a
+            `Baseline`, or the path of its file. Or the paths of files, of a folder or a pattern,
+            as `gainful.inputs.find_runs` names them.
+        measures: one measure or several, in the notation or as values.
+        **options: see `ComparisonOptions`, `MeasuringOptions` and `TableOptions`.
+
+    >>> judgments = {f"q{i}": {"a": 1} for i in range(9)}
+    >>> best = {query: {"a": 2, "b": 1} for query in judgments}
+    >>> worst = {query: {"a": 1, "b": 2} for query in judgments}
+    >>> result = compare(judgments, {"old": worst, "new": best}, "nDCG@10")
+    >>> result["new", "nDCG@10"].verdict.word
+    'better'
+    """
+    progress = options.get("progress")
+    arguments.function(progress, "progress")
+    comparing = None if progress is None else partial(_later, progress)
+    settings = Settings.of_options(options, comparing)
+    baseline = options.get("baseline")
+    request = read_request(measures, options, baseline=True)
+    refuse_geometric(measures_inside(request.measures))
+    named = read_runs(runs, judgments, engine=options.get("engine"))
+    saved, fresh = split_runs(named, baseline)
+    table, taken = read_slices(options.get("slices"), measuring_of(options))
+    evaluating = None if progress is None else partial(_earlier, progress)
+    base = next(iter(named)) if baseline is None else baseline
+    if base in saved:
+        request = _knowing(request, saved[base], base)
+    scores = evaluate_request(
+        judgments,
+        fresh,
+        request,
+        {**taken, "progress": evaluating},
+        baseline=base if base in fresh else None,
+    )
+    return compare_evaluated(
+        {name: saved.get(name) or scores[name] for name in named},
+        next(iter(scores.values())).measures,  # which know the baseline, where one is in them
+        settings,
+        baseline=baseline,
+        slices=table,
+        by=options.get("by", ()),
+    )
+
+
+def measuring_of(options: Mapping[str, object]) -> EvaluatingOptions:
+    """Return the options of a comparison that say how runs are measured."""
+    names = EvaluatingOptions.__annotations__
+    return cast("EvaluatingOptions", {k: v for k, v in options.items() if k in names})
+
+
+def compare_evaluated(
+    evaluated: Mapping[str, Scores | Baseline],
+    measures: tuple[Measure, ...],
+    settings: Settings,
+    *,
+    baseline: str | None = None,
+    slices: TableLike | None = None,
+    by: str | Sequence[str] = (),
+) -> Comparison:
+    """Compare runs that were evaluated under the same judgments, and baselines that were saved.
+
+    Args:
+        evaluated: name → what was evaluated or saved, in the order of the runs.
+        measures: those to compare.
+        settings: how.
+        baseline: as in `compare`, like all that follow.
+        slices: a table with a row for each query.
+        by: the columns to slice by.
+    """
+    scores = {name: result for name, result in evaluated.items() if isinstance(result, Scores)}
+    saved = {name: result for name, result in evaluated.items() if isinstance(result, Baseline)}
+    measures = tuple(measure for measure in measures if measure.family.aggregate != RUN)
+    names = [str(measure) for measure in measures]
+    columns = {name: column_of_scores(own) for name, own in scores.items()}
+    columns |= {name: column_of_baseline(own, measures, name) for name, own in saved.items()}
+    paired = pair({name: columns[name] for name in evaluated}, names)
+    decided = common_policy(scores, saved)
+    paired = replace(paired, unjudged=unjudged_shares(scores, saved, measures, decided))
+    changed = changes_since_saved(scores, saved, measures, decided)
+    for line in changed or ():
+        warn(line)
+    return _compare(
+        paired,
+        baseline,
+        settings,
+        slices,
+        by,
+        judged=_judged(scores),
+        policy=str(decided),
+        dialect=next((own.dialect for own in scores.values()), None),
+        checks=checks_of_runs(scores, saved),
+        changed=changed,
+        scores=scores,
+    )
+
+
+@takes(ComparisonOptions, DEFAULTS)
+def compare_scores(
+    tables: Runs,
+    measures: Measures | None = None,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[ComparisonOptions],
+) -> Comparison:
+    """Compare scores of queries that exist already, from gainful or from elsewhere.
+
+    Args:
+        tables: name → scores: `{query: value}`, `{query: {measure: value}}`, a data frame, the
+            path of a file, or what `evaluate` returns. A file is CSV, TSV, JSON, JSON lines,
+            Parquet, the output of trec_eval -q, or a saved baseline. Or the paths of files, of a
+            folder or a pattern, as `gainful.inputs.find_runs` names them.
+        measures: the columns to compare; those that all tables have if None. Any spelling that
+            `measure` reads finds a column in another.
+        progress: called with the share of the work that is done, and the name of what is done.
+        **options: see `ComparisonOptions`.
+
+    >>> old = {"q1": 0.2, "q2": 0.5, "q3": 0.4, "q4": 0.1}
+    >>> new = {"q1": 0.3, "q2": 0.5, "q3": 0.7, "q4": 0.2}
+    >>> print(compare_scores({"old": old, "new": new}).verdicts[0])
+    value: no decision between new and old (+0.1250, too few queries for an interval (4; at least 10), p = 0.1411, 4 queries); 4 queries are too few to estimate how many would decide.
+    """
+    arguments.function(progress, "progress")
+    comparing = None if progress is None else partial(_later, progress)
+    settings = Settings.of_options(options, comparing)
+    columns, names = columns_of_tables(read_runs(tables, name="tables"), measures)
+    refuse_geometric([one for name in names if (one := measure_of(name)) is not None])
+    paired = pair(columns, names)
+    return _compare(
+        paired,
+        options.get("baseline"),
+        settings,
+        options.get("slices"),
+        options.get("by", ()),
+        checks=checks_of_tables(paired),
+    )
+
+
+def _knowing(request: Request, saved: Baseline, name: str) -> Request:
+    """Return a request whose measures know the values of a saved baseline, where they need them."""
+    needed = dict.fromkeys(chain.from_iterable(map(of_baseline, request.measures)))
+    values = values_of_baseline(saved, needed, name)
+    return replace(request, measures=knowing_baseline(request.measures, values))
+
+
+def _earlier(progress: Progress, share: float, name: str) -> None:
+    progress(_EVALUATED * share, name)
+
+
+def _later(progress: Progress, share: float) -> None:
+    progress(_EVALUATED + (1 - _EVALUATED) * share, "comparing")
+
+
+def _compare(
+    paired: Paired,
+    baseline: str | None,
+    settings: Settings,
+    slices: TableLike | None,
+    by: str | Sequence[str],
+    *,
+    judged: Mapping[str, int] | None = None,
+    policy: str = "",
+    dialect: str | None = None,
+    checks: Mapping[str, Checks] | None = None,
+    changed: tuple[str, ...] | None = None,
+    scores: Mapping[str, Scores] | None = None,
+) -> Comparison:
+    base = paired.system(paired.systems[0] if baseline is None else baseline, "baseline")
+    chosen = pairs_of(paired, base, settings.pairs)
+    metadata = None if slices is None else read_table(slices, QUERIES, "slices")
+    parts = slices_of(
+        paired,
+        chosen,
+        settings,
+        base=base,
+        by=arguments.listed(by, "by", "names of columns of the slices"),
+        metadata=metadata,
+        judged=judged,
+    )
+    (unsliced,) = differences(paired, chosen, settings)
+    return Comparison(
+        baseline=paired.systems[base],
+        paired=paired,
+        settings=replace(settings, progress=None),  # the reported work ends here
+        differences=tuple(unsliced),
+        slices=parts,
+        policy=policy,
+        dialect=dialect,
+        checks=checks,
+        changed=changed,
+        scores=scores or {},
+    )
+
+
+def split_runs(
+    runs: Mapping[str, Run], baseline: str | None = None
+) -> tuple[dict[str, Baseline], dict[str, Run]]:
+    """Separate saved baselines, which are read, from runs, which are to be measured.
+
+    The name of the baseline is checked, too, before anything is measured.
+    """
+    if baseline is not None:
+        refuse_unknown_system(baseline, list(runs), "baseline")
+    saved: dict[str, Baseline] = {}
+    fresh: dict[str, Run] = {}
+    for name, run in runs.items():
+        if isinstance(run, Baseline):
+            saved[name] = run
+        elif isinstance(run, str | os.PathLike) and is_baseline(run):
+            saved[name] = read_baseline(run)
+        else:
+            fresh[name] = run
+    if not fresh:
+        raise InputError(
+            "runs",
+            "at least one to be measured by the judgments",
+            "saved baselines alone",
+            "Compare saved scores without judgments: gf.comparison.compare_scores, or --scores.",
+        )
+    return saved, fresh
+
+
+def refuse_geometric(measures: Sequence[Measure]) -> None:
+    """Refuse geometric means, which are no means of the differences of queries."""
+    for measure in measures:
+        if measure.family.aggregate == GEOMETRIC:
+            raise InputError(
+                str(measure),
+                "a measure whose means can be compared",
+                "a geometric mean, which differences of queries do not add up to",
+                "Compare the measure that it is the geometric mean of.",
+            )
+
+
+def common_policy(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> Policy:
+    """Return the policy that all scores were computed under.
+
+    Runs that were read now may differ in `ties`, which the default decides for each of them.
+    """
+    policies = {name: result.policy for name, result in scores.items()} or {
+        name: result.policy for name, result in [*saved.items()][:1]
+    }
+    first, policy = next(iter(policies.items()))
+    for name, result in saved.items():
+        if result.policy not in policies.values():
+            raise InputError(
+                f"baseline {name!r}",
+                f"the policy of {first!r}: {policy}",
+                str(result.policy),
+                "Compare under the policy of the baseline, or save a baseline under this one.",
+            )
+    return shared_policy(policies.values())
+
+
+def changes_since_saved(
+    scores: Mapping[str, Scores],
+    saved: Mapping[str, Baseline],
+    measures: tuple[Measure, ...],
+    policy: Policy,
+) -> tuple[str, ...] | None:
+    """Return what has changed since the baselines were saved; None if that is unknown."""
+    # Unjudged documents that get a grade stand among the judged: every run has other judgments.
+    if not saved or isinstance(policy.unjudged, float):
+        return None
+    lines = []
+    for name, baseline in saved.items():
+        for other, result in scores.items():
+            differ = [
+                str(measure)
+                for measure in measures
+                if result.hashes(measure)[0] != _judgments_of(baseline, measure)
+            ]
+            if differ:
+                lines.append(
+                    f"The judgments of {other!r} are not those that the baseline {name!r} was "
+                    f"saved with ({', '.join(differ)})."
+                )
+    return tuple(lines)
+
+
+def _judgments_of(baseline: Baseline, measure: Measure) -> str | None:
+    """Return the hash of the judgments that a measure saw, or would have seen: it depends on the reach alone."""
+    if str(measure) in baseline.judgments:
+        return baseline.judgments[str(measure)]
+    alike = (own for own in baseline.measures if own.reach == measure.reach)
+    return next((baseline.judgments[str(own)] for own in alike), None)
+
+
+def _judged(scores: Mapping[str, Scores]) -> dict[str, int]:
+    """Return how many documents are judged; a query that is compared is in the scores of all."""
+    judged: dict[str, int] = {}
+    for result in scores.values():
+        judged |= dict(zip(result.queries, result.judged.tolist(), strict=True))
+    return judged
+
+
+def checks_of_runs(
+    scores: Mapping[str, Scores], saved: Mapping[str, Baseline]
+) -> dict[str, Checks]:
+    """Return what was counted of each run, evaluated or saved."""
+    counts = {name: result.coverage.counts() for name, result in scores.items()}
+    counts |= {name: result.coverage for name, result in saved.items()}
+    return {
+        name: Checks(
+            int(row["judged"] or 0), int(row["missing"] or 0), float(row["unjudged_share"] or 0)
+        )
+        for name, row in counts.items()
+    }
+
+
+def unjudged_shares(
+    scores: Mapping[str, Scores],
+    saved: Mapping[str, Baseline],
+    measures: Sequence[Measure],
+    policy: Policy,
+) -> dict[str, UnjudgedShares]:
+    """Return how much of each run's list every measure sees without a judgment, by the measure's name.
+
+    A saved baseline has its share only for the depth at which it was saved. A policy that leaves
+    unjudged documents out, or gives them a grade, has its own answer to them.
+    """
+    if policy.unjudged != "zero":
+        return {}
+    by_depth = {}
+    for depth in {measure.reach for measure in measures}:
+        counts = {name: _unjudged_of(result, depth) for name, result in scores.items()}
+        for name, baseline in saved.items():
+            same_depth = baseline.coverage["depth"] == depth
+            counts[name] = float(baseline.coverage["unjudged_share"] or 0) if same_depth else None
+        shares = {name: share for name, share in counts.items() if share is not None}
+        by_depth[depth] = UnjudgedShares(depth, shares)
+        if max(shares.values(), default=0) > 0:
+            grades = next(iter(scores.values())).evidence.grades()
+            by_depth[depth] = replace(by_depth[depth], relevant_only=min(grades, default=0) > 0)
+    return {str(measure): by_depth[measure.reach] for measure in measures}
+
+
+def _unjudged_of(scores: Scores, depth: int | None) -> float | None:
+    """Return the share of unjudged documents down to a depth; None if that is unknown."""
+    if scores.coverage.depth == depth:
+        return scores.coverage.unjudged_share
+    unjudged = None if depth is None else unjudged_at(scores, depth)
+    return None if unjudged is None else unjudged[1] / max(unjudged[0], 1)
+
+
+def checks_of_tables(paired: Paired) -> dict[str, Checks]:
+    """Return how many queries each table has, of those that any has."""
+    total = len(paired.queries)
+    answered = (~np.isnan(paired.values)).any(axis=2).sum(axis=0).tolist()
+    return {
+        name: Checks(total, total - has) for name, has in zip(paired.systems, answered, strict=True)
+    }

@@ -1,0 +1,353 @@
+"""`ComparisonResult`: what a comparison found, with its tables and its words."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from gainful import arguments
+from gainful.analysis.comparison.differences import Difference
+from gainful.analysis.comparison.paired_scores import Paired
+from gainful.analysis.comparison.query_differences import QueryDifferences, query_differences
+from gainful.analysis.comparison.score_columns import name_among
+from gainful.analysis.comparison.settings import Settings
+from gainful.analysis.comparison.slices import Slice
+from gainful.arithmetic.statistics.corrections import CORRECTIONS
+from gainful.arithmetic.statistics.intervals import INTERVALS, few_queries
+from gainful.errors import InputError
+from gainful.evaluation.coverage import policy_note
+from gainful.evaluation.scores import Scores
+from gainful.measures.notation import GivenMeasure, name_of
+from gainful.measures.policy import answers_in
+from gainful.message_texts import counted, did_you_mean, shown
+from gainful.output.rendering.table_formats import (
+    Cell,
+    PValue,
+    Table,
+    as_html,
+    as_markdown,
+    as_text,
+)
+from gainful.output.writing.experiment_trackers import Logged, flat_names
+from gainful.version import VERSION
+
+_SHOWN = 12  # slices in the text for people, and comparisons whose queries are listed
+_SENTENCES = 20  # verdicts under a table
+_CAUTIONS = 5  # under a table
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What a gate can ask of a run besides its scores.
+
+    Attributes:
+        judged: how many queries have judgments; None if that is unknown.
+        missing: how many of them the run lacks.
+        unjudged: the share of the documents seen that have no judgment.
+    """
+
+    judged: int | None = None
+    missing: int | None = None
+    unjudged: float | None = None
+
+    def __str__(self) -> str:
+        return self.described("query", "queries")
+
+    def described(self, one: str, more: str) -> str:
+        """Return the counts as text, with these words for a query and for queries."""
+        if self.judged is None or self.missing is None:
+            return "coverage not known"
+        of_all = f"{self.judged} {one if self.judged == 1 else more}"
+        seen = f"{self.judged - self.missing} of {of_all}, {self.missing} missing"
+        return (
+            seen if self.unjudged is None else f"{seen}; {self.unjudged:.1%} of documents unjudged"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonResult(Logged):
+    """Systems compared: every difference, and what was decided about it.
+
+    Attributes:
+        baseline: the name of the run that others are compared with.
+        paired: the scores side by side.
+        settings: how they were compared.
+        differences: measure by measure, pair by pair.
+        slices: the same for parts of the queries, worst first.
+        policy: that the scores were computed under, as text; empty for scores from elsewhere.
+        dialect: of another tool, where it was asked for.
+        checks: of each run, what a gate can ask.
+        changed: what is not as it was when a saved baseline was made; empty if nothing is, and None
+            where that is not known: without a saved baseline, and where unjudged documents get
+            a grade.
+        scores: of the runs that were evaluated for it, by name; not kept when it is pickled.
+    """
+
+    baseline: str
+    paired: Paired
+    settings: Settings
+    differences: tuple[Difference, ...]
+    slices: tuple[Slice, ...] = ()
+    policy: str = ""
+    dialect: str | None = None
+    checks: Mapping[str, Checks] | None = None
+    changed: tuple[str, ...] | None = None
+    scores: Mapping[str, Scores] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        # What a run was read from, such as a connection, need not survive in another process.
+        kept = {name: value for name, value in self.__dict__.items() if name != "plot"}
+        return kept | {"scores": {}}
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the runs."""
+        return self.paired.systems
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of the measures."""
+        return self.paired.measures
+
+    def __getitem__(
+        self, key: tuple[str, GivenMeasure] | tuple[str, str, GivenMeasure]
+    ) -> Difference:
+        """Return the difference of a run from the baseline, or from a base, under a measure.
+
+        The key is (run, measure) or (base, run, measure), the measure in any spelling.
+        """
+        if not isinstance(key, tuple) or len(key) not in (2, 3):
+            raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
+        base, run, written = key if len(key) == 3 else (self.baseline, *key)
+        name = name_of(written)
+        if name is None or not all(isinstance(part, str) for part in (base, run)):
+            raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
+        measure = name_among(name, self.measures, self.dialect)
+        for difference in self.differences:
+            if (difference.base, difference.run, difference.measure) == (base, run, measure):
+                return difference
+        names = [f"{d.base}, {d.run}, {d.measure}" for d in self.differences]
+        label = f"{base}, {run}, {measure}"
+        raise InputError(
+            "comparison",
+            "a base, a run and a measure that were compared",
+            label,
+            did_you_mean(label, names),
+        )
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """A sentence for each comparison."""
+        return tuple(difference.verdict.sentence for difference in self.differences)
+
+    @property
+    def per_query(self) -> QueryDifferences:
+        """What every query has under every comparison: a row for each.
+
+        `worst` and `best` of it are the queries that lost and gained most.
+        """
+        return query_differences(self.paired, self.differences, self.settings.tie, self.basis)
+
+    def _numbers(self) -> dict[str, float]:
+        runs = dict(zip(self.systems, flat_names(self.systems), strict=True))
+        measures = dict(zip(self.measures, flat_names(self.measures), strict=True))
+        numbers: dict[str, float] = {}
+        for difference in self.differences:
+            run, base = runs[difference.run], runs[difference.base]
+            pair = f"{run}_vs_{base}/{measures[difference.measure]}"
+            ends = {"low": difference.interval.low, "high": difference.interval.high}
+            values = {"difference": difference.difference, **ends, "p": difference.p}
+            # The ends of one query are infinite, and a test of equal runs has no p-value.
+            finite = {name: n for name, n in values.items() if n is not None and math.isfinite(n)}
+            numbers |= {f"{pair}/{name}": number for name, number in finite.items()}
+        return numbers
+
+    def table(self) -> Table:
+        """Return a row for each comparison, with the verdicts and how they came about as notes."""
+        level = f"{100 * self.settings.level:g}%"
+        columns = ["measure", "base", "run", "base mean", "run mean", "difference"]
+        columns += [f"{level} low", f"{level} high", "p", "effect", "wins", "ties", "losses"]
+        rows = [_row(difference) for difference in self.differences]
+        return Table([*columns, "queries", "verdict"], rows, notes=self.notes())
+
+    def notes(self) -> list[str]:
+        """Return the verdicts, and what they rest on."""
+        made = sum(difference.p is not None for difference in self.differences)
+        how = f"p by {' and '.join(sorted({difference.test for difference in self.differences}))}"
+        corrections = sorted(self._corrections)
+        if made > 1 and any(CORRECTIONS[name].changes for name in corrections):
+            how += f", corrected over {made} comparisons ({' and '.join(corrections)})"
+        interval = INTERVALS[self.settings.interval].title
+        sentences = [difference.verdict.sentence for difference in self.differences[:_SENTENCES]]
+        if len(self.differences) > _SENTENCES:
+            left = counted(len(self.differences) - _SENTENCES, "more verdict")
+            sentences.append(f"… and {left}")
+        notes = [*sentences, "", f"{how}; interval by {interval}, of each difference alone"]
+        return [*notes, f"settings: {self.settings}", *self.cautions(), *self.basis]
+
+    def cautions(self, base: str | None = None) -> list[str]:
+        """Return why intervals may miss more often than their level says, for differences from a base.
+
+        Args:
+            base: the name of a run; None for all differences.
+        """
+        if base is not None:
+            arguments.text(base, "base", "the name of a run")
+        chosen = [difference for difference in self.differences if base in (None, difference.base)]
+        counts = (difference.queries for difference in chosen)
+        lines = few_queries(counts, self.settings.level, self.settings.interval)
+        skewed = [difference.caution for difference in chosen if difference.caution]
+        lines += skewed[:_CAUTIONS]
+        if len(skewed) > _CAUTIONS:
+            left = len(skewed) - _CAUTIONS
+            verb = "difference that is" if left == 1 else "differences that are"
+            lines.append(f"… and {left} more {verb} skewed or rare")
+        return lines
+
+    @property
+    def basis(self) -> list[str]:
+        """What the scores rest on: the policy, what was missing, and the queries left out."""
+        notes = [] if self.dialect is None else [f"dialect: {self.dialect}"]
+        notes += [policy_note(self.policy)] if self.policy else []
+        notes += [f"{name}: {checks}" for name, checks in (self.checks or {}).items()]
+        lost = {m: queries for m, queries in self.paired.left_out().items() if queries}
+        notes += [
+            f"{measure}: {len(queries)} {'query' if len(queries) == 1 else 'queries'} left out, "
+            "which some run has no value for"
+            for measure, queries in lost.items()
+        ]
+        return [*notes, *(self.changed or ())]
+
+    @property
+    def _corrections(self) -> frozenset[str]:
+        """The names of the corrections that were made.
+
+        A joint test, such as `tukey-anova`, is undefined for scores that differ by the same in every
+        query. Then another test decides, and `Settings.adjustment` corrects it.
+        """
+        return frozenset(
+            difference.test if difference.test in CORRECTIONS else self.settings.adjustment
+            for difference in self.differences
+        )
+
+    def tests_table(self) -> Table:
+        """Return every test of every comparison, before and after correction."""
+        rows: list[list[Cell]] = [
+            [d.measure, d.base, d.run, name, _p(tested.p), _p(tested.adjusted),
+             "yes" if tested.outcome.exact else "no"]
+            for d in self.differences
+            for name, tested in d.tests.items()
+        ]  # fmt: skip
+        columns = ["measure", "base", "run", "test", "p", f"p, {self.settings.adjustment}", "exact"]
+        return Table(columns, rows, title="Tests", notes=self.basis)
+
+    def moved_table(self) -> Table:
+        """Return the queries that changed most."""
+        rows: list[list[Cell]] = [
+            [d.measure, d.base, d.run, moved.query, moved.base, moved.run, moved.difference]
+            for d in self.differences
+            for moved in d.moved
+        ]  # fmt: skip
+        columns = ["measure", "base", "run", "query", "base score", "run score", "difference"]
+        return Table(columns, rows, title="Queries that moved most")
+
+    def slices_table(self, most: int | None = None) -> Table:
+        """Return the slices, worst first; no more than `most`, all if None."""
+        if most is not None:
+            arguments.whole(most, "most", least=0)
+        shown = self.slices[:most]
+        level = f"{100 * self.settings.level:g}%"
+        rows: list[list[Cell]] = [
+            [s.column, s.value, s.difference.measure, s.difference.base, s.difference.run,
+             s.difference.queries, s.difference.difference, *_ends(s.difference), _p(s.difference.p),
+             s.difference.verdict.word]
+            for s in shown
+        ]  # fmt: skip
+        columns = ["slice", "value", "measure", "base", "run", "queries", "difference"]
+        columns += [f"{level} low", f"{level} high", "p", "verdict"]
+        made = sum(s.difference.p is not None for s in self.slices)
+        level_of_each = 100 * (1 - self.settings.alpha / max(made, 1))
+        notes = [
+            f"p corrected over {made} comparisons of slices ({self.settings.adjustment})",
+            f"all {made} intervals hold at once at {level}: each is a {level_of_each:.4g}% interval",
+        ]
+        if made < 2 or not CORRECTIONS[self.settings.adjustment].changes:
+            notes = []
+        if any(s.column == "baseline" for s in shown):
+            notes.append(
+                "slices by the baseline's score: what it did badly on by chance looks better in "
+                "any other run"
+            )
+        if len(shown) < len(self.slices):
+            notes.append(f"{counted(len(self.slices) - len(shown), 'more slice')} not shown")
+        return Table(columns, rows, title="Slices, worst first", notes=notes)
+
+    def tables(self) -> list[Table]:
+        """Return all that is shown to people."""
+        tables = [self.table()]
+        if self.slices:
+            tables.append(self.slices_table(_SHOWN))
+        if len(self.differences) <= _SHOWN and any(d.moved for d in self.differences):
+            tables.append(self.moved_table())
+        return tables
+
+    def to_dict(self) -> dict[str, object]:
+        """Return all of it as plain values."""
+        return {
+            "gainful": VERSION,
+            "baseline": self.baseline,
+            "systems": list(self.systems),
+            "measures": list(self.measures),
+            "settings": str(self.settings),
+            "dialect": self.dialect,
+            "policy": answers_in(self.policy),
+            "coverage": {name: asdict(checks) for name, checks in (self.checks or {}).items()},
+            "changed": None if self.changed is None else list(self.changed),
+            "left_out": {m: list(queries) for m, queries in self.paired.left_out().items()},
+            "differences": [difference.to_dict() for difference in self.differences],
+            "slices": [part.to_dict() for part in self.slices],
+        }
+
+    def to_markdown(self) -> str:
+        """Return the tables as Markdown."""
+        return "\n\n".join(as_markdown(table) for table in self.tables())
+
+    def to_html(self) -> str:
+        """Return the tables as HTML."""
+        return "\n".join(as_html(table) for table in self.tables())
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return "\n\n".join(as_text(table) for table in self.tables())
+
+
+def _row(difference: Difference) -> list[Cell]:
+    return [
+        difference.measure,
+        difference.base,
+        difference.run,
+        difference.base_mean,
+        difference.run_mean,
+        difference.difference,
+        *_ends(difference),
+        _p(difference.p),
+        difference.effect,
+        difference.wins,
+        difference.ties,
+        difference.losses,
+        difference.queries,
+        difference.verdict.word,
+    ]
+
+
+def _p(p: float | None) -> PValue | None:
+    return None if p is None else PValue(p)
+
+
+def _ends(difference: Difference) -> list[Cell]:
+    """Return the ends of the interval; those of too few queries are infinite and not shown."""
+    ends = (difference.interval.low, difference.interval.high)
+    return [None if abs(end) == float("inf") else end for end in ends]

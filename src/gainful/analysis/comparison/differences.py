@@ -1,0 +1,537 @@
+"""`Difference`: one run against another under one measure; and all of a family, corrected together."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.analysis.comparison.paired_scores import Paired
+from gainful.analysis.comparison.settings import Settings
+from gainful.analysis.comparison.verdict import Grounds, Verdict, equivalence, verdict
+from gainful.arithmetic.statistics.corrections import CORRECTIONS, adjusted
+from gainful.arithmetic.statistics.intervals import (
+    INTERVALS,
+    Ends,
+    Interval,
+    caution,
+    intervals_of_means,
+)
+from gainful.arithmetic.statistics.moments import Moments, moments_of_columns
+from gainful.arithmetic.statistics.paired_tests import TESTS, Outcome, Sides, lean_of_mean, sides
+from gainful.array_types import Bools, Floats
+from gainful.output.writing.result_base import Record
+
+Value = TypeVar("Value")
+
+Pair = tuple[int, int]
+"""The places of a base and of a run."""
+
+_MOVED = 5  # queries that are named
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A test of a difference.
+
+    Attributes:
+        outcome: of the test, before correction.
+        adjusted: its p-value after correction for all comparisons made; None where undefined.
+    """
+
+    outcome: Outcome
+    adjusted: float | None
+
+    @property
+    def p(self) -> float | None:
+        """The p-value before correction."""
+        return self.outcome.p
+
+
+@dataclass(frozen=True, slots=True)
+class MovedQuery:
+    """A query whose score changed."""
+
+    query: str
+    base: float
+    run: float
+
+    @property
+    def difference(self) -> float:
+        """By how much."""
+        return self.run - self.base
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Difference(Record):
+    """A run less another, the base, over the queries that both have.
+
+    Attributes:
+        measure: its name.
+        base: the name of the one.
+        run: the name of the other.
+        queries: how many were compared.
+        base_mean: the mean of the base over them.
+        run_mean: that of the run.
+        difference: run_mean − base_mean, the mean of the differences.
+        sd: the standard deviation of the differences; None of one query.
+        effect: d_z = difference/sd; None without spread.
+        effect_anova: difference/√E, E the residual mean square of an analysis of variance of all
+            systems and queries; None unless the correction is `tukey-anova`.
+        skewness: of the differences, above 0 where the long tail is above; None without spread.
+        interval: of the difference, as chosen.
+        intervals: by method, computed when they are asked for.
+        tests: by name, likewise.
+        test: the name of the test whose p-value decides.
+        p: that p-value, corrected for all comparisons made; None where undefined.
+        p_equivalent: of the claim that the difference is within the margin, corrected alike;
+            None without a margin.
+        wins: how many queries are better in the run.
+        ties: how many are the same, but for rounding.
+        losses: how many are worse.
+        changed: how many are not the same, whatever counts as a tie.
+        moved: the queries that changed most, by size.
+        verdict: better, worse, equivalent or no decision, in a sentence.
+        unjudged: the shares of the documents of the base and of the run, down to the measure's cutoff
+            and over all queries, that have no judgment; None if that is unknown.
+    """
+
+    measure: str
+    base: str
+    run: str
+    queries: int
+    base_mean: float
+    run_mean: float
+    difference: float
+    sd: float | None
+    effect: float | None
+    effect_anova: float | None
+    skewness: float | None
+    interval: Interval
+    intervals: Mapping[str, Interval]
+    tests: Mapping[str, Tested]
+    test: str
+    p: float | None
+    p_equivalent: float | None
+    wins: int
+    ties: int
+    losses: int
+    changed: int
+    moved: tuple[MovedQuery, ...]
+    verdict: Verdict
+    unjudged: tuple[float, float] | None = None
+
+    @property
+    def caution(self) -> str:
+        """Why the interval may miss the true difference more often than its level says, or empty."""
+        if not self.interval.known:
+            return ""
+        subject = f"{self.measure}, {self.run} − {self.base}"
+        return caution(subject, "difference", self.skewness, self.queries, self.changed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values; what is infinite becomes None."""
+        plain = {
+            name: getattr(self, name)
+            for name in [
+                "measure",
+                "base",
+                "run",
+                "queries",
+                "base_mean",
+                "run_mean",
+                "difference",
+                "sd",
+                "effect",
+                "effect_anova",
+                "skewness",
+                "changed",
+                "test",
+                "p",
+                "p_equivalent",
+                "wins",
+                "ties",
+                "losses",
+            ]
+        }
+        return plain | {
+            "intervals": {
+                method: interval.to_dict() for method, interval in self.intervals.items()
+            },
+            "tests": {
+                name: {
+                    "p": tested.p,
+                    "adjusted": tested.adjusted,
+                    "statistic": tested.outcome.statistic,
+                    "exact": tested.outcome.exact,
+                    "resamples": tested.outcome.resamples,
+                    "why": tested.outcome.why,
+                }
+                for name, tested in self.tests.items()
+            },
+            "moved": [
+                {"query": m.query, "base": m.base, "run": m.run, "difference": m.difference}
+                for m in self.moved
+            ],
+            "verdict": self.verdict.word,
+            "sentence": self.verdict.sentence,
+            "qualification": self.verdict.qualification or None,
+            "unjudged": None
+            if self.unjudged is None
+            else dict(zip(("base", "run"), self.unjudged, strict=True)),
+            "queries_needed": self.verdict.queries_needed,
+        }
+
+
+class WhenAsked(Mapping[str, Value]):
+    """A mapping whose values are computed when they are first asked for.
+
+    It is equal to a dict of its values, and is pickled with all of them.
+
+    >>> squares = WhenAsked(["2", "3"], lambda name: int(name) ** 2)
+    >>> squares["3"], squares == {"2": 4, "3": 9}
+    (9, True)
+    """
+
+    def __init__(self, names: Iterable[str], compute: Callable[[str], Value]) -> None:
+        self._names, self._compute = tuple(names), compute
+        self._computed: dict[str, Value] = {}
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._computed:
+            self._computed[name] = self._compute(name)
+        return self._computed[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(self._names)}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        values = dict(self)
+        return WhenAsked, (self._names, values.__getitem__)
+
+
+class _Columns:
+    """Differences over the same queries, a column for each comparison, with the results of their tests."""
+
+    def __init__(self, values: Floats, settings: Settings, ends: Sequence[Ends]) -> None:
+        self.values, self.settings, self.ends = values, settings, ends
+        self._outcomes: dict[str, Sequence[Outcome]] = {}
+        self._intervals: dict[str, Sequence[Interval]] = {}
+        self._sides: Sides | None = None
+
+    def outcome(self, test: str, column: int) -> Outcome:
+        """Return what a test finds of a comparison; all columns are tested with the same draws."""
+        if test not in self._outcomes:
+            settings = self.settings
+            self._outcomes[test] = TESTS[test](self.values, settings.draws, settings.tie)
+        return self._outcomes[test][column]
+
+    def interval(self, method: str, column: int) -> Interval:
+        """Return the interval of a comparison."""
+        if method not in self._intervals:
+            settings = self.settings
+            self._intervals[method] = intervals_of_means(
+                method, self.values, settings.draws, settings.level_of_each, self.ends
+            )
+        return self._intervals[method][column]
+
+    @property
+    def sides(self) -> Sides:
+        """On which side of 0 the differences of each comparison lie."""
+        if self._sides is None:
+            self._sides = sides(self.values, tie=self.settings.tie)
+        return self._sides
+
+
+@dataclass(slots=True)
+class _Uncorrected:
+    """One comparison before the correction."""
+
+    measure: int
+    pair: Pair
+    rows: NDArray[np.intp]
+    base: Floats
+    run: Floats
+    means: tuple[float, float]  # of base and run
+    apart: Floats  # run − base, but for rounding
+    moments: Moments
+    columns: _Columns
+    column: int
+    joint: float | None = None  # p of a test of all systems together
+    effect_anova: float | None = None
+
+    def outcome(self, test: str) -> Outcome:
+        """Return what a test finds."""
+        return self.columns.outcome(test, self.column)
+
+    def interval(self, method: str) -> Interval:
+        """Return the interval by a method."""
+        return self.columns.interval(method, self.column)
+
+
+@dataclass(frozen=True, slots=True)
+class _Corrected:
+    """What the correction made of one comparison.
+
+    Attributes:
+        tests: by name, when they are asked for.
+        test: the name of the one that decides.
+        p: its p, corrected together with those of all decisions.
+        claim: p of equivalence.
+        comparisons: how many decisions there are.
+    """
+
+    tests: Mapping[str, Tested]
+    test: str
+    p: float | None
+    claim: float | None
+    comparisons: int
+
+
+def pairs_of(paired: Paired, base: int, which: str) -> list[Pair]:
+    """Return the pairs that are compared, in the order of the systems, the base before all."""
+    count = len(paired.systems)
+    others = [place for place in range(count) if place != base]
+    if which == "all":
+        return list(itertools.combinations([base, *others], 2))
+    return [(base, other) for other in others]
+
+
+def differences(
+    paired: Paired,
+    pairs: Sequence[Pair],
+    settings: Settings,
+    parts: Sequence[Bools | None] = (None,),
+) -> list[list[Difference]]:
+    """Return the differences of each part, measure by measure, pair by pair; corrected together.
+
+    Args:
+        paired: the scores.
+        pairs: which systems are compared.
+        settings: how.
+        parts: (q,) which queries are in each part; None for all of them. A part without a query
+            that all systems have gives no difference.
+    """
+    grouped = [
+        _of_part(
+            paired, pairs, replace(settings, progress=_portion(settings, at, len(parts))), part
+        )
+        for at, part in enumerate(parts)
+    ]
+    flat = [raw for part in grouped for raw in part]
+    test_differences = CORRECTIONS[settings.correction].test_differences
+    if test_differences is not None:
+        columns = np.zeros((len(paired.queries), len(flat)))
+        for place, raw in enumerate(flat):
+            columns[raw.rows, place] = raw.apart
+        for raw, p in zip(flat, test_differences(columns, settings.draws).tolist(), strict=True):
+            raw.joint = p
+    names = [name for name, test in TESTS.items() if not test.on_request or name == settings.test]
+
+    @cache
+    def corrected(test: str) -> list[float | None]:
+        return adjusted([raw.outcome(test).p for raw in flat], settings.adjustment)
+
+    def tested(place: int, test: str) -> Tested:
+        return Tested(flat[place].outcome(test), corrected(test)[place])
+
+    # One family for all decisions, also where another test must stand in for the one chosen.
+    chosen = [_deciding(raw, settings.test) for raw in flat]
+    decisive = adjusted(
+        [raw.outcome(test).p for raw, test in zip(flat, chosen, strict=True)], settings.adjustment
+    )
+    made = sum(p is not None for p in decisive)
+    claims: list[float | None] = [None] * len(flat)
+    if settings.margin is not None:
+        margin = settings.margin
+        claims = adjusted([equivalence(raw.moments, margin) for raw in flat], settings.adjustment)
+    quiet = replace(settings, progress=None)  # later computations report no progress
+    finished = iter(
+        [
+            _finish(
+                paired,
+                raw,
+                quiet,
+                _Corrected(
+                    WhenAsked(names, partial(tested, at)),
+                    chosen[at],
+                    decisive[at],
+                    claims[at],
+                    made,
+                ),
+            )
+            for at, raw in enumerate(flat)
+        ]
+    )
+    if settings.progress is not None:
+        settings.progress(1.0)
+    for raw in flat:
+        raw.columns.settings = quiet
+    return [[next(finished) for _ in part] for part in grouped]
+
+
+def _deciding(difference: _Uncorrected, test: str) -> str:
+    if difference.outcome(test).p is None and difference.moments.count > 1:
+        return "randomisation"  # defined wherever there are two queries
+    return test
+
+
+def _portion(settings: Settings, place: int, total: int) -> Callable[[float], object] | None:
+    progress = settings.progress
+    return None if progress is None else lambda share: progress((place + share) / total)
+
+
+def _of_part(
+    paired: Paired, pairs: Sequence[Pair], settings: Settings, part: Bools | None
+) -> list[_Uncorrected]:
+    kept = paired.kept
+    if part is not None:
+        kept = kept & part[:, None]
+    uncorrected: dict[tuple[int, Pair], _Uncorrected] = {}
+    # Measures that share their queries share their resamples, too.
+    groups: dict[bytes, list[int]] = {}
+    for measure in range(len(paired.measures)):
+        groups.setdefault(kept[:, measure].tobytes(), []).append(measure)
+    for measures in groups.values():
+        rows = np.flatnonzero(kept[:, measures[0]])
+        if rows.size:
+            uncorrected |= _of_group(paired, pairs, settings, rows, measures)
+    order = [(m, pair) for m in range(len(paired.measures)) for pair in pairs]
+    return [uncorrected[key] for key in order if key in uncorrected]
+
+
+def _of_group(
+    paired: Paired,
+    pairs: Sequence[Pair],
+    settings: Settings,
+    rows: NDArray[np.intp],
+    measures: Sequence[int],
+) -> dict[tuple[int, Pair], _Uncorrected]:
+    cube = paired.values[rows][:, :, measures]
+    means = [[_mean(column) for column in scores.T] for scores in cube.swapaxes(0, 1)]
+    keys = [(place, pair) for place in range(len(measures)) for pair in pairs]
+    # By comparison, so that the differences of each lie side by side.
+    apart = np.concatenate([paired.apart_in_pairs(rows, pairs, measure) for measure in measures])
+    ends = [
+        paired.ends_of_difference(rows, measure, *pair) for measure in measures for pair in pairs
+    ]
+    columns = _Columns(np.ascontiguousarray(apart.T), settings, ends)
+    moments = moments_of_columns(apart.T)
+    joint = effect = np.full((cube.shape[1], *cube.shape[1:]), math.nan)
+    test_scores = CORRECTIONS[settings.correction].test_scores
+    if test_scores is not None:
+        tested = test_scores(cube, settings.draws)
+        joint, effect = tested.p, effect if tested.effect is None else tested.effect
+    # One family for each measure: for several, each level is divided among them.
+    joint = np.minimum(joint * len(paired.measures), 1.0)
+    uncorrected = {}
+    for at, (m, (one, two)) in enumerate(keys):
+        uncorrected[measures[m], (one, two)] = _Uncorrected(
+            measure=measures[m],
+            pair=(one, two),
+            rows=rows,
+            base=cube[:, one, m],
+            run=cube[:, two, m],
+            means=(means[one][m], means[two][m]),
+            apart=apart[at],
+            moments=moments[at],
+            columns=columns,
+            column=at,
+            joint=_defined(joint[one, two, m]),
+            effect_anova=_defined(effect[one, two, m]),
+        )
+    return uncorrected
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _finish(
+    paired: Paired, difference: _Uncorrected, settings: Settings, corrected: _Corrected
+) -> Difference:
+    names = [paired.systems[place] for place in difference.pair]
+    p, test, correction = corrected.p, corrected.test, settings.adjustment
+    sides, at = difference.columns.sides, difference.column
+    leans = TESTS[test].leans
+    if difference.joint is not None:
+        p, test, correction = difference.joint, settings.correction, settings.correction
+        leans = lean_of_mean
+    lean = float(sides.lean[at]) if leans is lean_of_mean else leans(difference.apart, settings.tie)
+    wins, losses = int(sides.above[at]), int(sides.below[at])
+    measure = paired.measures[difference.measure]
+    interval = difference.interval(settings.interval)
+    grounds = Grounds(
+        measure,
+        names[0],
+        names[1],
+        difference.moments,
+        interval,
+        p,
+        correction,
+        corrected.claim,
+        corrected.comparisons,
+        int(sides.changed[at]),
+        contrary=lean * difference.moments.mean <= 0,
+        unjudged=paired.unjudged.get(measure),
+    )
+    return Difference(
+        measure=measure,
+        base=names[0],
+        run=names[1],
+        queries=difference.moments.count,
+        base_mean=difference.means[0],
+        run_mean=difference.means[1],
+        difference=difference.moments.mean,
+        sd=difference.moments.sd,
+        effect=difference.moments.effect,
+        effect_anova=difference.effect_anova,
+        skewness=difference.moments.skewness,
+        interval=interval,
+        intervals=WhenAsked(INTERVALS, difference.interval),
+        tests=corrected.tests,
+        test=test,
+        p=p,
+        p_equivalent=corrected.claim,
+        wins=wins,
+        ties=difference.moments.count - wins - losses,
+        losses=losses,
+        changed=int(sides.changed[at]),
+        moved=_moved(paired, difference),
+        verdict=verdict(grounds, settings),
+        unjudged=_unjudged(grounds),
+    )
+
+
+def _unjudged(grounds: Grounds) -> tuple[float, float] | None:
+    shares = {} if grounds.unjudged is None else grounds.unjudged.shares
+    measured = grounds.base in shares and grounds.run in shares
+    return (shares[grounds.base], shares[grounds.run]) if measured else None
+
+
+def _mean(values: Floats) -> float:
+    return math.fsum(values.tolist()) / values.size
+
+
+def _moved(paired: Paired, one: _Uncorrected) -> tuple[MovedQuery, ...]:
+    apart = np.abs(one.apart)
+    # Only those that can be among the first are sorted.
+    least = np.partition(apart, -_MOVED)[-_MOVED] if apart.size > _MOVED else 0.0
+    some = np.flatnonzero((apart >= least) & (apart > 0))
+    order = some[np.argsort(-apart[some], kind="stable")[:_MOVED]]
+    return tuple(
+        MovedQuery(paired.queries[one.rows[at]], float(one.base[at]), float(one.run[at]))
+        for at in order
+    )

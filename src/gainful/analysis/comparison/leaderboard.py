@@ -1,0 +1,604 @@
+"""`leaderboard`: runs by rank, how far each rank is certain, and which runs cannot be told apart.
+
+Every run is compared with every other. The letters are the compact letter display of these
+comparisons. The interval of a rank counts them: from 1 and the runs that are found better, up to all
+runs less those that are found worse. Where the probability of any false finding is below alpha, all
+intervals hold their true ranks at once with the probability 1 − alpha. That is approximate for
+differences that are skewed: 8 equal runs over 80 queries, with a rare −1, gave 0.065 for 0.05.
+
+D. Al Mohamad, J. Goeman and E. van Zwet, Simultaneous confidence intervals for ranks with application
+to ranking institutions, Biometrics 78, 2022; M. Mogstad and others, Inference for ranks with applications
+to mobility across neighbourhoods and academic achievement across countries, Review of Economic Studies
+91, 2024. Ranks in bootstrap resamples are no such intervals: of runs that are equal or nearly so, they
+are too short, however many queries there are (M. Xie and others, Confidence intervals for population ranks
+in the presence of ties and near ties, Journal of the American Statistical Association 104, 2009).
+"""
+
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from functools import partial
+from typing import Any, Unpack
+
+import numpy as np
+
+from gainful import arguments
+from gainful.analysis.comparison.compare import (
+    changes_since_saved,
+    checks_of_runs,
+    checks_of_tables,
+    common_policy,
+    refuse_geometric,
+    split_runs,
+    unjudged_shares,
+)
+from gainful.analysis.comparison.comparison_result import Checks
+from gainful.analysis.comparison.paired_scores import (
+    Column,
+    Paired,
+    UnjudgedShares,
+    pair,
+    refuse_unknown_system,
+)
+from gainful.analysis.comparison.score_columns import (
+    column_of_baseline,
+    column_of_scores,
+    columns_of_tables,
+    measure_of,
+)
+from gainful.analysis.comparison.verdict import qualification
+from gainful.arithmetic.statistics.corrections import CORRECTIONS, adjusted
+from gainful.arithmetic.statistics.distributions import t_two_sided
+from gainful.arithmetic.statistics.exact_sums import on_grid
+from gainful.arithmetic.statistics.joint_tests import max_t_of_pairs
+from gainful.arithmetic.statistics.letter_display import letter_groups, letters_of
+from gainful.arithmetic.statistics.moments import exact_mean
+from gainful.arithmetic.statistics.paired_tests import sign_flips
+from gainful.arithmetic.statistics.resampling import Draws
+from gainful.array_types import Bools, Floats
+from gainful.errors import InputError, warn
+from gainful.evaluation.coverage import policy_note
+from gainful.evaluation.evaluate import evaluate_request
+from gainful.evaluation.request import read_one
+from gainful.matching.keyword_options import EvaluatingOptions, takes
+from gainful.measures.formulas import measures_inside
+from gainful.measures.notation import GivenMeasure
+from gainful.measures.policy import answers_in
+from gainful.message_texts import counted
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Result
+from gainful.rows.duckdb_engine import Progress
+from gainful.rows.id_types import UNTYPED
+from gainful.rows.input_types import Judgments, TableLike
+from gainful.rows.run_and_judgment_columns import plain_name
+from gainful.rows.runs_by_name import Runs, read_runs
+from gainful.rows.side_table_columns import BOARD, TASKS
+from gainful.rows.side_table_reader import InputTable, read_table
+from gainful.version import VERSION
+
+DEFAULT_CORRECTION = "max-t-single"
+"""The correction whose findings have a direction that is right, too, all at once."""
+_EVALUATED = 0.8  # of the work, when the scores are there
+_SAME = 1e-12  # relative: what the rounding of a mean may be
+_SHOWN = 12  # runs whose coverage is printed
+_UNITS = {"task": "task", "task_name": "task", "dataset": "dataset", "benchmark": "benchmark"}
+_UNNAMED = "score"  # what a table without names of measures holds
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a run.
+
+    Attributes:
+        rank: 1 and how many runs have a higher mean.
+        run: its name.
+        value: its mean.
+        best_rank: the lowest rank that is not excluded: 1 and how many runs are found better.
+        worst_rank: the highest: all runs less those that are found worse.
+        letters: of the groups that it is in. Runs that share a letter cannot be told apart.
+    """
+
+    rank: int
+    run: str
+    value: float
+    best_rank: int
+    worst_rank: int
+    letters: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Leaderboard(Result):
+    """Runs by rank.
+
+    Attributes:
+        measure: what the runs are ranked by.
+        places: of the runs, the best first.
+        groups: names of runs that cannot be told apart, a group for each letter.
+        p: (m, m) of all pairs, in the order of the places, corrected.
+        queries: how many every run has a value for.
+        correction: of p for the number of pairs.
+        level: of all intervals together; p below 1 − level is a finding.
+        resamples: of the correction, where it draws any.
+        seed: of these.
+        left_out: the queries that some run has no value for.
+        policy: that the scores were computed under, as text; empty for scores from elsewhere.
+        dialect: of another tool, where it was asked for.
+        checks: of each run, what was counted.
+        changed: what has changed since a baseline was saved; None if unknown.
+        unit: what a row of the scores is: a query, or a task, dataset or benchmark, as its column says.
+        unjudged: how much of each run's list has no judgment; None for scores from elsewhere.
+    """
+
+    measure: str
+    places: tuple[Place, ...]
+    groups: tuple[tuple[str, ...], ...]
+    p: Floats
+    queries: int
+    correction: str
+    level: float
+    resamples: int
+    seed: int
+    left_out: tuple[str, ...] = ()
+    policy: str = ""
+    dialect: str | None = None
+    checks: Mapping[str, Checks] | None = None
+    changed: tuple[str, ...] | None = None
+    unit: str = "query"
+    unjudged: UnjudgedShares | None = None
+
+    @property
+    def _units(self) -> tuple[str, str]:
+        """The word for one row of the scores, and for several."""
+        return self.unit, "queries" if self.unit == "query" else f"{self.unit}s"
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The names of the runs, the best first."""
+        return tuple(place.run for place in self.places)
+
+    def __getitem__(self, run: str) -> Place:
+        """Return the place of a run."""
+        return self.places[self._place(run)]
+
+    def together(self, one: str, other: str) -> bool:
+        """Return whether two runs cannot be told apart: whether they share a letter.
+
+        Args:
+            one: the name of a run.
+            other: that of another.
+        """
+        return bool(self.p[self._place(one), self._place(other)] >= _alpha(self.level))
+
+    def _place(self, run: str) -> int:
+        refuse_unknown_system(run, self.runs, "run")
+        return self.runs.index(run)
+
+    def table(self) -> Table:
+        """Return a row for each run, the best first."""
+        rows: list[list[Cell]] = [
+            [place.rank, place.run, place.value, place.best_rank, place.worst_rank, place.letters]
+            for place in self.places
+        ]
+        columns = ["rank", "run", self.measure, "best rank", "worst rank", "letters"]
+        if self.unjudged is not None:
+            columns.append("unjudged")
+            shares = self.unjudged.shares
+            rows = [
+                [*row, shares.get(place.run)] for row, place in zip(rows, self.places, strict=True)
+            ]
+        return Table(columns, rows, notes=self.notes())
+
+    def notes(self) -> list[str]:
+        """Return what the ranks say, and what they rest on."""
+        pairs = counted(len(self.places) * (len(self.places) - 1) // 2, "pair")
+        queries = counted(self.queries, *self._units)
+        chosen = CORRECTIONS[self.correction]
+        how = chosen.title if chosen.adjust is None else f"t test, {chosen.title}"
+        how += f", p < {_alpha(self.level):g}, resamples={self.resamples} seed={self.seed}"
+        first = counted(sum(place.best_rank == 1 for place in self.places), "run")
+        notes = [
+            f"{first} may be the best; {self._neighbours()}",
+            f"Runs that share a letter cannot be told apart. {_meaning(self.correction, self.level)}",
+            f"{pairs} compared over {queries}: {how}",
+        ]
+        if 2.0 ** (1 - self.queries) >= _alpha(self.level) and chosen.adjust is None:
+            notes.append(
+                f"So few {self._units[1]} cannot tell any two runs apart, however far they are."
+            )
+        return [*notes, *self._favoured(), *self.basis]
+
+    def _favoured(self) -> list[str]:
+        """Name differences that the judgments may explain: the better run has far fewer unjudged documents."""
+        if self.unjudged is None:
+            return []
+        apart = np.triu(self.p < _alpha(self.level), 1)
+        pairs = [
+            (self.runs[first], self.runs[other]) for first, other in np.argwhere(apart).tolist()
+        ]
+        doubts = [qualification("better", other, one, self.unjudged) for one, other in pairs]
+        doubted = [(*both, doubt) for both, doubt in zip(pairs, doubts, strict=True) if doubt]
+        if not doubted:
+            return []
+        one, other, doubt = doubted[0]
+        more = f"; so it is with {counted(len(doubted) - 1, 'more pair')} found apart"
+        return [f"{one} is better than {other}, but {doubt}{more if len(doubted) > 1 else ''}."]
+
+    def _neighbours(self) -> str:
+        """Say how many runs cannot be told from the one after them."""
+        after = len(self.places) - 1
+        apart = sum(bool(self.p[at, at + 1] < _alpha(self.level)) for at in range(after))
+        return f"{after - apart} of {counted(after, 'pair')} of neighbours cannot be told apart."
+
+    @property
+    def basis(self) -> list[str]:
+        """What the scores rest on: the policy, what was missing, and the queries left out."""
+        notes = [] if self.dialect is None else [f"dialect: {self.dialect}"]
+        notes += [policy_note(self.policy)] if self.policy else []
+        notes += self._coverage()
+        if self.left_out:
+            left = counted(len(self.left_out), *self._units)
+            notes.append(f"{left} left out, which some run has no value for")
+        return [*notes, *(self.changed or ())]
+
+    def _coverage(self) -> list[str]:
+        """Say what was counted of each run; of many runs, of those that lack queries."""
+        counts = self.checks or {}
+        if len(counts) > _SHOWN:
+            counts = {name: checks for name, checks in counts.items() if checks.missing}
+        lines = [f"{name}: {checks.described(*self._units)}" for name, checks in counts.items()]
+        if len(lines) > _SHOWN:
+            more = counted(len(lines) - _SHOWN, "more run")
+            lines[_SHOWN:] = [f"… and {more} that lack {self._units[1]}: in json"]
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "gainful": VERSION,
+            "measure": self.measure,
+            "queries": self.queries,
+            "unit": self.unit,
+            "correction": self.correction,
+            "level": self.level,
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "dialect": self.dialect,
+            "policy": answers_in(self.policy),
+            "coverage": {name: asdict(checks) for name, checks in (self.checks or {}).items()},
+            "unjudged": None if self.unjudged is None else dict(self.unjudged.shares),
+            "changed": None if self.changed is None else list(self.changed),
+            "left_out": list(self.left_out),
+            "places": [asdict(place) for place in self.places],
+            "groups": [list(group) for group in self.groups],
+            "p": self.p.tolist(),
+        }
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return self.rendered()
+
+
+@takes(EvaluatingOptions)
+def leaderboard(
+    judgments: Judgments,
+    runs: Runs,
+    measure: GivenMeasure = "nDCG@10",
+    *,
+    correction: str = DEFAULT_CORRECTION,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    **options: Unpack[EvaluatingOptions],
+) -> Leaderboard:
+    """Rank runs, with an interval for each rank and letters for inconclusive differences.
+
+    Every run is compared with every other, query by query. Two runs share a letter if their comparison
+    is inconclusive. The interval of a rank runs from 1 plus the number of significantly better runs to the
+    number of runs minus the significantly worse ones. All intervals hold simultaneously at about the
+    level; flipped signs keep it exactly only if differences are distributed symmetrically.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object, a
+            Spark data frame.
+        runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline. Or
+            the paths of files, of a folder or a pattern, as `gainful.inputs.find_runs` names them.
+        measure: what to rank by, the highest mean first.
+        correction: `holm`, `bonferroni`, `benjamini-hochberg`, `tukey`, `tukey-anova`, `max-t`,
+            `max-t-single` or `none`, over all pairs. By the default, signs are
+            flipped for all pairs alike, each pair against the largest t of all. Those of p-values take
+            the p of t tests.
+        level: of all intervals together; a p-value below 1 − level is a finding.
+        resamples: of the correction.
+        seed: the same seed gives the same bits, on any number of cores.
+        **options: see `MeasuringOptions` and `TableOptions`.
+
+    >>> judgments = {f"q{i}": {"a": 1} for i in range(9)}
+    >>> good = {query: {"a": 2, "b": 1} for query in judgments}
+    >>> same = good | {"q0": {"a": 1, "b": 2}}
+    >>> bad = {query: {"a": 1, "b": 2} for query in judgments}
+    >>> board = leaderboard(judgments, {"bad": bad, "same": same, "good": good})
+    >>> [(place.run, place.best_rank, place.worst_rank, place.letters) for place in board.places]
+    [('good', 1, 2, 'a'), ('same', 1, 2, 'a'), ('bad', 3, 3, 'b')]
+    """
+    progress = options.get("progress")
+    arguments.function(progress, "progress")
+    how = _How(correction, level, resamples, seed, progress)
+    request = read_one(measure, options)
+    refuse_geometric(measures_inside(request.measures))
+    named = read_runs(runs, judgments, engine=options.get("engine"))
+    saved, fresh = split_runs(named)
+    evaluating = None if progress is None else partial(_earlier, progress)
+    taken: EvaluatingOptions = {**options, "progress": evaluating}
+    scores = evaluate_request(judgments, fresh, request, taken)
+    (asked,) = next(iter(scores.values())).measures
+    columns = {name: column_of_scores(own) for name, own in scores.items()}
+    columns |= {name: column_of_baseline(own, [asked], name) for name, own in saved.items()}
+    policy = common_policy(scores, saved)
+    changed = changes_since_saved(scores, saved, (asked,), policy)
+    for line in changed or ():
+        warn(line)
+    return _ranked(
+        pair({name: columns[name] for name in named}, [str(asked)]),
+        how,
+        policy=str(policy),
+        dialect=next(iter(scores.values())).dialect,
+        checks=checks_of_runs(scores, saved),
+        changed=changed,
+        unjudged=unjudged_shares(scores, saved, [asked], policy).get(str(asked)),
+    )
+
+
+def leaderboard_of_scores(
+    scores: Runs | TableLike,
+    measure: GivenMeasure | None = None,
+    *,
+    correction: str = DEFAULT_CORRECTION,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Leaderboard:
+    """Rank runs by scores of queries, or of tasks, that exist already.
+
+    Args:
+        scores: one table with a row for each query or task and a column for each run: a data frame,
+            the path of a file. Or name → scores of one run, as `gainful.comparison.compare_scores`
+            takes them; or the paths of several files, each the scores of one run.
+        measure: where each run has a table, the column to rank by; needed where they share several.
+            Of one table of all runs, what its scores are called.
+        correction: as in `leaderboard`, like all that follow.
+        level: of all intervals together.
+        resamples: of the correction.
+        seed: of these.
+        progress: called with the share of the work that is done, and the name of what is done.
+
+    >>> by_task = {f"task{i}": i / 10 for i in range(8)}
+    >>> higher = {task: value + 0.1 for task, value in by_task.items()}
+    >>> board = leaderboard_of_scores({"small": by_task, "large": higher})
+    >>> [(place.rank, place.run, place.letters) for place in board.places]
+    [(1, 'large', 'a'), (2, 'small', 'b')]
+    """
+    arguments.function(progress, "progress")
+    how = _How(correction, level, resamples, seed, progress)
+    columns, name = _columns(scores, measure)
+    parsed = measure_of(name)
+    refuse_geometric([] if parsed is None else [parsed])
+    paired = pair(columns, [name])
+    return _ranked(paired, how, checks=checks_of_tables(paired), unit=_unit(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How runs are compared."""
+
+    correction: str
+    level: float
+    resamples: int
+    seed: int
+    progress: Progress | None
+
+    def __post_init__(self) -> None:
+        arguments.choice(self.correction, "correction", CORRECTIONS, expected="one of its choices")
+        expected = "a number above 0 and below 1"
+        level = arguments.number(self.level, "level", expected, lambda level: 0 < level < 1)
+        object.__setattr__(self, "level", level)
+        draws = self.draws  # which refuses others
+        object.__setattr__(self, "resamples", draws.resamples)
+        object.__setattr__(self, "seed", draws.seed)
+
+    @property
+    def draws(self) -> Draws:
+        """The random resamples."""
+        ranking = None if self.progress is None else partial(_later, self.progress)
+        return Draws(self.resamples, self.seed, ranking)
+
+
+def _earlier(progress: Progress, share: float, name: str) -> None:
+    progress(_EVALUATED * share, name)
+
+
+def _later(progress: Progress, share: float) -> None:
+    progress(_EVALUATED + (1 - _EVALUATED) * share, "comparing")
+
+
+def _columns(
+    scores: Runs | TableLike, measure: GivenMeasure | None
+) -> tuple[dict[str, Column], str]:
+    """Return the scores of each run, and what they are called."""
+    paths = isinstance(scores, str | os.PathLike) or (
+        isinstance(scores, list | tuple)
+        and all(isinstance(path, str | os.PathLike) for path in scores)
+    )
+    tables = (
+        read_runs(scores, name="tables")
+        if paths or isinstance(scores, Mapping)
+        else {"scores": scores}
+    )
+    if len(tables) == 1 and not isinstance(scores, Mapping):
+        return _of_one_table(next(iter(tables.values())), measure)
+    columns, names = columns_of_tables(tables, None if measure is None else [measure], TASKS)
+    if len(names) > 1:
+        raise InputError("measure", "the one to rank by", ", ".join(names), "Name one of them.")
+    return columns, names[0]
+
+
+def _of_one_table(table: object, measure: GivenMeasure | None) -> tuple[dict[str, Column], str]:
+    """Return the columns of a table that has one for each run; none is passed over."""
+    name = _UNNAMED if measure is None else arguments.text(str(measure), "measure")
+    if getattr(table, "shape", None) is not None and len(getattr(table, "columns", "?")) == 0:
+        raise InputError("scores", "a column for each run", "a table without columns")
+    try:
+        read = read_table(table, BOARD, "scores")
+    except InputError as problem:
+        of_queries = problem.subject == "query" and problem.code in (
+            "rows.no-column",
+            "rows.no-header",
+        )
+        if not hasattr(table, "reset_index") or not of_queries:
+            raise
+        hint = 'If the index has the tasks: frame.rename_axis("task").reset_index().'
+        raise problem.with_remedy(f"{problem.remedy} {hint}") from None
+    runs = _named_runs(read)
+    kind = read.types.get("query", UNTYPED)
+    called = read.called.get("query", "")
+    return {
+        run: Column(read["query"], {name: _numbers(read, run)}, kind, called) for run in runs
+    }, name
+
+
+def _unit(columns: Mapping[str, Column]) -> str:
+    """Return what a row of the scores is, as all of their columns of ids say."""
+    (unit, *others) = {_UNITS.get(plain_name(c.called), "query") for c in columns.values()}
+    return "query" if others else unit
+
+
+def _numbers(read: InputTable, run: str) -> Floats:
+    try:
+        return read.numbers(run)
+    except InputError as problem:
+        remedy = problem.remedy or "Where a run has no score, leave the cell empty."
+        raise InputError(problem.where, problem.expected, problem.found, remedy) from None
+
+
+def _named_runs(read: InputTable) -> list[str]:
+    """Return the columns of runs; the row numbers of pandas, first and without a name, are none."""
+    for number, column in enumerate(read.columns):
+        if column.strip():
+            continue
+        cells = [] if number or not read.is_numeric(column) else read.numbers(column).tolist()
+        if not cells or len({*cells}) < len(cells) or not all(map(float.is_integer, cells)):
+            expected = "a name for each column of a run"
+            raise InputError(read.name, expected, "a column without a name")
+        warn(f"{read.name}: the first column has no name: its row numbers are passed over.")
+    return [column for column in read.columns if column.strip()]
+
+
+def _ranked(paired: Paired, how: _How, **basis: Any) -> Leaderboard:
+    """Rank the systems, and compare all pairs of them."""
+    rows = np.flatnonzero(paired.kept[:, 0])
+    scores = paired.values[rows, :, 0]
+    means = [exact_mean(column) for column in scores.T]
+    # Means of the smallest numbers of all are equal where their sums are not.
+    sums = [
+        math.fsum(column) if abs(mean) < sys.float_info.min else 0.0
+        for mean, column in zip(means, scores.T, strict=True)
+    ]
+    order = sorted(range(len(means)), key=lambda place: (-means[place], -sums[place]))
+    means = [means[place] for place in order]
+    p = _p_of_pairs(scores, how)[np.ix_(order, order)]
+    apart: Bools = p < _alpha(how.level)
+    np.fill_diagonal(apart, val=False)
+    groups = letter_groups(apart)
+    letters = letters_of(groups, len(order))
+    names = [paired.systems[place] for place in order]
+    (left_out,) = paired.left_out().values()
+    if how.progress is not None:
+        how.progress(1.0, "comparing")
+    return Leaderboard(
+        measure=paired.measures[0],
+        places=tuple(
+            Place(
+                rank=1
+                + sum(_above(other, mean) or apart[at, n] for n, other in enumerate(means[:at])),
+                run=names[at],
+                value=mean,
+                best_rank=1 + int(apart[at, :at].sum()),
+                worst_rank=len(order) - int(apart[at, at + 1 :].sum()),
+                letters=letters[at],
+            )
+            for at, mean in enumerate(means)
+        ),
+        groups=tuple(tuple(names[at] for at in group) for group in groups),
+        p=p,
+        queries=len(rows),
+        correction=how.correction,
+        level=how.level,
+        resamples=how.resamples,
+        seed=how.seed,
+        left_out=left_out,
+        **basis,
+    )
+
+
+def _above(one: float, other: float) -> bool:
+    return one > other and not math.isclose(one, other, rel_tol=_SAME)
+
+
+def _p_of_pairs(scores: Floats, how: _How) -> Floats:
+    """Return (m, m) p-values of all pairs of (n, m) scores, corrected for how many there are."""
+    correction = CORRECTIONS[how.correction]
+    if correction.test_differences is not None:
+        steps = "single" if how.correction == DEFAULT_CORRECTION else "down"
+        return max_t_of_pairs(scores, how.draws, steps=steps)
+    if correction.test_scores is not None:
+        p = correction.test_scores(scores[:, :, None], how.draws).p[:, :, 0]
+        if np.isnan(p).any():  # scores that differ by the same in every query
+            return max_t_of_pairs(scores, how.draws)
+        return p
+    systems = scores.shape[1]
+    first, second = np.triu_indices(systems, 1)
+    p = np.ones((systems, systems))
+    rows = [_p_of_one(scores, place, how.draws) for place in range(systems - 1)]
+    p[first, second] = p[second, first] = adjusted(
+        [one for row in rows for one in row], how.correction
+    )
+    return p
+
+
+def _p_of_one(scores: Floats, place: int, draws: Draws) -> list[float]:
+    """Return the p-values of one system and all after it, by the t test."""
+    apart = scores[:, place + 1 :] - scores[:, place, None]
+    count = len(apart)
+    constant = on_grid(apart).constant if count > 1 else np.ones(apart.shape[1], bool)
+    p = np.empty(apart.shape[1])
+    # Where all differences are the same there is no spread, but signs can be flipped.
+    if constant.any():
+        p[constant] = [outcome.p for outcome in sign_flips(apart[:, constant], draws)]
+    spread = apart[:, ~constant]
+    t = spread.mean(axis=0) * math.sqrt(count) / np.std(spread, axis=0, ddof=min(count - 1, 1))
+    p[~constant] = [t_two_sided(statistic, count - 1) for statistic in t.tolist()]
+    values: list[float] = p.tolist()
+    return values
+
+
+def _alpha(level: float) -> float:
+    # In binary 1 − 0.95 is not 0.05.
+    return float(1 - Decimal(repr(float(level))))
+
+
+def _meaning(correction: str, level: float) -> str:
+    """Say what the intervals of ranks promise under a correction."""
+    if correction in ("benjamini-hochberg", "none"):
+        return (
+            "The intervals of ranks promise nothing together: the correction leaves false findings."
+        )
+    return (
+        f"All true ranks lie within their intervals, with a probability of about {100 * level:g}%."
+    )

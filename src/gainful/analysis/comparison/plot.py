@@ -1,0 +1,242 @@
+"""`comparison.plot`: charts of systems side by side, and the rows that they show."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from gainful import arguments
+from gainful.analysis.comparison.comparison_result import ComparisonResult
+from gainful.analysis.comparison.paired_scores import Paired
+from gainful.analysis.comparison.score_columns import name_among
+from gainful.errors import InputError
+from gainful.evaluation.scores import (
+    Scores,
+    curve_measure,
+    drawn_cutoffs,
+    remeasured,
+    without_cutoff,
+)
+from gainful.measures.measure import Measure, catalogue
+from gainful.measures.measure_family import GRADES
+from gainful.measures.name_suggestions import suggest_among
+from gainful.measures.notation import GivenMeasure, name_of
+from gainful.message_texts import shown
+from gainful.output.plotting import charts
+from gainful.output.plotting.charts import Look, SizedLook
+
+if TYPE_CHECKING:
+    from gainful.output.plotting.charts import Chart
+
+Row = dict[str, Any]
+
+
+class ComparisonPlot:
+    """The charts of a comparison: altair charts, which show in a notebook and have a `save`.
+
+    Every one takes `width`, in pixels or "container", and `theme`, "light" or "dark"; all but
+    intervals and distributions have a `height`, too. Where no measure is named it is the first, where no
+    base is named the baseline, and where no run is named the first other one.
+    """
+
+    def __init__(self, comparison: ComparisonResult) -> None:
+        self._comparison = comparison
+
+    def intervals(self, **look: Unpack[Look]) -> "Chart":
+        """Draw the difference of every comparison with its interval."""
+        comparison = self._comparison
+        bases = {difference.base for difference in comparison.differences}
+        base = bases.pop() if len(bases) == 1 else None
+        rows = interval_rows(comparison)
+        return charts.intervals(rows, base=base, level=comparison.settings.level, **look)
+
+    def differences(
+        self,
+        run: str | None = None,
+        measure: GivenMeasure | None = None,
+        base: str | None = None,
+        **look: Unpack[SizedLook],
+    ) -> "Chart":
+        """Draw the difference of every query between two runs, in order."""
+        names = self._names(run, measure, base)
+        rows = query_rows(self._comparison.paired, **names)
+        return charts.differences(rows, **names, **look)
+
+    def scatter(
+        self,
+        run: str | None = None,
+        measure: GivenMeasure | None = None,
+        base: str | None = None,
+        **look: Unpack[SizedLook],
+    ) -> "Chart":
+        """Draw every query between the scores of two runs."""
+        names = self._names(run, measure, base)
+        rows = query_rows(self._comparison.paired, **names)
+        return charts.scatter(rows, **names, **look)
+
+    def distribution(self, measure: GivenMeasure | None = None, **look: Unpack[Look]) -> "Chart":
+        """Draw how many queries have which score, for every run; of the queries that all have."""
+        paired = self._comparison.paired
+        chosen = self._measure(measure)
+        place = paired.measures.index(chosen)
+        kept = paired.values[paired.kept[:, place], :, place]
+        rows = [
+            {"run": name, "score": score}
+            for name, scores in zip(paired.systems, kept.T.tolist(), strict=True)
+            for score in scores
+        ]
+        return charts.distribution(rows, measure=chosen, **look)
+
+    def curve(
+        self,
+        measure: GivenMeasure | None = None,
+        *,
+        runs: Sequence[str] | None = None,
+        upto: int = 20,
+        **look: Unpack[SizedLook],
+    ) -> "Chart":
+        """Draw the mean of a measure at the cutoffs from 1 on, for every run.
+
+        Args:
+            measure: any that has a cutoff, which is not looked at; the first compared that has one,
+                or nDCG, if None.
+            runs: their names; all if None.
+            upto: the last cutoff. Past 100 the curve ends with the longest list or pool: deeper
+                cutoffs see nothing more.
+            look: width, height and theme.
+        """
+        comparison = self._comparison
+        ranked = _ranked(comparison, runs)
+        first = next(iter(ranked.values()))
+        chosen = curve_measure(first.measures) if measure is None else measure
+        at_cutoffs = drawn_cutoffs([own.evidence.whole for own in ranked.values()], chosen, upto)
+        rows = curve_rows(ranked, at_cutoffs, comparison.paired)
+        return charts.curve(rows, measure=without_cutoff(at_cutoffs[0]), **look)
+
+    def _names(
+        self, run: str | None, measure: GivenMeasure | None, base: str | None
+    ) -> dict[str, str]:
+        paired = self._comparison.paired
+        one = self._comparison.baseline if base is None else base
+        paired.system(one, "base")
+        two = next(name for name in paired.systems if name != one) if run is None else run
+        paired.system(two, "run")
+        return {"measure": self._measure(measure), "base": one, "run": two}
+
+    def _measure(self, measure: GivenMeasure | None) -> str:
+        compared = self._comparison.measures
+        if measure is None:
+            return compared[0]
+        written = name_of(measure)
+        if written is None:
+            raise InputError("measure", "one that was compared", shown(measure))
+        name = name_among(written, compared, self._comparison.dialect)
+        if name not in compared:
+            raise InputError(
+                "measure",
+                "one that was compared",
+                f"'{name}'",
+                suggest_among(name, compared, catalogue(needs=GRADES)),
+            )
+        return name
+
+
+def interval_rows(comparison: ComparisonResult) -> list[Row]:
+    """Return a row for each comparison, in the order of the comparison."""
+    return [
+        {
+            "measure": difference.measure,
+            "base": difference.base,
+            "run": difference.run,
+            "difference": difference.difference,
+            "low": _finite(difference.interval.low),
+            "high": _finite(difference.interval.high),
+            "verdict": difference.verdict.word,
+        }
+        for difference in comparison.differences
+    ]
+
+
+def query_rows(paired: Paired, *, measure: str, base: str, run: str) -> list[Row]:
+    """Return a row for each query that is compared, by its difference, the worst first."""
+    column = paired.measures.index(measure)
+    one, two = (paired.systems.index(name) for name in (base, run))
+    kept = np.flatnonzero(paired.kept[:, column])
+    apart = paired.apart(kept, one, two, column)
+    order = np.argsort(apart, kind="stable")
+    values = paired.values[kept[order], :, column]
+    return [
+        {
+            "query": paired.queries[at],
+            "text": None,
+            "difference": difference,
+            "base": scores[one],
+            "run": scores[two],
+            "outcome": "better" if difference > 0 else "worse" if difference < 0 else "same",
+            "place": place,
+        }
+        for place, (at, difference, scores) in enumerate(
+            zip(kept[order].tolist(), apart[order].tolist(), values.tolist(), strict=True)
+        )
+    ]
+
+
+def curve_rows(
+    scores: Mapping[str, Scores], measures: Sequence[Measure], compared: Paired
+) -> list[Row]:
+    """Return the mean of each run at each cutoff, over the compared queries that all runs have.
+
+    It is NaN where the policy counts a query as that.
+    """
+    queries = compared.compared().queries
+    tables = {
+        name: remeasured(own, tuple(measures)).per_query.to_dict() for name, own in scores.items()
+    }
+    rows: list[Row] = []
+    for measure in measures:
+        lists = [
+            [table.get(query, {}).get(str(measure)) for query in queries]
+            for table in tables.values()
+        ]
+        shared = [values for values in zip(*lists, strict=True) if None not in values]
+        rows += [
+            {"run": name, "k": measure.cutoff, "value": _mean(values)}
+            for name, values in zip(tables, zip(*shared, strict=True), strict=False)
+        ]
+    places = {name: place for place, name in enumerate(tables)}
+    return sorted(rows, key=lambda row: places[row["run"]])
+
+
+def _ranked(comparison: ComparisonResult, runs: Sequence[str] | None) -> dict[str, Scores]:
+    """Return the runs whose rankings are at hand."""
+    if not comparison.scores:
+        raise InputError(
+            "curve",
+            "a comparison of rankings, as compare makes it",
+            "scores alone, which have no other cutoffs",
+            "Compare judgments and runs, or draw gf.curve(judgments, run).plot().",
+        )
+    chosen = comparison.systems if runs is None else arguments.listed(runs, "runs", "names of runs")
+    if not chosen:
+        raise InputError("runs", "at least one run", "none")
+    for name in chosen:
+        comparison.paired.system(name, "runs")
+        if name not in comparison.scores:
+            others = ", ".join(shown(other) for other in comparison.scores)
+            raise InputError(
+                "curve",
+                "runs with rankings",
+                f"{name!r}, a saved baseline, which has none",
+                f"Name the others: runs=[{others}].",
+            )
+    return {name: comparison.scores[name] for name in chosen}
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _mean(values: Sequence[float | None]) -> float:
+    numbers = [value for value in values if value is not None]
+    return math.fsum(numbers) / len(numbers)

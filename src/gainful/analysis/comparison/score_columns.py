@@ -1,0 +1,240 @@
+"""Scores of queries from wherever they come, as columns that can be put side by side."""
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from gainful import arguments
+from gainful.analysis.comparison.paired_scores import Column
+from gainful.array_types import Floats
+from gainful.errors import GainfulError, InputError, warn
+from gainful.evaluation.measuring import formula_of
+from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
+from gainful.evaluation.scores import PerQuery, Scores
+from gainful.measures.dialect_catalogue import dialect as find_dialect
+from gainful.measures.formulas import BaselineMeasure, Combination, of_baseline
+from gainful.measures.measure import Measure, catalogue
+from gainful.measures.measure_family import GRADES, RUN
+from gainful.measures.name_suggestions import suggest_among
+from gainful.measures.notation import Measures, listed_measures, parse, parse_all
+from gainful.message_texts import shortened
+from gainful.rows.id_types import UNTYPED
+from gainful.rows.side_table_columns import QUERIES, Roles
+from gainful.rows.side_table_reader import InputTable, read_table
+
+
+def column_of_scores(scores: Scores) -> Column:
+    """Return the scores of an evaluation; what is not counted has no value."""
+    values = {
+        str(measure): column
+        for measure, column in zip(scores.measures, scores.values.T, strict=True)
+        if measure.family.aggregate != RUN  # of which no query has a value
+    }
+    if not values:
+        names = ", ".join(map(str, scores.measures))
+        raise InputError("scores", "a measure of which queries have values", names)
+    ends = {str(measure): measure.family.ends for measure in scores.measures}
+    return Column(scores.queries, values, scores.query_type, ends=ends)
+
+
+def column_of_baseline(baseline: Baseline, measures: Sequence[Measure], name: str) -> Column:
+    """Return saved scores; all of these measures must be there, or all that a formula of the baseline needs."""
+    saved = dict(zip(map(str, baseline.measures), baseline.values.T, strict=True))
+    values = dict(saved)
+    for measure in measures:
+        if of_baseline(measure):
+            values[str(measure)] = _formula_of(baseline, saved, measure, name)
+        else:
+            _saved(saved, measure, name)
+    ends = {str(measure): measure.family.ends for measure in (*baseline.measures, *measures)}
+    return Column(baseline.queries, values, baseline.query_type, ends=ends)
+
+
+def values_of_baseline(
+    baseline: Baseline, measures: Iterable[Measure], name: str
+) -> dict[Measure, dict[str, float]]:
+    """Return the values of saved scores by measure and query; all of the measures must be there."""
+    saved = dict(zip(map(str, baseline.measures), baseline.values.T, strict=True))
+    return {
+        measure: dict(zip(baseline.queries, _saved(saved, measure, name).tolist(), strict=True))
+        for measure in measures
+    }
+
+
+def _saved(saved: Mapping[str, Floats], measure: Measure, name: str) -> Floats:
+    if str(measure) not in saved:
+        raise InputError(
+            f"baseline {name!r}",
+            f"the measure {measure}",
+            ", ".join(saved),
+            "Compare what was saved, or save the baseline anew with this measure.",
+        )
+    return saved[str(measure)]
+
+
+def _formula_of(
+    baseline: Baseline, saved: Mapping[str, Floats], measure: Measure, name: str
+) -> Floats:
+    """Return the values (q,) of a measure that knows the baseline, from what was saved."""
+    parts = measure.formula.measures() if isinstance(measure, Combination) else [measure]
+    columns = [
+        [(part.found or {}).get(query, math.nan) for query in baseline.queries]
+        if isinstance(part, BaselineMeasure)
+        else _saved(saved, part, name)
+        for part in parts
+    ]
+    values = np.column_stack(columns)
+    if not isinstance(measure, Combination):
+        return values[:, 0]
+    return formula_of(measure, values, baseline.queries)
+
+
+def columns_of_tables(
+    tables: Mapping[str, object], measures: Measures | None, roles: Roles = QUERIES
+) -> tuple[dict[str, Column], list[str]]:
+    """Read tables by name, and settle which measures are compared."""
+    chosen = None if measures is None else _column_names(measures)
+    tables = {name: _opened(table) for name, table in tables.items()}
+    # Tables of the same columns, which are read one by one.
+    name_of = cache(spelled)
+    read = {
+        name: _column(table, name, chosen or (), name_of, roles) for name, table in tables.items()
+    }
+    if chosen is None:
+        first, *others = [list(column.values) for column in read.values()]
+        names = [name for name in first if all(name in other for other in others)]
+        if not names:
+            columns = "; ".join(f"{name} has {', '.join(c.values)}" for name, c in read.items())
+            raise InputError("tables", "at least one column of numbers in all of them", columns)
+    else:
+        names = chosen
+    for name, column in read.items():
+        for measure in names:
+            if measure not in column.values:
+                hint = suggest_among(measure, column.values, catalogue(needs=GRADES))
+                raise InputError(name, f"a column of {shortened(measure)}", "none", hint)
+    _warn_of_other_bases(tables, names)
+    return read, names
+
+
+def _opened(table: object) -> object:
+    """Return the baseline in a file that holds one, anything else as it is."""
+    if isinstance(table, str | os.PathLike) and is_baseline(table):
+        return read_baseline(table)
+    return table
+
+
+def _warn_of_other_bases(tables: Mapping[str, object], names: Sequence[str]) -> None:
+    """Warn of scores that were computed under different policies or judgments."""
+    measured = {name: t for name, t in tables.items() if isinstance(t, Scores | Baseline)}
+    if len(measured) <= 1:
+        return
+    (first, base), *others = measured.items()
+    for name, scores in others:
+        if scores.policy != base.policy:
+            warn(
+                f"{name} was measured under the policy {scores.policy}, {first} under {base.policy}: "
+                "the difference may be the policy's."
+            )
+        differ = [m for m in names if _judgments_of(scores, m) != _judgments_of(base, m)]
+        # Unjudged documents that get a grade stand among the judged: every run has other judgments.
+        if differ and not isinstance(base.policy.unjudged, float):
+            warn(
+                f"{name} and {first} were measured with other judgments ({', '.join(differ)}): the "
+                "difference may be theirs."
+            )
+
+
+def _judgments_of(scores: Scores | Baseline, measure: str) -> str:
+    """Return the hash of the judgments that a measure saw."""
+    if isinstance(scores, Baseline):
+        return scores.judgments[measure]
+    return scores.hashes(measure)[0]
+
+
+def _column_names(measures: Measures) -> list[str]:
+    names: dict[str, None] = {}
+    for measure in listed_measures(measures):
+        if not isinstance(measure, Measure):
+            arguments.text(measure, "measures", "the name of a column, or a measure")
+        try:
+            names |= dict.fromkeys(map(str, parse_all(str(measure))))  # nDCG@5,10 are two
+        except GainfulError:
+            names[str(measure)] = None
+    if not names:
+        raise InputError("measures", "at least one column", "none")
+    return list(names)
+
+
+def _column(
+    table: object, name: str, asked: Sequence[str], spelled: Callable[[str], str], roles: Roles
+) -> Column:
+    if isinstance(table, Scores):
+        return column_of_scores(table)
+    if isinstance(table, PerQuery):
+        column = _of_table(read_table(table.to_dict(), QUERIES, name), name, asked, spelled)
+        return replace(column, query_type=table.query_type)
+    if isinstance(table, Baseline):
+        return column_of_baseline(table, (), name)
+    return _of_table(read_table(table, roles, name), name, asked, spelled)
+
+
+def _of_table(
+    table: InputTable, name: str, asked: Sequence[str], spelled: Callable[[str], str]
+) -> Column:
+    """Take the columns of numbers, and those that were asked for; the others hold no scores."""
+    values: dict[str, Floats] = {}
+    for column in table.columns:
+        measure = spelled(column)
+        if not column.strip():
+            continue  # the row numbers that pandas writes
+        if not table.is_numeric(column) and measure not in asked:
+            continue
+        if measure in values:
+            raise InputError(name, f"one column of {measure}", f"another, {column!r}")
+        values[measure] = table.numbers(column)
+    if not values:
+        if len(table.columns) == 1:
+            table.numbers(*table.columns)  # says which cell is no number
+        raise InputError(name, "a column of numbers", ", ".join(table.columns))
+    kind, called = table.types.get("query", UNTYPED), table.called.get("query", "")
+    measures = {name: measure_of(name) for name in values}
+    ends = {name: measure.family.ends for name, measure in measures.items() if measure is not None}
+    return Column(table["query"], values, kind, called, ends)
+
+
+def spelled(name: str) -> str:
+    """Return the notation of a measure in any spelling; any other name stays as it is."""
+    measure = measure_of(name)
+    return name if measure is None else str(measure)
+
+
+def name_among(written: str, names: Sequence[str], dialect: str | None = None) -> str:
+    """Return which of some names of measures is meant, in any spelling or in that of a dialect.
+
+    >>> name_among("ndcg_cut_5", ["nDCG@5"])
+    'nDCG@5'
+    >>> name_among("ndcg@5", ["nDCG(gain=exp2, ideal=retrieved)@5"], "lightgbm")
+    'nDCG(gain=exp2, ideal=retrieved)@5'
+    """
+    if written in names:
+        return written
+    usual = spelled(written)
+    if usual in names or dialect is None:
+        return usual
+    try:
+        return str(find_dialect(dialect).measure(written))
+    except GainfulError:
+        return usual
+
+
+def measure_of(name: str) -> Measure | None:
+    """Return the measure of a name in any spelling, if it is one."""
+    try:
+        return parse(name)
+    except GainfulError:
+        return None

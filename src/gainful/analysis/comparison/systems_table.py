@@ -1,0 +1,138 @@
+"""The table of systems that papers show: means, the best of them, and what is significant."""
+
+import math
+import string
+from collections.abc import Sequence
+
+from gainful.analysis.comparison.comparison_result import ComparisonResult
+from gainful.analysis.comparison.differences import Difference
+from gainful.arithmetic.statistics.corrections import CORRECTIONS
+from gainful.arithmetic.statistics.paired_tests import TESTS
+from gainful.message_texts import counted
+from gainful.output.rendering.table_formats import Cell, Marked, Table
+
+BETTER, WORSE, EQUIVALENT = "†", "‡", "≈"
+"""What stands beside a mean that was compared with the baseline alone."""
+
+_SAME = 1e-12  # relative: what the rounding of a mean may be
+
+
+def systems_table(comparison: ComparisonResult) -> Table:
+    """Return a row for each system and a column for each measure, with a caption that explains it.
+
+    Where every system was compared with every other, each has a letter, and stands with the letters
+    of those that it is significantly better than. Where all were compared with the baseline alone,
+    † is significantly better than it, ‡ worse, and ≈ equivalent.
+    """
+    lettered = comparison.settings.pairs == "all"
+    names = dict(zip(comparison.systems, _letters(len(comparison.systems)), strict=True))
+    columns = [
+        _column(comparison, measure, names, lettered=lettered) for measure in comparison.measures
+    ]
+    rows: list[list[Cell]] = [
+        [*([names[system]] if lettered else []), system, *(column[system] for column in columns)]
+        for system in comparison.systems
+    ]
+    head = [*(["#"] if lettered else []), "system", *comparison.measures]
+    caption = _caption(comparison, columns, lettered=lettered)
+    return Table(head, rows, notes=comparison.basis, caption=caption)
+
+
+def _letters(count: int) -> list[str]:
+    """Return a name for each system: a letter, or a number where there are more systems."""
+    letters = string.ascii_lowercase
+    return list(letters[:count]) if count <= len(letters) else [str(n) for n in range(1, count + 1)]
+
+
+def _column(
+    comparison: ComparisonResult, measure: str, names: dict[str, str], *, lettered: bool
+) -> dict[str, Marked]:
+    """Return the cell of each system under a measure."""
+    differences = [d for d in comparison.differences if d.measure == measure]
+    means = {d.base: d.base_mean for d in differences}
+    means |= {d.run: d.run_mean for d in differences}
+    marks = _beaten(differences, names) if lettered else _against(differences)
+    best = max(means.values())
+    return {
+        system: Marked(
+            mean, best=math.isclose(mean, best, rel_tol=_SAME), marks=marks.get(system, "")
+        )
+        for system, mean in means.items()
+    }
+
+
+def _beaten(differences: Sequence[Difference], names: dict[str, str]) -> dict[str, str]:
+    """Return for each system the names of the systems that it is significantly better than."""
+    beaten: dict[str, list[str]] = {}
+    for d in differences:
+        pairs = {"better": (d.run, d.base), "worse": (d.base, d.run)}
+        if d.verdict.word in pairs:
+            winner, loser = pairs[d.verdict.word]
+            beaten.setdefault(winner, []).append(loser)
+    between = "" if all(name.isalpha() for name in names.values()) else ","
+    return {
+        winner: between.join(names[system] for system in names if system in losers)
+        for winner, losers in beaten.items()
+    }
+
+
+def _against(differences: Sequence[Difference]) -> dict[str, str]:
+    words = {"better": BETTER, "worse": WORSE, "equivalent": EQUIVALENT}
+    return {difference.run: words.get(difference.verdict.word, "") for difference in differences}
+
+
+def _caption(
+    comparison: ComparisonResult, columns: Sequence[dict[str, Marked]], *, lettered: bool
+) -> str:
+    test = f"{_tests(comparison)}, p < {comparison.settings.alpha:g}"
+    parts = f"Means over {_queries(comparison)}, the best of each measure in bold."
+    if lettered:
+        kind = "Letters" if len(comparison.systems) <= len(string.ascii_lowercase) else "Numbers"
+        legend = f"{kind} name the systems that a system is significantly better than"
+    else:
+        used = {cell.marks for column in columns for cell in column.values()}
+        legend = _legend(comparison, used)
+    return f"{parts} {legend} ({test})."
+
+
+def _tests(comparison: ComparisonResult) -> str:
+    """Name the tests that decided, with the corrections that were made."""
+    names = sorted({difference.test for difference in comparison.differences})
+    joint = [CORRECTIONS[name].title for name in names if name in CORRECTIONS]
+    single = [TESTS[name].title for name in names if name not in CORRECTIONS]
+    made = sum(difference.p is not None for difference in comparison.differences)
+    adjustment = CORRECTIONS[comparison.settings.adjustment]
+    corrected = " and ".join(single)
+    if made > 1 and single and adjustment.changes:
+        corrected += f" with {adjustment.title} correction"
+    tests = ", and ".join(
+        [*([" and ".join(joint)] if joint else []), *([corrected] if single else [])]
+    )
+    if made > 1 and single and adjustment.changes:
+        return f"{tests} over {made} comparisons"
+    if made > 1:
+        return f"{tests}, {made} comparisons{'' if joint else ' uncorrected'}"
+    return tests
+
+
+def _legend(comparison: ComparisonResult, used: set[str]) -> str:
+    """Return what the used marks mean."""
+    base = comparison.baseline
+    meanings = {
+        BETTER: f"significantly better than {base}",
+        WORSE: f"significantly worse than {base}",
+        EQUIVALENT: f"equivalent to {base} within {comparison.settings.margin or 0:g}",
+    }
+    legend = [f"{mark}: {meaning}" for mark, meaning in meanings.items() if mark in used]
+    return "; ".join(legend) or f"No significant difference from {base}"
+
+
+def _queries(comparison: ComparisonResult) -> str:
+    """Say how many queries the means are over, for each measure where that differs."""
+    counts = {difference.measure: difference.queries for difference in comparison.differences}
+    if len(set(counts.values())) == 1:
+        count = next(iter(counts.values()))
+        return "one query" if count == 1 else f"{count:,} queries"
+    return ", ".join(
+        f"{counted(count, 'query', 'queries')} ({measure})" for measure, count in counts.items()
+    )

@@ -1,0 +1,312 @@
+"""`explain`: the arithmetic of a measure for a query of a run, or for a list of grades."""
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Unpack
+
+import numpy as np
+
+from gainful.analysis.explanation.judged_ranking import look_at_grades, read_judged_ranking, sums_of
+from gainful.analysis.explanation.worked_lists import (
+    IDEAL,
+    IDEAL_SUM,
+    NO_VALUE,
+    PARTS,
+    SUM,
+    Entry,
+    JudgedDocs,
+    Sums,
+    bracketed,
+    down_to_cutoff,
+    ideal_steps,
+    is_empty,
+    is_worked,
+    list_steps,
+    said,
+    steps_with,
+    summed,
+    why_empty,
+    work_out,
+    work_out_ideal,
+    worst_steps,
+)
+from gainful.analysis.explanation.worked_tables import Explanation, Part, Step
+from gainful.array_types import Floats
+from gainful.errors import InputError, MeasureError
+from gainful.evaluation.computing.own_measures import steps_of_own
+from gainful.evaluation.evaluate import with_values_of_run
+from gainful.evaluation.gains_ranks_and_ideals import Terms
+from gainful.evaluation.measures_on_grade_lists import Grades, match_grades
+from gainful.evaluation.request import read_one
+from gainful.matching.keyword_options import EvaluatingOptions, takes
+from gainful.matching.matched import Matched
+from gainful.matching.reader import Reader
+from gainful.measures.formulas import Combination, measures_inside
+from gainful.measures.measure import Measure
+from gainful.measures.measure_family import GRADES
+from gainful.measures.notation import DocumentMeasure, GivenMeasure, read_measure
+from gainful.measures.own_measures import OwnMeasure
+from gainful.measures.policy import GivenPolicy, Policy, read_policy
+from gainful.measures.tool_dialect import Dialect
+from gainful.rows.identifiers import id_text
+from gainful.rows.input_types import Judgments, Run
+
+_TITLES = {
+    "judged": "the ideal: all judged documents, best first",
+    "retrieved": "the ideal: the documents of the list, best first",
+    "list": "the ideal of the list itself, best first",
+}
+
+
+@takes(EvaluatingOptions)
+def explain(
+    judgments: Judgments,
+    run: Run,
+    measure: GivenMeasure = "nDCG@10",
+    *,
+    query: object,
+    **options: Unpack[EvaluatingOptions],
+) -> Explanation:
+    """Work out the value of one query of a run.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame or an Arrow object.
+        run: `{query: {doc: score}}` or one of the other types.
+        measure: the measure, in notation or as a value.
+        query: the id of the query.
+        **options: see `MeasuringOptions` and `TableOptions`.
+
+    >>> print(explain({"q": {"a": 2, "b": 1}}, {"q": {"b": 9, "a": 8}}, "nDCG", query="q").conclusion)
+    nDCG = DCG / IDCG = 2.262 / 2.631 = 0.860
+    """
+    request = read_one(measure, options)
+    name = id_text(query, where="query")
+    if not request.measure.has_users:
+        raise MeasureError(
+            "explain",
+            "a measure with a value per query",
+            f"'{request.measure}', which has one value for the whole run",
+            "Use `evaluate` for its value.",
+        )
+    with request.reader_of(judgments, options) as reader:
+        asked = request.measure
+        if any(each.family.needs != GRADES for each in measures_inside([asked])):
+            (asked,) = with_values_of_run((asked,), request, reader, run)
+        worked = explain_with(reader, run, asked, name, request.policy, request.tool)
+        return dataclasses.replace(worked, doc_type=reader.doc_type(run))
+
+
+def explain_with(
+    reader: Reader,
+    run: Run,
+    measure: Measure,
+    query: str,
+    policy: Policy,
+    tool: Dialect | None = None,
+) -> Explanation:
+    """Work out the value of one query of an already opened run, under another policy."""
+    asked = measure
+    listed = read_judged_ranking(reader.under(policy), run, query)
+    look_at_grades(listed, asked, policy, tool)
+    if listed.missing:
+        raise InputError("query", "a query of the run", f"{query!r} missing from it")
+
+    def work(each: Measure) -> Explanation:
+        sums = sums_of([listed], each, listed.policy)
+        return _worked(sums, query, listed.entries(listed.ranking(sums.worth)), listed.pool(each))
+
+    return _explained(asked, work, sums_of([listed], asked, listed.policy))
+
+
+def explain_grades(
+    grades: "Grades",
+    measure: GivenMeasure = "nDCG",
+    *,
+    judged: "Grades | None" = None,
+    policy: GivenPolicy | None = None,
+) -> Explanation:
+    """Work out the value of one list of grades in rank order.
+
+    Args:
+        grades: the grades in rank order.
+        measure: the measure, in notation or as a value.
+        judged: all known grades, including those of the list. None if the list contains them all; the ideal
+            then consists of the list itself.
+        policy: the policy, a `Policy` or a dict of choices; the defaults if None.
+
+    >>> print(explain_grades([3, 2, 3, 0, 1, 2], judged=[3, 2, 3, 0, 1, 2, 3, 2]).conclusion)
+    nDCG = DCG / IDCG = 6.861 / 9.074 = 0.756
+    """
+    asked = read_measure(measure)
+    chosen = dataclasses.replace(read_policy(policy), ties="order")  # the list is in rank order
+
+    def work(each: Measure) -> Explanation:
+        matched = _one_list(grades, judged, each)
+        entries = [
+            Entry(rank, rank, None, grade) for rank, grade in enumerate(matched.grade.tolist(), 1)
+        ]
+        known = matched.pool_grades
+        if each.parameters.get("ideal") == "retrieved":
+            known = matched.grade
+        pool = [(None, grade) for grade in known.tolist()]
+        return _worked(Sums(matched, each, chosen), None, entries, pool, alone=judged is None)
+
+    return _explained(asked, work, Sums(_one_list(grades, judged, asked), asked, chosen))
+
+
+def _one_list(grades: Grades, judged: Grades | None, measure: Measure) -> Matched:
+    matched, single = match_grades(grades, judged, measure)
+    if not single:
+        raise InputError("grades", "one list of grades", "several", "Explain them one by one.")
+    return matched
+
+
+def _explained(measure: Measure, work: Callable[[Measure], Explanation], sums: Sums) -> Explanation:
+    """Work out a measure; for a formula, each of its measures and then the formula."""
+    for each in measures_inside([measure]):
+        if isinstance(each, DocumentMeasure):
+            raise MeasureError(
+                "explain",
+                "a measure of ranks and grades",
+                f"'{each}', a function of ir_measures that returns only a value",
+                "Use `evaluate` for its value.",
+            )
+    if not isinstance(measure, Combination):
+        return work(measure)
+    value = sums.values[0]  # raises an error if the formula can't be computed
+    found = {each: work(each) for each in measure.formula.measures()}
+    often = Counter(part.name for worked in found.values() for part in worked.parts)
+    parts = [
+        dataclasses.replace(
+            part,
+            title=f"{each}: {part.title}",
+            name=_named(each, part.name, alone=often[part.name] == 1),
+        )
+        for each, worked in found.items()
+        for part in worked.parts
+    ]
+    working = measure.formula.written(lambda each: bracketed(found[each].value))
+    some = next(iter(found.values()))
+    remark = "; ".join(one.conclusion for one in found.values())
+    return Explanation(measure, some.query, value, tuple(parts), some.policy, remark, working)
+
+
+def _named(measure: Measure, part: str, *, alone: bool) -> str:
+    """Name a part of one of several measures, with the measure's name unless the part's name is unique."""
+    return part if alone and part not in (SUM, IDEAL_SUM) else f"{part} of {measure}"
+
+
+def _worked(
+    sums: Sums,
+    query: str | None,
+    entries: Sequence[Entry],
+    pool: JudgedDocs,
+    *,
+    alone: bool = False,
+) -> Explanation:
+    """Work out a measure; if the list is `alone`, its documents are the only known ones, and form the ideal."""
+    measure, policy = sums.measure, sums.sheet.policy
+    remark = why_empty(policy, measure) if is_empty(sums, 0, query, NO_VALUE) else ""
+    value = sums.values[0]  # first, because it raises an error for input that can't be measured
+    if measure.name in PARTS:
+        parts, working = _cumulated_parts(sums, entries, pool, alone=alone)
+    elif isinstance(measure, OwnMeasure):
+        parts, working, note = _own_parts(measure, sums, entries, value)
+        remark = remark or note
+    elif is_worked(measure):
+        parts, working, note = _family_parts(sums, entries, pool, alone=alone)
+        working, remark = (
+            ("", remark) if remark else (working, note)
+        )  # the policy sets the value, no sum
+    else:
+        gains = "" if sums.gain is None else "gain"
+        inside = down_to_cutoff(entries, measure)
+        worth = [0.0 if entry.grade is None else sums.worth(entry.grade) for entry in inside]
+        parts, working = [_listed_part(inside, np.array(worth), gains)], ""
+        remark = remark or "computed by the definition above, without steps"
+    return Explanation(measure, query, value, tuple(parts), policy, remark, working)
+
+
+def _cumulated_parts(
+    sums: Sums, entries: Sequence[Entry], pool: JudgedDocs, *, alone: bool
+) -> tuple[list[Part], str]:
+    measure, parts = sums.measure, []
+    for family in PARTS[measure.name]:
+        part = summed(measure, family)
+        total = sums.value(part, 0)
+        if family == IDEAL:
+            title = _TITLES["list" if alone else part.parameters["ideal"]]
+            steps = ideal_steps(sums, 0, part, pool)
+        else:
+            title, steps = "the list", list_steps(sums, 0, part, entries, len(entries))
+        parts.append(_part(title, str(part), steps, total))
+    if not measure.changes("norm"):
+        return parts, ""
+    steps = worst_steps(sums, 0, summed(measure, "DCG"), pool)
+    worst = steps[-1].sum if steps else 0.0
+    listed, best = parts
+    parts.append(_part("the worst: documents of negative gain, worst first", "worst", steps, worst))
+    lowest = bracketed(worst)
+    numbers = f"({said(listed.total or 0.0)} − {lowest}) / ({said(best.total or 0.0)} − {lowest})"
+    return parts, f"({listed.name} − worst) / ({best.name} − worst) = {numbers}"
+
+
+def _family_parts(
+    sums: Sums, entries: Sequence[Entry], pool: JudgedDocs, *, alone: bool
+) -> tuple[list[Part], str, str]:
+    worked = work_out(sums, 0, entries)
+    arithmetic, weight = worked.arithmetic, worked.arithmetic.weight
+    if not weight and any(step.discount != 1 for step in worked.steps):
+        weight = "chance"  # the probability of a rank above the cutoff, with ties averaged
+    shown = {"worth": arithmetic.worth, "weight": weight}
+    # Without an ideal, the divisor, such as R, is counted in the list.
+    whole = alone and not arithmetic.has_ideal and sums.measure.family.normalised
+    title = "the list, which has all known relevant documents" if whole else "the list"
+    total = worked.total if arithmetic.adds else None
+    parts = [_part(title, SUM, worked.steps, total, adds=arithmetic.adds, **shown)]
+    if arithmetic.has_ideal:
+        ideal = work_out_ideal(sums, 0, entries, pool)
+        title = _TITLES["list" if alone else "judged"]
+        parts.append(_part(title, IDEAL_SUM, ideal, ideal[-1].sum if ideal else 0.0, **shown))
+    return parts, worked.working, worked.remark
+
+
+def _listed_part(entries: Sequence[Entry], worth: Floats, heading: str) -> Part:
+    """Show a list by rank and grade, with the documents' worth if it has a heading, and no sums."""
+    steps = steps_with(entries, Terms(worth, np.ones(len(entries))))
+    return _part("the list", SUM, steps, None, worth=heading, weight="", adds=False)
+
+
+def _own_parts(
+    measure: OwnMeasure, sums: Sums, entries: Sequence[Entry], value: float
+) -> tuple[list[Part], str, str]:
+    """Show the list for a user-defined measure, with the steps of its `steps` function if it has one."""
+    own_steps = steps_of_own(measure.own, sums.sheet, measure, 0)
+    inside = down_to_cutoff(entries, measure)
+    terms = np.zeros(len(inside))
+    if own_steps is None:
+        return (
+            [_listed_part(inside, terms, "")],
+            "",
+            "the measure was defined without a steps function",
+        )
+    terms[[place for place, entry in enumerate(inside) if entry.grade is not None]] = own_steps
+    steps = steps_with(inside, Terms(terms, np.ones(len(inside))))
+    total = float(terms.sum())
+    note = (
+        ""
+        if math.isclose(total, value, rel_tol=1e-9, abs_tol=1e-12)
+        else f"its steps add up to {said(total)}"
+    )
+    return [_part("the list", SUM, steps, total, worth="part", weight="")], "", note
+
+
+def _part(title: str, name: str, steps: Sequence[Step], total: float | None, **shown: Any) -> Part:
+    """Return a part with the steps down to the last document that is judged or contributes."""
+    matters = [
+        place for place, step in enumerate(steps, 1) if step.grade is not None or step.contribution
+    ]
+    count = max(matters, default=min(len(steps), 1))
+    return Part(title, name, tuple(steps[:count]), total, len(steps) - count, **shown)

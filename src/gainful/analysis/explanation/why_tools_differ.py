@@ -1,0 +1,415 @@
+"""`why`: attribute the gap between two tools' numbers to the choices that cause it."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Unpack
+
+from gainful.analysis.explanation.explain import explain_with
+from gainful.analysis.explanation.ways_to_measure import Way, WayMeasurer, changes
+from gainful.errors import GainfulError, InputError, MeasureError
+from gainful.evaluation.coverage import Coverage, policy_note
+from gainful.evaluation.request import refuse_dialect, speaking
+from gainful.evaluation.scores import Scores
+from gainful.matching.keyword_options import MeasuringOptions, takes
+from gainful.matching.reader import Reader, reading
+from gainful.measures.dialect_catalogue import dialect, faults_of
+from gainful.measures.measure import Measure
+from gainful.measures.measure_family import MEAN
+from gainful.measures.notation import GivenMeasure, name_of, read_measure
+from gainful.measures.policy import Policy, read_policy
+from gainful.measures.tool_dialect import Dialect
+from gainful.message_texts import shown
+from gainful.output.rendering.table_formats import Cell, Table, as_text
+from gainful.output.writing.result_base import Result
+from gainful.rows.input_types import Judgments, Run
+
+_MOVES = 5  # queries named for each cause
+_TWO = 2
+OURS = "gainful"
+"""The name of gainful's own defaults among the dialects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A query whose value a choice changes.
+
+    Attributes:
+        query: the id of the query.
+        before: its value before the change; None if it did not count.
+        after: its value after the change; None if it does not count.
+        part: its contribution to the change of the mean.
+    """
+
+    query: str
+    before: float | None
+    after: float | None
+    part: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorkedExample:
+    """A query worked out before and after a choice is changed."""
+
+    query: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A choice that two tools make differently, and its effect on the mean.
+
+    Attributes:
+        name: the parameter or policy choice; several names if they can only change together.
+        before: the first tool's choice.
+        after: the second tool's choice.
+        part: the change of the mean.
+        mean: the mean after the change.
+        moved: the number of queries whose value changes.
+        moves: the queries with the largest contributions.
+        example: the first of these queries, worked out.
+    """
+
+    name: str
+    before: str
+    after: str
+    part: float
+    mean: float
+    moved: int
+    moves: tuple[Move, ...]
+    example: WorkedExample | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Why(Result):
+    """The reasons why two tools give different numbers.
+
+    Attributes:
+        first: the first tool's way to measure.
+        second: the second tool's way to measure.
+        first_value: the first tool's number.
+        second_value: the second tool's number.
+        causes: the causes, in the order in which the choices were changed; their parts sum to the gap.
+        idle: the choices that differ without changing a value on this data.
+        first_coverage: the queries and documents that were counted or missing for the first tool.
+        second_coverage: the same for the second tool.
+    """
+
+    first: Way
+    second: Way
+    first_value: float
+    second_value: float
+    causes: tuple[Cause, ...]
+    idle: tuple[str, ...]
+    first_coverage: Coverage | None = None
+    second_coverage: Coverage | None = None
+
+    @property
+    def gap(self) -> float:
+        """The second number minus the first."""
+        return self.second_value - self.first_value
+
+    @property
+    def basis(self) -> list[str]:
+        """The basis of the numbers: the policies and the coverage."""
+        first, second = self.first.policy, self.second.policy
+        notes: list[str] = [policy_note(first)]
+        if first != second:
+            ways = (self.first, self.second)
+            notes = [policy_note(way.policy, f"policy of {way.name}: ") for way in ways]
+        notes += faults_of([self.first.name, self.second.name])
+        if self.first_coverage is None or self.second_coverage is None:
+            return notes
+        return notes + self._said("coverage", self.first_coverage, self.second_coverage)
+
+    def _said(self, what: str, first: object, second: object) -> list[str]:
+        """Return a fact about both tools, on one line if it is the same."""
+        if str(first) == str(second):
+            return [f"{what}: {first}"]
+        return [f"{what} of {self.first.name}: {first}", f"{what} of {self.second.name}: {second}"]
+
+    def table(self) -> Table:
+        """Return the first tool, a row for each cause, and the second tool."""
+        blank: list[Cell] = [None] * 5
+        rows: list[list[Cell]] = [
+            [f"{self.first.name} {self.first.measure}", *blank, self.first_value],
+            *([*_cells(cause), cause.mean] for cause in self.causes),
+            [f"{self.second.name} {self.second.measure}", *blank, self.second_value],
+        ]
+        columns = ["cause", "before", "after", "part", "queries", "moves most", "mean"]
+        return Table(columns, rows, digits=6)
+
+    def tables(self) -> list[Table]:
+        """Return a row for each cause, with worked examples as notes, for people to read.
+
+        Without causes, return both numbers and a note that nothing changes them.
+        """
+        columns = ["cause", self.first.name, self.second.name, "part", "queries", "moves most"]
+        rows = [_cells(cause) for cause in self.causes]
+        title = self._title()
+        if not rows:
+            columns, title = ["tool", "measure", "mean"], ""
+            rows = [
+                [self.first.name, str(self.first.measure), self.first_value],
+                [self.second.name, str(self.second.measure), self.second_value],
+            ]
+        return [Table(columns, rows, title=title, notes=self._notes(), digits=6)]
+
+    def _title(self) -> str:
+        return (
+            f"{self.first.name} {self.first.measure} = {self.first_value:.6f}, "
+            f"{self.second.name} {self.second.measure} = {self.second_value:.6f}"
+        )
+
+    def _notes(self) -> list[str]:
+        idle = [f"different, without effect here: {', '.join(self.idle)}"] if self.idle else []
+        if not self.causes:
+            reason = (
+                "The differences have no effect on this data"
+                if idle
+                else "Both tools measure in the same way"
+            )
+            return [f"The numbers are the same. {reason}.", *idle, "", *self.basis]
+        notes = [f"the parts sum to the gap, {self.gap:+.6f}", *idle]
+        for cause in self.causes:
+            if cause.example is not None:
+                notes += [
+                    "",
+                    f"{cause.name} {cause.before} → {cause.after}, query {cause.example.query}:",
+                    f"  before: {cause.example.before}",
+                    f"  after: {cause.example.after}",
+                ]
+        return [*notes, "", *self.basis]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        plain = Result.to_dict(self)
+        for side in ("first", "second"):
+            value, coverage = plain.pop(f"{side}_value"), plain.pop(f"{side}_coverage")
+            plain[side] |= {"value": value, "coverage": coverage}
+        for cause in plain["causes"]:
+            cause |= {"cause": cause.pop("name"), "queries": cause.pop("moved")}
+        return {**plain, "gap": self.gap if math.isfinite(self.gap) else None}
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return as_text(*self.tables())
+
+
+def _cells(cause: Cause) -> list[Cell]:
+    most = cause.moves[0].query if cause.moves else None
+    return [cause.name, cause.before, cause.after, cause.part, cause.moved, most]
+
+
+@takes(MeasuringOptions)
+def why(
+    judgments: Judgments,
+    run: Run,
+    measure: GivenMeasure = "nDCG@10",
+    *,
+    dialects: Sequence[str | Dialect],
+    **options: Unpack[MeasuringOptions],
+) -> Why:
+    """Explain why two tools give different numbers for the same run.
+
+    Starting from the first tool, choices are changed to the second tool's, one at a time, in the order
+    cutoff, gain, discount, base, ideal, depth, norm; unjudged, absent, negative, fold, drop_self,
+    duplicates, precision, ties; empty, missing. The part of a choice is the resulting change of the mean.
+    The parts sum to the gap. If choices interact, another order would give other parts.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame or an Arrow object.
+        run: `{query: {doc: score}}` or one of the other types.
+        measure: the measure in notation, the same for both tools.
+        dialects: the names of two tools, or of one to compare it with gainful's defaults. `gainful` is
+            also a name.
+        **options: see `MeasuringOptions`. The policy applies to gainful, if it is one of the two.
+            `dialect` is rejected; use `dialects`.
+
+    >>> judgments = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}}
+    >>> run = {"q": {"a": 4, "b": 3, "c": 2, "u": 1}}
+    >>> found = why(judgments, run, "nDCG@4", dialects=["trec_eval", "lightgbm"])
+    >>> [(cause.name, round(cause.part, 4)) for cause in found.causes]
+    [('gain', -0.167), ('ideal', 0.4887)]
+    """
+    if name_of(measure) is None:
+        raise MeasureError("why", "one measure", shown(measure))
+    if not isinstance(dialects, str | Dialect | Sequence):
+        raise InputError("dialects", "one or two names of tools", shown(dialects))
+    names = [dialects] if isinstance(dialects, str | Dialect) else list(dialects)
+    if len(names) == 1:
+        names.insert(0, OURS)
+    if len(names) != _TWO:
+        raise InputError("dialects", "one or two names of tools", f"{len(names)}")
+    refuse_dialect(options, "the tools are named by dialects")
+    policy = options.get("policy")
+    if policy is not None and OURS not in names:
+        raise InputError(
+            "policy",
+            f"no policy with two other tools, which have their own ({OURS} is a name, too)",
+            shown(policy),
+        )
+    with reading(judgments, read_policy(policy), options) as reader:
+        return _why(reader, run, measure, names)
+
+
+def _why(
+    reader: Reader,
+    run: Run,
+    measure: GivenMeasure,
+    names: Sequence[str | Dialect],
+) -> Why:
+    measuring = WayMeasurer(reader, run)
+    start, end = (
+        way_of(name, measure, reader.policy, ids=measuring.ids, in_order=measuring.in_order)
+        for name in names
+    )
+    if OURS in names:  # a tool's dialect defines the meaning of −1
+        measuring.warn_of_marks()
+    _refuse_sums(start.measure)
+    for name, way in zip(names, (start, end), strict=True):
+        if name != OURS:
+            measuring.refuse(dialect(name), [way.measure], way.policy)
+    scores = [_scores(measuring, way) for way in (start, end)]
+    worked = partial(explain_with, reader, run)
+    first, second = _values(scores)
+    causes = _causes(measuring, worked, start, end, scores)
+    return Why(
+        first=start,
+        second=end,
+        first_value=first,
+        second_value=second,
+        causes=tuple(cause for cause in causes if cause.moved or cause.part),
+        idle=tuple(cause.name for cause in causes if not (cause.moved or cause.part)),
+        first_coverage=scores[0].coverage,
+        second_coverage=scores[1].coverage,
+    )
+
+
+def way_of(
+    name: str | Dialect,
+    measure: GivenMeasure,
+    policy: Policy,
+    *,
+    ids: bool,
+    in_order: bool = False,
+) -> Way:
+    """Return a tool's way to measure; `gainful` is this package under a policy.
+
+    Chunks are combined under the policy before any tool sees them. `ids` is whether documents have
+    ids; without ids, tools that order ties by id average over them. A run is `in_order` if gainful keeps
+    the order of tied documents.
+    """
+    if isinstance(name, str) and name == OURS:
+        asked = read_measure(measure)
+        return Way(OURS, asked, policy.resolved(ids=ids, in_order=in_order))
+    found = dialect(name)
+    chosen = found.policy if ids else found.for_arrays()
+    chosen = dataclasses.replace(chosen, fold=policy.fold)
+    return Way(found.name, found.measure(measure), chosen.resolved(ids=ids))
+
+
+def _refuse_sums(measure: Measure) -> None:
+    """Reject a measure that isn't a mean over queries, because it has no parts per query."""
+    if measure.family.aggregate != MEAN:
+        raise MeasureError(
+            "why",
+            "a measure whose value is the mean over the queries",
+            f"'{measure}', whose value is the {measure.family.aggregate}",
+        )
+
+
+def _scores(measuring: WayMeasurer, way: Way) -> Scores:
+    with speaking(None if way.name == OURS else way.name):
+        return measuring.scores([way.measure], way.policy)
+
+
+def _values(scores: Sequence[Scores]) -> list[float]:
+    return [next(iter(each.means.values())) for each in scores]
+
+
+def _causes(
+    measuring: WayMeasurer, worked: Any, start: Way, end: Way, scores: Sequence[Scores]
+) -> list[Cause]:
+    """Change one choice after the other; those that only work together are one cause."""
+    causes: list[Cause] = []
+    way, before, since, names = start, scores[0], start, list[str]()
+    left = list(changes(start, end))
+    for choice in left:
+        way = way.taking(choice, end)
+        names.append(choice)
+        try:
+            after = scores[1] if choice == left[-1] else _scores(measuring, way)
+        except GainfulError:
+            continue  # such as a gain that the choice after it must clip
+        causes.append(_cause(names, since, way, before, after, worked))
+        before, since, names = after, way, []
+    return causes
+
+
+def _cause(
+    names: list[str], start: Way, end: Way, before: Scores, after: Scores, worked: Any
+) -> Cause:
+    moves = _moves(before, after)
+    (mean,) = _values([after])
+    part = mean - _values([before])[0]
+    example = None
+    if moves:
+        example = _example(moves[0].query, start, end, worked)
+    return Cause(
+        name=" and ".join(names),
+        before=", ".join(start.answer(name) or "" for name in names),
+        after=", ".join(end.answer(name) or "" for name in names),
+        part=part,
+        mean=mean,
+        moved=len(moves),
+        moves=tuple(moves[:_MOVES]),
+        example=example,
+    )
+
+
+def _moves(before: Scores, after: Scores) -> list[Move]:
+    """Return the queries whose value changes, or that start or cease to count; the most first.
+
+    Their parts sum to the change of the mean: first queries cease to count, then values change,
+    then queries start to count.
+    """
+    old, new = _by_query(before), _by_query(after)
+    both = [query for query in old if query in new]
+    rest = math.fsum(old[query] for query in both) / len(both) if both else 0.0
+    base = math.fsum(new[query] for query in both) / len(both) if both else 0.0
+    moves = [Move(q, old[q], None, (rest - old[q]) / len(old)) for q in old if q not in new]
+    moves += [
+        Move(q, old[q], new[q], (new[q] - old[q]) / len(both)) for q in both if old[q] != new[q]
+    ]
+    moves += [Move(q, None, new[q], (new[q] - base) / len(new)) for q in new if q not in old]
+    return sorted(moves, key=lambda move: -abs(move.part))
+
+
+def _by_query(scores: Scores) -> dict[str, float]:
+    counted = scores.counted[:, 0].tolist()
+    values = scores.values[:, 0].tolist()
+    return {
+        query: value
+        for query, value, counts in zip(scores.queries, values, counted, strict=True)
+        if counts and not math.isnan(value)
+    }
+
+
+def _example(query: str, start: Way, end: Way, worked: Any) -> WorkedExample | None:
+    """Work one query out both ways, where that can be done."""
+    told, done = [], False
+    for way in (start, end):
+        try:
+            told.append(worked(way.measure, query, way.policy).conclusion)
+            done = True
+        except GainfulError as problem:
+            told.append(f"none: {problem}")
+    return WorkedExample(query, *told) if done else None

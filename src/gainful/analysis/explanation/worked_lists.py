@@ -1,0 +1,586 @@
+"""Lists worked out document by document: what each adds to a sum, and how the value follows.
+
+`Sums` computes a measure and its parts for all matched queries at once, for one table or many.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.analysis.explanation.worked_tables import Step
+from gainful.arithmetic.cores import cached_property
+from gainful.array_types import Floats, Ints
+from gainful.errors import InputError
+from gainful.evaluation.computing.average_precision_and_kin import eleven_points, needed_for
+from gainful.evaluation.computing.cumulated_gain import (
+    changes_of_ideal,
+    floor_of,
+    ndcg_in_the_end,
+    with_gain,
+)
+from gainful.evaluation.computing.precision_and_counts import (
+    precision_and_recall,
+    relevant_rows,
+    sizes,
+    utility_counts,
+)
+from gainful.evaluation.gains_ranks_and_ideals import (
+    Arithmetic,
+    Terms,
+    Worksheet,
+    relevant_total,
+)
+from gainful.evaluation.measuring import COMPUTE, SKIPPED, empty_for
+from gainful.evaluation.scores import measure_matched
+from gainful.matching.matched import Matched, cut
+from gainful.measures.gain import Gain
+from gainful.measures.measure import Measure
+from gainful.measures.own_measures import OwnMeasure
+from gainful.measures.policy import Policy
+from gainful.measures.written_numbers import write_number
+
+SUM, IDEAL_SUM = "sum", "ideal"
+"""The names of the sums over a list and over its ideal where these are no measures."""
+
+_DIGITS = 3
+_SMALL = 0.1  # below, three decimals are fewer than three digits
+_SUMS = {"nDCG": "DCG"}
+Worth = Callable[[float], float]
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "CG": ("CG",),
+    "DCG": ("DCG",),
+    "IDCG": ("IDCG",),
+    "nDCG": ("DCG", "IDCG"),
+}
+"""The measures whose worked table has gains and discounts, and the sums that it shows."""
+
+NO_VALUE = (*SKIPPED, "error")
+"""Answers of the policy `empty` that give an empty query no value."""
+
+IDEAL = "IDCG"
+ABSENT = "(absent)"
+"""What stands in the place of a document at a rank that a list leaves open."""
+
+JudgedDocs = Sequence[tuple[str | None, float | None]]
+
+
+class Sums:
+    """The sums of one measure over all matched queries, which its worked tables show.
+
+    Attributes:
+        sheet: what was matched, under a policy by which every query of it has a row.
+        measure: what is worked out.
+
+    >>> from gainful.matching.dict_matching import match_queries
+    >>> from gainful.measures.notation import parse
+    >>> matched = match_queries([("q", {"a": 2, "b": 1}, {"a": 1.0})], Policy(ties="doc"))
+    >>> sums = Sums(matched, parse("nDCG"), Policy(ties="doc"))
+    >>> sums.value(parse("DCG"), 0), sums.worth(2.0)
+    (2.0, 2.0)
+    """
+
+    def __init__(self, matched: Matched, measure: Measure, policy: Policy) -> None:
+        # Where documents tie below the cutoff, no order need be known there, as in an evaluation.
+        needless = policy.ties == "average" and policy.unjudged == "zero"
+        near = cut(matched, measure.reach) if needless else matched
+        self.sheet = Worksheet(near, policy)
+        self.measure = measure
+        self._values: dict[Measure, list[float]] = {}
+        self._worth: dict[float, float] = {}
+
+    def worth(self, grade: float) -> float:
+        """Return the gain of a grade; the grade itself where the measure has no gain."""
+        if self.gain is None:
+            return grade
+        if grade not in self._worth:
+            self._worth[grade] = self.sheet.gain_of(self.gain, grade)
+        return self._worth[grade]
+
+    @cached_property
+    def gain(self) -> Gain | None:
+        """The gain of the measure, if it has one."""
+        known = self.measure.parameters.get("gain")
+        return known if isinstance(known, Gain) else None  # one's own may mean something else by it
+
+    def value(self, measure: Measure, place: int) -> float:
+        """Return the value of any measure for the query at a place."""
+        return self._all(measure)[place]
+
+    def _all(self, measure: Measure) -> list[float]:
+        if measure not in self._values:
+            matched, policy = self.sheet.matched, self.sheet.policy
+            found = measure_matched([matched], (measure,), policy).values[:, 0]
+            self._values[measure] = found.tolist()
+        return self._values[measure]
+
+    @cached_property
+    def values(self) -> list[float]:
+        """(q,) values of the measure."""
+        return self._all(self.measure)
+
+    @cached_property
+    def totals(self) -> list[float]:
+        """(q,) sums of the lists: CG or DCG."""
+        return self._all(self.part)
+
+    @cached_property
+    def ideals(self) -> list[float] | None:
+        """(q,) what the lists are divided by; None where the measure does not divide."""
+        if self.measure.name != "nDCG":
+            return None
+        return self._all(summed(self.measure, IDEAL))
+
+    @cached_property
+    def part(self) -> Measure:
+        """The sum over a list that the measure is made of, at its cutoff."""
+        return summed(self.measure, _SUMS.get(self.measure.name, self.measure.name))
+
+    @cached_property
+    def own_divisor(self) -> bool:
+        """Whether what a list is divided by may be its own: an ideal, or a count."""
+        return self.measure.changes("ideal", "depth") or not has_table(self.measure)
+
+    def is_empty(self, place: int) -> bool:
+        """Return whether the policy decides the value of the query at a place, as no sum can."""
+        return self._empty[place]
+
+    @cached_property
+    def _empty(self) -> list[bool]:
+        if not self.measure.family.normalised:
+            return [False] * len(self.sheet.matched.queries)
+        found: list[bool] = empty_for(self.sheet, [self.measure])[:, 0].tolist()
+        return found
+
+
+@cache
+def summed(measure: Measure, family: str) -> Measure:
+    """Return another family at the cutoff of a measure, with the parameters that they share.
+
+    >>> from gainful.measures.notation import parse
+    >>> summed(parse("nDCG(gain=exp2)@5"), "DCG")
+    Measure('DCG(gain=exp2)@5')
+    """
+    known = {parameter.name for parameter in Measure(family).family.parameters}
+    shared = {name: value for name, value in measure.parameters.items() if name in known}
+    return Measure(family, cutoff=measure.cutoff, **shared)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a list before the arithmetic: where it stands, what it is, its grade."""
+
+    rank: int
+    rank_last: int
+    doc: str | None
+    grade: float | None
+
+
+def is_empty(sums: Sums, place: int, query: str | None, undefined: Collection[str]) -> bool:
+    """Return whether the policy decides the value of a normalised measure, as no sum can.
+
+    Refuse answers of the policy `empty` that are `undefined`: they give no value.
+    """
+    if not sums.is_empty(place):
+        return False
+    measure, policy = sums.measure, sums.sheet.policy
+    if policy.empty not in undefined:
+        return True
+    where = str(measure) if query is None else f"{measure} of query {query!r}"
+    hint = f"It has no value under the policy empty={policy.empty}."
+    if policy.negative == "both" and has_table(measure):
+        raise InputError(where, "an ideal above 0", "one that is not", hint)
+    lacking = "relevant document" if "rel" in measure.parameters else "positive gain"
+    own = measure.changes("ideal", "depth")
+    pool = "documents of the ideal" if own else "judged documents"
+    raise InputError(where, f"a {lacking} among the {pool}", "none", hint)
+
+
+def why_empty(policy: Policy, measure: Measure, whose: str = "") -> str:
+    """Say why the policy decides the value of a normalised measure, as no sum can."""
+    said = "no judged document has a positive gain"
+    if "rel" in measure.parameters and not isinstance(measure, OwnMeasure):
+        said = "no judged document is relevant"
+    elif policy.negative == "both" and has_table(measure):
+        said = "the ideal is not above 0"
+    elif measure.changes("ideal", "depth"):
+        said = "no document of the ideal has a positive gain"
+    return f"{said}{whose}: policy empty={policy.empty}"
+
+
+class ListSheet(Worksheet):
+    """The judgments of one query and a list, whose documents are the rows; the grade is NaN without a judgment."""
+
+    def __init__(self, sheet: Worksheet, place: int, entries: Sequence[Entry]) -> None:
+        """Take the query at a place of a sheet, and documents in rank order as the policy has them."""
+        self._deepest = max([sheet.longest, *(entry.rank_last for entry in entries)])
+        whole, query = sheet.matched, slice(place, place + 1)
+        pool = whole.pool_grades[whole.pool_offsets[place] : whole.pool_offsets[place + 1]]
+        first = np.array([entry.rank for entry in entries], np.int64)
+        last = np.array([entry.rank_last for entry in entries], np.int64)
+        grades = [math.nan if entry.grade is None else entry.grade for entry in entries]
+        matched = dataclasses.replace(
+            whole,
+            queries=whole.queries[query],
+            offsets=np.array([0, first.size]),
+            rank_first=first,
+            rank_last=first if (first == last).all() else last,
+            rank=first,
+            grade=np.array(grades, np.float64),
+            retrieved=whole.retrieved[query],
+            seen=whole.seen[query],
+            pool_offsets=np.array([0, pool.size]),
+            pool_grades=pool,
+            unjudged=whole.unjudged[query],
+            missing=whole.missing[query],
+        )
+        super().__init__(matched, sheet.policy)
+        self._discounts = sheet._discounts  # noqa: SLF001 - the same for all lists
+
+    @cached_property
+    def longest(self) -> int:
+        """The deepest rank, also of the other lists of the sheet: their discounts are the same table."""
+        return self._deepest
+
+    @cached_property
+    def ties_matter(self) -> bool:
+        """Whether the order of some judged documents is left open."""
+        matched = self.matched
+        return bool((matched.rank_first < matched.rank_last)[~np.isnan(matched.grade)].any())
+
+    def _under_tie_rule(self, worth: Floats) -> tuple[Floats, Ints, Ints]:
+        return worth, self.matched.rank_first, self.matched.rank_last
+
+    def _gains(self, gain: Gain, grades: Floats, known: Floats | None = None) -> Floats:
+        judged = ~np.isnan(grades)
+        worth = np.zeros(grades.size)
+        worth[judged] = super()._gains(gain, grades[judged], known)
+        return worth
+
+
+def said(number: float) -> str:
+    """Write a number: whole ones without decimals, small ones with three digits that count.
+
+    >>> said(3.0), said(1 / 3), said(1 / 300)
+    ('3', '0.333', '0.00333')
+    """
+    if float(number).is_integer():
+        return str(int(number))
+    return f"{number:.{_DIGITS}f}" if abs(number) >= _SMALL else f"{number:#.{_DIGITS}g}"
+
+
+def bracketed(number: float) -> str:
+    """Write a number as `said` does, a negative one in brackets."""
+    return said(number) if number >= 0 else f"({said(number)})"
+
+
+class Working(NamedTuple):
+    """How a value that is no quotient follows from the terms: in symbols, in numbers, and in words."""
+
+    formula: str = ""
+    numbers: str = ""
+    remark: str = ""
+
+
+def _relevant(sheet: Worksheet, measure: Measure) -> int:
+    """Return R, how many documents are relevant."""
+    return int(relevant_total(sheet, measure.parameters["rel"])[0])
+
+
+def _success(sheet: Worksheet, measure: Measure, _: float) -> Working:
+    chance = COMPUTE["Success"].values(sheet, measure.parameters, [measure.cutoff])[0, 0]
+    if chance in (0, 1):
+        return Working(remark=f"{'a' if chance else 'no'} relevant document is among them")
+    return Working(remark="the chance that a relevant document is among them")
+
+
+def _f_measure(sheet: Worksheet, measure: Measure, total: float) -> Working:
+    square = measure.parameters["beta"] ** 2
+    size = sizes(sheet, measure.parameters, [measure.cutoff])[0, 0]
+    precision, recall = (
+        said(share[0, 0])
+        for share in precision_and_recall(sheet, measure.parameters, [measure.cutoff])
+    )
+    factor = "" if square == 1 else f"{said(square)}·"
+    return Working(
+        "2·P·R / (P + R)" if square == 1 else "(1+β²)·P·R / (β²·P + R)",
+        f"{said(1 + square)}·{precision}·{recall} / ({factor}{precision} + {recall})",
+        f"P = {said(total)} / {size}, R = {said(total)} / {_relevant(sheet, measure)}",
+    )
+
+
+def _set_precision(sheet: Worksheet, measure: Measure, total: float) -> Working:
+    retrieved, relevant = said(sheet.matched.retrieved[0]), _relevant(sheet, measure)
+    return Working("P · R", f"{said(total)} / {retrieved} · {said(total)} / {relevant}")
+
+
+def _utility(sheet: Worksheet, measure: Measure, _: float) -> Working:
+    counts = utility_counts(sheet, measure.parameters)
+    numbers = [
+        f"{bracketed(measure.parameters[name])}·{bracketed(count[0, 0])}"
+        for name, count in counts.items()
+    ]
+    formula = "a·sum + b·(others) + c·(relevant, not retrieved) + d·(others, not retrieved)"
+    return Working(formula, " + ".join(numbers))
+
+
+def _number_of_relevant(sheet: Worksheet, measure: Measure, _: float) -> Working:
+    return Working(remark=f"R = {_relevant(sheet, measure)}, retrieved or not")
+
+
+def _at_recall(sheet: Worksheet, measure: Measure, _: float) -> Working:
+    relevant, parameters = _relevant(sheet, measure), measure.parameters
+    needed = max(int(needed_for(sheet, parameters, [parameters["recall"]])[0, 0]), 1)
+    found = int(relevant_rows(sheet, parameters).sum())
+    if found < needed:
+        return Working(
+            remark=f"it takes {needed} of {relevant} relevant documents, {found} are retrieved"
+        )
+    return Working(remark=f"the highest precision from relevant document {needed} of {relevant} on")
+
+
+def _eleven(sheet: Worksheet, measure: Measure, _: float) -> Working:
+    points = " + ".join(map(said, eleven_points(sheet, measure.parameters)[0].tolist()))
+    return Working("Σ iprec(recall=0, 0.1, …, 1) / 11", f"({points}) / 11")
+
+
+def _logarithm(sheet: Worksheet, measure: Measure, total: float) -> Working:
+    numbers = f"ln((1 + {said(total)}) / (1 + {_relevant(sheet, measure)} − {said(total)}))"
+    return Working("ln((1 + sum) / (1 + R − sum))", numbers)
+
+
+def _mean_at_relevant(sheet: Worksheet, measure: Measure, total: float) -> Working:
+    (relevant,), (lacking,) = with_gain(sheet, measure.parameters)
+    final = said(ndcg_in_the_end(sheet, measure.parameters)[0])
+    if not lacking:
+        return Working("sum / R", f"{said(total)} / {relevant}")
+    return Working(
+        "(sum + lacking·nDCG) / R",
+        f"({said(total)} + {lacking}·{final}) / {relevant}",
+        f"nDCG = {final} counts for each relevant document that is not retrieved",
+    )
+
+
+def _mean_at_changes(sheet: Worksheet, measure: Measure, _: float) -> Working:
+    changes, deeper = changes_of_ideal(sheet, measure.parameters)
+    points = changes.ndcg.tolist()
+    names = [f"rank {rank}" for rank in changes.rank.tolist()]
+    if deeper[0]:
+        points.append(ndcg_in_the_end(sheet, measure.parameters)[0])
+        names.append("the end")
+    if not points:
+        return Working()
+    numbers = f"({' + '.join(map(said, points))}) / {len(points)}"
+    return Working("Σ nDCG / points", numbers, f"nDCG at {', '.join(names)}")
+
+
+def _rest(sheet: Worksheet, measure: Measure, total: float) -> Working:
+    p, size = measure.parameters["p"], sizes(sheet, measure.parameters, [measure.cutoff])[0, 0]
+    seen = min(size, sheet.matched.retrieved[0])
+    numbers = f"{said(total)} + {write_number(p)}^{seen}"
+    return Working("sum + p^n", numbers, f"{said(p**seen)} for all that follows")
+
+
+_WORKINGS: Mapping[str, Callable[[Worksheet, Measure, float], Working]] = {
+    "nDCGrel": _mean_at_relevant,
+    "RnDCG": _mean_at_changes,
+    "F": _f_measure,
+    "SetAP": _set_precision,
+    "Success": _success,
+    "Utility": _utility,
+    "NumQ": lambda *_: Working(remark="1 for every query"),
+    "NumRel": _number_of_relevant,
+    "iprec": _at_recall,
+    "11pt": _eleven,
+    "yaap": _logarithm,
+    "RBPres": _rest,
+}
+"""How the values of families follow that are no sum of terms divided by one number; of others, the value is enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkedList:
+    """A list worked out: the steps of its documents, and how the value follows from their sum.
+
+    Attributes:
+        arithmetic: of the family.
+        steps: of the documents down to the cutoff.
+        total: the sum of their terms.
+        divisor: what the sum is divided by; None where it is the value, or goes into another formula.
+        over: how the divisor is written.
+        working: the formula, in symbols and in numbers; "" where there is none.
+        remark: what there is to add.
+    """
+
+    arithmetic: Arithmetic
+    steps: Sequence[Step]
+    total: float
+    divisor: float | None
+    over: str
+    working: str
+    remark: str
+
+
+def work_out(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
+    """Work out the list of the query at a place, down to the cutoff, under a family that is no cumulated gain."""
+    measure, inside = sums.measure, down_to_cutoff(entries, sums.measure)
+    arithmetic, sheet = COMPUTE[measure.name], ListSheet(sums.sheet, place, inside)
+    steps = _steps(inside, sheet, measure)
+    total = math.fsum(step.contribution for step in steps)
+    divisor, over, working = None, "", Working()
+    if measure.name in _WORKINGS:
+        working = _WORKINGS[measure.name](sheet, measure, total)
+    elif arithmetic.over and arithmetic.divisor is not None:
+        over = _symbol(measure, arithmetic.over)
+        divisor = float(arithmetic.divisor(sheet, measure.parameters, [measure.cutoff])[0, 0])
+        remark = "" if divisor else f"there is nothing to divide by: {over} is 0"
+        working = Working(f"sum / {over}", f"{said(total)} / {said(divisor)}", remark)
+    formula = f"{working.formula} = {working.numbers}" if working.formula else ""
+    return WorkedList(arithmetic, steps, total, divisor, over, formula, working.remark)
+
+
+def _symbol(measure: Measure, over: str) -> str:
+    """Return how a divisor is written, with the parameters that change it."""
+    if over == "k" and measure.cutoff is None:
+        return "the length of the list"
+    if measure.changes("mult"):
+        return f"⌊{write_number(measure.parameters['mult'])}·R + 0.9⌋"
+    match measure.parameters.get("denominator"):
+        case "found":
+            return "F"
+        case "min" if measure.cutoff is not None:
+            return "min(k, R)"
+    return over
+
+
+def work_out_ideal(
+    sums: Sums, place: int, entries: Sequence[Entry], pool: JudgedDocs
+) -> list[Step]:
+    """Return the steps of all judged documents, best first; of one grade, those of the list as they stand there."""
+    if not COMPUTE[sums.measure.name].has_ideal:
+        return []
+    stands = {entry.doc: entry.rank for entry in entries if entry.doc is not None}
+    judged = [(doc, grade) for doc, grade in pool if grade is not None]
+    nowhere = len(entries) + 1
+    order = sorted(judged, key=lambda item: (-item[1], stands.get(item[0] or "", nowhere)))
+    best = down_to_cutoff(_in_order(order), sums.measure)
+    return _steps(best, ListSheet(sums.sheet, place, best), sums.measure)
+
+
+def has_table(measure: Measure) -> bool:
+    """Return whether the worked table of a measure has gains and discounts.
+
+    >>> has_table(Measure("nDCG")), has_table(Measure("AP"))
+    (True, False)
+    """
+    return measure.name in PARTS and not measure.changes("norm")
+
+
+def is_worked(measure: Measure) -> bool:
+    """Return whether lists have a table of their steps: under every family, but no formula and no measure of one's own.
+
+    >>> is_worked(Measure("AP")), is_worked(Measure("nDCG", norm="minmax"))
+    (True, False)
+    """
+    own = isinstance(measure, OwnMeasure)
+    return measure.name in COMPUTE and not own and not measure.changes("norm")
+
+
+def has_parts(measure: Measure) -> bool:
+    """Return whether a measure is the sum over the documents of a list, divided by one number.
+
+    >>> has_parts(Measure("AP")), has_parts(Measure("F"))
+    (True, False)
+    """
+    return is_worked(measure) and COMPUTE[measure.name].divisor is not None
+
+
+def down_to_cutoff(entries: Sequence[Entry], measure: Measure) -> list[Entry]:
+    """Return the entries that may stand above the cutoff of a measure."""
+    cutoff = math.inf if measure.cutoff is None else measure.cutoff
+    return [entry for entry in entries if entry.rank <= cutoff]
+
+
+def _in_order(docs: JudgedDocs) -> list[Entry]:
+    """Return documents as a list in which they stand one below the other."""
+    return [Entry(rank, rank, doc, grade) for rank, (doc, grade) in enumerate(docs, 1)]
+
+
+def _steps(entries: Sequence[Entry], sheet: Worksheet, measure: Measure) -> list[Step]:
+    """Return a step for each entry of a sheet, whose rows they are."""
+    sheet.measuring = measure
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = COMPUTE[measure.name].terms(sheet, measure.parameters, measure.cutoff)
+    return steps_with(entries, terms)
+
+
+def steps_of(sums: Sums, place: int, part: Measure, entries: Sequence[Entry]) -> list[Step]:
+    """Work out the entries down to the cutoff of a sum, CG, DCG or IDCG."""
+    inside = down_to_cutoff(entries, part)
+    return _steps(inside, ListSheet(sums.sheet, place, inside), part)
+
+
+def steps_with(entries: Sequence[Entry], terms: Terms) -> list[Step]:
+    """Return a step for each entry, of what it is worth and counts."""
+    contributions = terms.worth * terms.weight
+    columns = terms.worth, terms.weight, contributions, np.cumsum(contributions)
+    return [
+        Step(entry.rank, entry.rank_last, entry.doc, entry.grade, *numbers)
+        for entry, *numbers in zip(entries, *(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def list_steps(
+    sums: Sums, place: int, part: Measure, entries: Sequence[Entry], length: int
+) -> list[Step]:
+    """Work out a list of this length, or its first entries alone, down to the cutoff."""
+    absent = _absent_entries(sums.sheet, part, length)
+    return steps_of(sums, place, part, [*entries, *absent])
+
+
+def ideal_steps(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list[Step]:
+    """Work out the ideal of the query at a place, of documents with their grades."""
+    entries = _ideal_entries(sums, place, part, pool)
+    if floor_of(sums.sheet, part.parameters):
+        entries += _absent_entries(sums.sheet, part, len(entries))
+    return steps_of(
+        sums, place, part.at(None) if part.parameters["depth"] == "all" else part, entries
+    )
+
+
+def worst_steps(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list[Step]:
+    """Work out the worst list: the documents of negative gain, and the absent ones where they are worse."""
+    open_ranks = 0.0 if part.cutoff is None else sums.sheet.absent_gain(part.parameters["gain"])
+    lowest = min(0.0, open_ranks)
+    worse = [item for item in pool if item[1] is not None and sums.worth(item[1]) < lowest]
+    entries = _in_order(sorted(worse, key=lambda item: sums.worth(item[1] or 0.0)))
+    if lowest < 0:
+        entries += _absent_entries(sums.sheet, part, len(entries))
+    return steps_of(sums, place, part, entries)
+
+
+def _ideal_entries(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list[Entry]:
+    sheet = sums.sheet
+
+    def worth(grade: float | None) -> float:
+        return 0.0 if grade is None else sums.worth(grade)
+
+    floor = 0.0 if part.cutoff is None else floor_of(sheet, part.parameters)
+    better = sorted(pool, key=lambda item: worth(item[1]), reverse=True)
+    if floor or sheet.policy.negative != "both":
+        better = [(doc, grade) for doc, grade in better if worth(grade) > floor]
+    if part.parameters["depth"] == "retrieved":
+        better = better[: int(sheet.matched.retrieved[place])]
+    return _in_order(better)
+
+
+def _absent_entries(sheet: Worksheet, part: Measure, length: int) -> list[Entry]:
+    """Return what the policy `absent` puts at the ranks that a list of this length leaves open."""
+    grade = sheet.absent_grade
+    if grade is None or part.cutoff is None:
+        return []
+    return [Entry(rank, rank, ABSENT, grade) for rank in range(length + 1, part.cutoff + 1)]

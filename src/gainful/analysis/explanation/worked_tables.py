@@ -1,0 +1,329 @@
+"""`Explanation`: a value worked out in tables, as text, Markdown and HTML."""
+
+import html
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from gainful.evaluation.coverage import policy_note
+from gainful.measures.gain import FORMS as GAINS
+from gainful.measures.measure import Measure
+from gainful.measures.policy import Policy
+from gainful.message_texts import printable
+from gainful.output.rendering.table_formats import (
+    WRITERS,
+    Cell,
+    Table,
+    as_markdown,
+    as_text,
+    folded,
+)
+from gainful.output.writing.result_base import Result, write_for_file
+from gainful.rows.id_types import UNTYPED, IdType
+
+_IDEALS = {
+    ("ideal", "retrieved"): "ideal retrieved: of the documents of the list",
+    ("depth", "all"): "depth all: the ideal is not cut",
+    ("depth", "retrieved"): "depth retrieved: the ideal is no longer than the list",
+}
+COLUMNS = ("i", "doc", "grade", "gain", "discount", "contribution", "sum")
+SUMS = frozenset(["CG", "DCG", "IDCG", "nDCG"])
+"""The measures whose sums are measures, too."""
+
+_DIGITS = 3
+
+
+class Account(Result, ABC):
+    """An account of a value or of a difference: a heading, the conventions, tables, a conclusion.
+
+    Attributes:
+        measure: the measure, whose conventions are said.
+    """
+
+    __slots__ = ()
+    measure: Measure
+
+    @property
+    @abstractmethod
+    def heading(self) -> str:
+        """What it is about."""
+
+    @property
+    @abstractmethod
+    def conclusion(self) -> str:
+        """The last line."""
+
+    @abstractmethod
+    def tables(self) -> list[Table]:
+        """Return what stands between them."""
+
+    @property
+    def conventions(self) -> str:
+        """The gain and the discount in words."""
+        return conventions_of(self.measure)
+
+    def to_markdown(self) -> str:
+        """Return it as Markdown."""
+        return self._compose(map(as_markdown, self.tables()))
+
+    def __str__(self) -> str:
+        return text_of(self, as_text)
+
+    def to_html(self) -> str:
+        """Return it as HTML."""
+        return self._as_html(self.tables())
+
+    def _as_html(self, tables: Iterable[Table]) -> str:
+        heading, conventions, conclusion = map(
+            html.escape, (self.heading, self.conventions, self.conclusion)
+        )
+        shown = super()._as_html(tables)
+        return f"<h4>{heading}</h4><p>{conventions}</p>{shown}<p><b>{conclusion}</b></p>"
+
+    def _rendered(self, format: str) -> str:  # noqa: A002
+        match format:
+            case "table":
+                return text_of(self, write_for_file(format))
+            case "markdown":
+                return self.to_markdown()
+            case "html":
+                return self.to_html()
+            case "json":
+                plain = self.to_dict()
+                if "value" in plain and not math.isfinite(plain["value"]):
+                    plain["value"] = None  # an attribution has one for each run, or is refused
+                return json.dumps(plain, indent=2, ensure_ascii=False)
+            case "latex":
+                said = [f"% {line}" for line in (self.heading, self.conventions)]
+                tables = [WRITERS["latex"](table) for table in self.tables()]
+                return "\n\n".join(["\n".join(said), *tables, f"% {self.conclusion}"])
+        return WRITERS[format](self.table())
+
+    def _compose(self, tables: Iterable[str]) -> str:
+        return "\n\n".join([self.heading, self.conventions, *tables, self.conclusion])
+
+
+def text_of(account: Account, write: Callable[[Table], str]) -> str:
+    """Return an account as text, each table as `write` writes it."""
+    lines = (account.heading, account.conventions, account.conclusion)
+    heading, conventions, conclusion = map(folded, lines)
+    return "\n\n".join([heading, conventions, *map(write, account.tables()), conclusion])
+
+
+def conventions_of(measure: Measure) -> str:
+    """Say the gain and the discount of a measure in words, and its ideal where it is another; else its definition.
+
+    >>> conventions_of(Measure("CG"))
+    'gain linear: g, the grade itself'
+    >>> conventions_of(Measure("SetAP"))
+    'SetAP = P · R of the whole list'
+    """
+    if measure.name not in SUMS:
+        return measure.family.definition
+    parameters = measure.parameters
+    gain = parameters["gain"]
+    said = [f"gain {gain}" + (f": {GAINS[gain.form]}" if gain.form in GAINS else "")]
+    discount = parameters.get("discount")
+    if discount is not None:
+        said.append(f"discount {discount}: {discount.meaning}")
+        if discount.has_base:
+            base = measure.family.parameter("base").write(parameters["base"])
+            said[-1] += f" with b = {base}"
+    said += [
+        _IDEALS[name, parameters[name]] for name in ("ideal", "depth") if measure.changes(name)
+    ]
+    return "; ".join(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One document: its rank, grade, gain, discount, their product, and the sum so far.
+
+    `rank_last` is above `rank` where the document shares a block of ranks (ties averaged);
+    `doc` is None in a list of bare grades, `grade` is None for an unjudged document.
+    """
+
+    rank: int
+    rank_last: int
+    doc: str | None
+    grade: float | None
+    gain: float
+    discount: float
+    contribution: float
+    sum: float
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A worked sum, of the list or of the ideal: its steps, its name and its total.
+
+    `beyond` is how many more ranks there are, none of which adds anything. `worth` and `weight` are
+    what the gain and the discount of a step are in this measure, as headings; "" for what is not
+    shown. `adds` is whether the steps add up to the total, and `total` is None where they do not.
+    """
+
+    title: str
+    name: str
+    steps: tuple[Step, ...]
+    total: float | None
+    beyond: int = 0
+    worth: str = "gain"
+    weight: str = "discount"
+    adds: bool = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The headings of what is shown of its steps."""
+        named = {"gain": self.worth, "discount": self.weight}
+        if not self.adds:
+            named |= {"contribution": "", "sum": ""}
+        elif not self.weight:
+            named["contribution"] = ""  # it is what the document is worth
+        if all(step.doc is None for step in self.steps):
+            named["doc"] = ""
+        return tuple(named.get(column, column) for column in COLUMNS)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Explanation(Account):
+    """A value, and the worked sums and the division that lead to it.
+
+    Prints as text, shows as HTML in a notebook; `to_markdown()`, `to_html()` and `to_dict()` export it.
+    `working` is how the value follows from the sums, where it is no plain division of the first by the second.
+    `doc_type` is what the ids of documents were, before they were text.
+    """
+
+    measure: Measure
+    query: str | None
+    value: float
+    parts: tuple[Part, ...]
+    policy: Policy
+    remark: str = ""
+    working: str = ""
+    doc_type: IdType = field(default=UNTYPED, compare=False)
+
+    @property
+    def heading(self) -> str:
+        """What is explained."""
+        if self.query is None:
+            return str(self.measure)
+        return printable(f"{self.measure} of query {self.query}")
+
+    @property
+    def conclusion(self) -> str:
+        """The last line: how the value follows from the sums."""
+        if self.working or self.measure.name not in SUMS:
+            return worked_conclusion(str(self.measure), self.working, self.value, self.remark)
+        totals = {part.name: part.total for part in self.parts if part.total is not None}
+        return conclusion_of(str(self.measure), totals, self.value, self.remark)
+
+    def tables(self) -> list[Table]:
+        """Return the worked sums for rendering; below the last one the policy, where it is not the default."""
+        *others, last = (_table(part) for part in self.parts)
+        # The conclusion is written below: where it is the sum itself, once is enough.
+        last = replace(last, notes=[one for one in last.notes if one != self.conclusion])
+        # A list of grades has its order, and no choice of it.
+        policy = self.policy if self.query is not None else replace(self.policy, ties="doc")
+        note = policy_note(policy)
+        if note.brief != policy_note(Policy().resolved(ids=True)).brief:
+            last = replace(last, notes=[*last.notes, note])
+        return [*others, last]
+
+    def table(self) -> Table:
+        """Return all steps as one table, with a column that names their part; last the value."""
+        rows = [[part.name, *_cells(step)] for part in self.parts for step in part.steps]
+        blank: list[Cell] = [None] * (len(COLUMNS) - 1)
+        rows.append([str(self.measure), *blank, self.value])
+        named = {(part.worth or "gain", part.weight or "discount") for part in self.parts}
+        worth, weight = next(iter(named)) if len(named) == 1 else ("gain", "discount")
+        given = {"gain": worth, "discount": weight}
+        columns = ["part", *(given.get(column, column) for column in COLUMNS)]
+        return Table(columns, rows, digits=_DIGITS)
+
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"doc": self.doc_type}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "measure": str(self.measure),
+            "query": self.query,
+            "value": self.value,
+            "conclusion": self.conclusion,
+            "policy": self.policy.answers(),
+            "parts": {
+                part.name: {
+                    "gain": part.worth,
+                    "discount": part.weight,
+                    "total": part.total,
+                    "steps": [asdict(step) for step in part.steps],
+                }
+                for part in self.parts
+            },
+        }
+
+
+def conclusion_of(measure: str, totals: Mapping[str, float], value: float, remark: str = "") -> str:
+    """Say how a value follows from its sums, by their names; a remark says why it does not.
+
+    >>> conclusion_of("nDCG", {"DCG": 2.0, "IDCG": 4.0}, 0.5)
+    'nDCG = DCG / IDCG = 2.000 / 4.000 = 0.500'
+    """
+    numbers = " / ".join(f"{total:.{_DIGITS}f}" for total in totals.values())
+    working = f"{' / '.join(totals)} = {numbers}" if len(totals) > 1 else ""
+    return worked_conclusion(measure, working, value, remark)
+
+
+def worked_conclusion(measure: str, working: str, value: float, remark: str = "") -> str:
+    """Say how a value follows from a formula, and what there is to add.
+
+    >>> worked_conclusion("AP", "sum / R = 1.667 / 2", 0.8333)
+    'AP = sum / R = 1.667 / 2 = 0.833'
+    """
+    said = f"  ({remark})" if remark else ""
+    small = 0 < abs(value) < 10.0**-_DIGITS
+    shown = f"{value:.{_DIGITS}g}" if small else f"{value:.{_DIGITS}f}"
+    return " = ".join([measure, working, shown] if working else [measure, shown]) + said
+
+
+def _table(part: Part) -> Table:
+    notes = [] if part.total is None else [f"{part.name} = {part.total:.{_DIGITS}f}"]
+    if part.beyond:
+        more = "1 more rank adds" if part.beyond == 1 else f"{part.beyond} more ranks add"
+        notes.insert(0, f"{more} nothing")
+    columns = part.columns
+    shown = [place for place, name in enumerate(columns) if name]
+    rows = [[cells[place] for place in shown] for cells in map(_cells, part.steps)]
+    return Table(
+        [columns[place] for place in shown], rows, digits=_DIGITS, title=part.title, notes=notes
+    )
+
+
+def _cells(step: Step) -> list[Cell]:
+    return [
+        rank_cell(step.rank, step.rank_last),
+        step.doc,
+        grade_cell(step.grade),
+        plain_cell(step.gain),
+        step.discount,
+        step.contribution,
+        step.sum,
+    ]
+
+
+def rank_cell(first: int | None, last: int | None) -> Cell:
+    """Write a rank, or the block of ranks that tied documents share; None where there is none."""
+    return first if first == last else f"{first}–{last}"
+
+
+def grade_cell(grade: float | None) -> Cell:
+    """Write a grade; None is a document without one."""
+    return "unjudged" if grade is None else plain_cell(grade)
+
+
+def plain_cell(number: float) -> Cell:
+    """Write whole numbers without decimals: grades and gains mostly are."""
+    return int(number) if number == int(number) else number

@@ -1,0 +1,403 @@
+"""`tune`: choose the settings of a fusion by judgments, and say what they are worth on other queries."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from numbers import Number
+from typing import Any, Unpack
+
+import numpy as np
+
+from gainful import arguments
+from gainful.analysis.fusion.fuse import fused_order
+from gainful.analysis.fusion.fused_run import Fused
+from gainful.analysis.fusion.method_table import METHODS, NORMALISATIONS
+from gainful.analysis.fusion.reading_runs import Gathered, gather
+from gainful.analysis.fusion.settings import Settings, read_settings
+from gainful.arithmetic.statistics.intervals import Interval
+from gainful.array_types import Floats, Ints
+from gainful.errors import InputError, MeasureError
+from gainful.evaluation.mean_intervals import mean_interval
+from gainful.evaluation.request import Request, read_one, speaking
+from gainful.evaluation.scores import Scores, measure_matched
+from gainful.matching.keyword_options import MeasuringOptions, takes
+from gainful.matching.reader import Reader
+from gainful.measures.formulas import Combination
+from gainful.measures.measure import Measure
+from gainful.measures.measure_family import GEOMETRIC, SUM
+from gainful.measures.notation import GivenMeasure
+from gainful.message_texts import counted
+from gainful.output.rendering.table_formats import Cell, Table, as_text
+from gainful.output.writing.result_base import Result
+from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.input_types import Judgments, Run
+from gainful.rows.runs_by_name import Runs, read_runs
+
+# Tried where nothing else is asked for, the usual first: of settings that are equally good, the first is chosen.
+_K = (60.0, 0.0, 5.0, 10.0, 20.0, 40.0, 80.0, 100.0, 150.0, 200.0)
+_P = (0.8, 0.5, 0.6, 0.7, 0.9, 0.95, 0.98, 0.99)
+_PARTS = (10, 5, 4, 3, 2)  # in which a weight of 1 is divided among the runs
+_MOST_WEIGHTS = 100
+_MOST_SETTINGS = 10_000
+_GRID = "grid"
+_LOO = "loo"
+_BITS = 62  # of whole numbers that are added without rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Settings that were tried: their mean over all queries, and how many parts chose them."""
+
+    settings: Settings
+    mean: float
+    chosen: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuned(Result):
+    """The settings of a fusion that are best by judgments, and what they are worth.
+
+    Attributes:
+        settings: the best over all queries; `arguments` has them as `fuse` takes them.
+        measure: by which they were chosen.
+        optimistic: its mean with these settings over the queries that chose them: too high, as the
+            best of many is.
+        held_out: its mean over the same queries, each with the settings that are best for the parts it is
+            not in. This is what to expect of new queries.
+        interval: of the held-out mean.
+        folds: in how many parts the queries were divided.
+        seed: of the draw of the parts; None where each query is one.
+        queries: (q,) ids of those that count.
+        values: (q,) the held-out values.
+        tried: every setting, in the order in which they were tried.
+        runs: the names of the runs.
+        query_type: what the ids of queries were, before they were text.
+    """
+
+    settings: Settings
+    measure: Measure
+    optimistic: float
+    held_out: float
+    interval: Interval
+    folds: int
+    seed: int | None
+    queries: tuple[str, ...]
+    values: Floats
+    tried: tuple[Tried, ...]
+    runs: tuple[str, ...]
+    query_type: IdType = field(default=UNTYPED, compare=False)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The settings as `fuse` takes them: `gf.fuse(runs, **tuned.arguments)`."""
+        return self.settings.given()
+
+    @property
+    def summary(self) -> str:
+        """What was chosen, and what it is worth, in a sentence."""
+        parts = _LOO if self.seed is None else counted(self.folds, "part")
+        interval = self.interval
+        span = f"{interval.low:.4f} to {interval.high:.4f}, {interval.level:.0%}"
+        return (
+            f"{self.settings}: {self.measure} {self.held_out:.4f} held out "
+            f"({span if interval.known else interval.note}), {self.optimistic:.4f} optimistic; "
+            f"{counted(len(self.queries), 'query', 'queries')}, {parts}, "
+            f"{counted(len(self.tried), 'setting')}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        fields = super().to_dict()
+        fields["values"] = dict(zip(self.queries, self.values.tolist(), strict=True))
+        return fields
+
+    def table(self) -> Table:
+        """Return every setting with its mean over all queries, and how many parts chose it."""
+        rows: list[list[Cell]] = [
+            [str(tried.settings), tried.mean, tried.chosen] for tried in self.tried
+        ]
+        return Table(["settings", str(self.measure), "chosen"], rows, notes=[self.summary])
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+
+@takes(MeasuringOptions)
+def tune(
+    judgments: Judgments,
+    runs: Runs | Sequence[Run],
+    measure: GivenMeasure = "nDCG@10",
+    *,
+    method: str = "rrf",
+    k: float | Sequence[float] | None = None,
+    p: float | Sequence[float] | None = None,
+    weights: Sequence[float] | Sequence[Sequence[float]] | str | None = None,
+    normalise: str | Sequence[str] | None = None,
+    depth: int | None = None,
+    ties: str = "auto",
+    folds: int | str = _LOO,
+    seed: int = 0,
+    level: float = 0.95,
+    **options: Unpack[MeasuringOptions],
+) -> Tuned:
+    """Choose the settings of a fusion that are best by judgments.
+
+    Queries are divided into parts. Each part is measured with the settings that are best for all others.
+    The mean of these values is what the chosen settings are worth on queries that had no part in the
+    choice. Of settings that are equally good, the first that is tried is chosen.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        runs: as in `fuse`.
+        measure: any that has a mean over the queries.
+        method: as in `fuse`.
+        k: of rrf, one number, or those to try.
+        p: of rbc, one number, or those to try.
+        weights: one for each run, or several such lists to try. "grid" for the equal weights and all that
+            divide 1 in tenths (of four runs in fifths, and so on).
+        normalise: one, or those to try. If no more than one value is given of any of these, several are
+            tried of what matters most. That is k of rrf, p of rbc, the weights of others, the
+            normalisations of those without weights.
+        depth: as in `fuse`.
+        ties: as in `fuse`.
+        folds: the number of parts, of as many queries as possible drawn at random; "loo": each query is one.
+        seed: of the draw.
+        level: of the interval.
+        **options: see `MeasuringOptions`.
+
+    >>> judgments = {"q1": {"a": 1}, "q2": {"b": 1}}
+    >>> one = {query: {"a": 2, "b": 1} for query in judgments}
+    >>> two = {query: {"b": 2, "a": 1} for query in judgments}
+    >>> tuned = tune(judgments, [one, two], "RR", method="sum", weights=[[2, 1], [1, 2]])
+    >>> tuned.arguments["weights"], round(tuned.optimistic, 3), round(tuned.held_out, 3)
+    ((2.0, 1.0), 0.75, 0.5)
+    """
+    named = read_runs(runs, judgments, numbered=True)
+    request = _read_mean(measure, options)
+    tried = _read_grid(len(named), method, k, p, weights, normalise, depth, ties)
+    number = _read_folds(folds)
+    drawn = arguments.whole(seed, "seed", least=0, most=arguments.LARGEST_SEED)
+    with request.reader_of(judgments, options) as reader:
+        gathered = gather(reader, named, tried[0].ties)
+        docs = gathered.docs()
+        scores = [
+            _measured(reader, request, gathered, docs, settings, (*named,)) for settings in tried
+        ]
+        request.warn_of_marks(reader)
+        query_type = reader.query_type(*named.values())
+    counted_rows = np.flatnonzero(scores[0].counted[:, 0])
+    values = np.stack([own.values[counted_rows, 0] for own in scores])  # (s, q)
+    queries = tuple(scores[0].queries[row] for row in counted_rows)
+    if len(queries) < 2:  # one to choose by, one to hold out
+        raise InputError("judgments", "at least 2 queries that count", str(len(queries)))
+    if number is not None and number > len(queries):
+        raise InputError("folds", f"at most the {len(queries)} queries that count", str(number))
+    parts = _parts(len(queries), number, drawn)
+    return _tuned(
+        request, tried, values, parts, level, queries, (*named,),
+        seed=None if number is None else drawn, query_type=query_type,
+    )  # fmt: skip
+
+
+def _tuned(
+    request: Request,
+    tried: Sequence[Settings],
+    values: Floats,
+    parts: Ints,
+    level: float,
+    queries: tuple[str, ...],
+    names: tuple[str, ...],
+    *,
+    seed: int | None,
+    query_type: IdType,
+) -> Tuned:
+    with speaking(request.tool):
+        for row in values:
+            mean_interval(request.measure, row, level=level)  # says what has no mean
+    folds = int(parts.max()) + 1
+    chosen, best = _choices(values, parts, folds)
+    held_out = values[chosen[parts], np.arange(len(queries))]
+    held_out.flags.writeable = False
+    counts = np.bincount(chosen, minlength=len(tried))
+    means = [_mean(row) for row in values]
+    return Tuned(
+        tried[best],
+        request.measure,
+        means[best],
+        _mean(held_out),
+        mean_interval(request.measure, held_out, level=level),
+        folds,
+        seed,
+        queries,
+        held_out,
+        tuple(map(Tried, tried, means, counts.tolist())),
+        names,
+        query_type,
+    )
+
+
+def _choices(values: Floats, parts: Ints, folds: int) -> tuple[Ints, int]:
+    """Return which setting is best without each part (f,), and which is best over all queries.
+
+    Values are added as whole numbers, without rounding: settings that are equally good stay so.
+    """
+    largest = float(np.abs(values).max())
+    spare = _BITS - math.ceil(math.log2(values.shape[1])) - (math.frexp(largest)[1])
+    units = np.rint(np.ldexp(values, spare)).astype(np.int64)
+    total = units.sum(axis=1)
+    of_parts = np.zeros((folds, len(values)), np.int64)
+    np.add.at(of_parts, parts, units.T)
+    chosen = np.argmax(total - of_parts, axis=1)  # the first of equals
+    return chosen, int(np.argmax(total))
+
+
+def _mean(values: Floats) -> float:
+    return math.fsum(values.tolist()) / values.size
+
+
+def _parts(queries: int, folds: int | None, seed: int) -> Ints:
+    """Return the part (q,) of each query; sizes differ by one at most."""
+    places = np.arange(queries)
+    if folds is None:
+        return places
+    parts = np.empty(queries, np.int64)
+    parts[np.random.default_rng(seed).permutation(queries)] = places % folds
+    return parts
+
+
+def _measured(
+    reader: Reader,
+    request: Request,
+    gathered: Gathered,
+    docs: Any,
+    settings: Settings,
+    names: tuple[str, ...],
+) -> Scores:
+    """Measure the fused run of some settings."""
+    fused = fused_order(gathered.candidates, settings)
+    queries = gathered.candidates.queries
+    run = Fused(settings, names, queries, fused.offsets, docs[fused.rows], fused.scores)
+    matched, decided = reader.match(run)
+    request.refuse_grades(matched.grade, matched.pool_grades)
+    reader.forget(run)
+    return measure_matched([matched], request.measures, decided)
+
+
+def _read_mean(measure: GivenMeasure, options: MeasuringOptions) -> Request:
+    """Read a measure that is a mean over the queries."""
+    request = read_one(measure, options)
+    family = request.measure.family
+    of_run = family.needs_run or isinstance(request.measure, Combination)
+    if not of_run or family.aggregate in (GEOMETRIC, SUM):
+        kinds = {GEOMETRIC: "a geometric mean", SUM: "a sum over the queries"}
+        kind = kinds[family.aggregate] if of_run else "a measure of judgments alone"
+        raise MeasureError(
+            "measure", "a mean of the values of a run's queries", f"'{request.measure}', {kind}",
+            "Try 'nDCG@10'.",
+        )  # fmt: skip
+    return request
+
+
+def _read_folds(folds: object) -> int | None:
+    if isinstance(folds, str) and folds == _LOO:
+        return None
+    return arguments.whole(
+        folds,
+        "folds",
+        least=2,
+        most=arguments.MOST_DOCUMENTS,
+        expected="a whole number from 2, or 'loo'",
+    )
+
+
+def _read_grid(
+    runs: int,
+    method: object,
+    k: object,
+    p: object,
+    weights: object,
+    normalise: object,
+    depth: object,
+    ties: object,
+) -> list[Settings]:
+    """Return all settings to try, in order."""
+    name = arguments.choice(method, "method", METHODS, expected="a method of fusion")
+    lists = {
+        "k": _several(k, "k"),
+        "p": _several(p, "p"),
+        "weights": _several_weights(weights, runs),
+        "normalise": _several(normalise, "normalise"),
+    }
+    if all(len(values) == 1 for values in lists.values()):
+        lists |= _usual(name, runs, lists)
+    count = math.prod(map(len, lists.values()))
+    if count > _MOST_SETTINGS:
+        raise InputError("settings", f"at most {_MOST_SETTINGS:,} to try", f"{count:,}")
+    settings = [
+        read_settings(runs, name, depth=depth, ties=ties, **dict(zip(lists, values, strict=True)))
+        for values in product(*lists.values())
+    ]
+    return list(dict.fromkeys(settings))
+
+
+def _several(value: object, name: str) -> list[object]:
+    """Return the values to try: several, one, or None for the default."""
+    if value is None or isinstance(value, str | Number):
+        return [value]
+    listed = arguments.listed(value, name, "a value, or several to try")
+    if not listed:
+        raise InputError(name, "at least one to try", "none")
+    return listed
+
+
+def _several_weights(value: object, runs: int) -> list[object]:
+    if isinstance(value, str) and value == _GRID:
+        return list(weight_grid(runs))
+    if value is None or isinstance(value, str):
+        return [value]
+    listed = arguments.listed(value, "weights", "weights, or several lists of them")
+    if listed and not any(isinstance(weight, Iterable) for weight in listed):
+        return [listed]
+    return _several(listed, "weights")
+
+
+def _usual(method: str, runs: int, lists: Mapping[str, list[object]]) -> dict[str, list[object]]:
+    """Return the default values to try; values that the caller gave stay."""
+    takes_ = METHODS[method].parameters
+    usual: Iterator[tuple[str, Iterable[object]]] = (
+        (name, values)
+        for name, values in (
+            ("k", _K), ("p", _P), ("weights", weight_grid(runs) if "weights" in takes_ else ()),
+            ("normalise", NORMALISATIONS),
+        )
+        if (name in takes_ or (name == "normalise" and not takes_)) and lists[name] == [None]
+    )  # fmt: skip
+    name, values = next(usual, ("", ()))
+    return {name: list(values)} if name else {}
+
+
+def weight_grid(runs: int) -> list[tuple[float, ...]]:
+    """Return the weights to try: equal ones, and all that divide 1 into equal parts.
+
+    >>> weight_grid(2)[:4], len(weight_grid(2)), len(weight_grid(3))
+    ([(1.0, 1.0), (0.0, 1.0), (0.1, 0.9), (0.2, 0.8)], 11, 67)
+    """
+    for parts in _PARTS:
+        if math.comb(parts + runs - 1, runs - 1) <= _MOST_WEIGHTS:
+            break
+    else:
+        raise InputError("weights", "those to try, of so many runs", f"none, and {runs} runs")
+    equal = (1.0,) * runs
+    grid = [tuple(share / parts for share in tenths) for tenths in _divided(parts, runs)]
+    return [equal, *(weights for weights in grid if len(set(weights)) > 1 or runs == 1)]
+
+
+def _divided(parts: int, runs: int) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to divide equal parts among the runs."""
+    if runs == 1:
+        yield (parts,)
+        return
+    for first in range(parts + 1):
+        for rest in _divided(parts - first, runs - 1):
+            yield (first, *rest)

@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: the kernels of the measures, and statistics. NumPy and SciPy only."""

@@ -1,0 +1,1 @@
+"""How far rankings and scores agree or differ."""

@@ -1,1 +1,0 @@
-"""Calls to what answers elsewhere: many at a time, again where that may help, each answer kept."""

@@ -1,0 +1,549 @@
+"""The table of options: every option that several commands or a project file use, declared once.
+
+An option is declared as the help shows it, with its help text: `"--depth RANK>=1": "The last rank to read."`. A command
+adds groups of options with `give`, and declares its own options there in the same way. Python's `MeasuringOptions` has one
+keyword per group of `SHARED`, and a project file accepts the groups of `SECTIONS`.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+from click.core import ParameterSource
+
+import gainful as gf
+
+Command = Callable[..., None]
+_USAGE = re.compile(
+    r"(?P<option>--[^ ,.]+)(, (?P<short>-\w))?( (?P<takes>.+?))?(?P<many>\.\.\.)?( = (?P<default>.+))?"
+)
+_TAKES = re.compile(
+    r"(?P<metavar>[^<>]*)((?P<above>>=?)(?P<low>[\d.]+))?((?P<below><=?)(?P<high>[\d.]+))?"
+)
+
+
+class InputFile(click.types.StringParamType):
+    """The path of an input file; in a project file, it is relative to the folder of that file."""
+
+    name = "file"
+
+
+class Option(click.Option):
+    """An option, with properties that matter if a project file sets it.
+
+    Attributes:
+        acting: whether it imports code, calls a service, or sends environment variables; then the file must be trusted.
+        secret: whether it may contain a key; then no message shows its value.
+    """
+
+    def __init__(
+        self, *names: str, acting: bool = False, secret: bool = False, **details: Any
+    ) -> None:
+        super().__init__(names, **details)
+        self.acting = acting
+        self.secret = secret
+
+
+class Details(NamedTuple):
+    """The details of an option besides its usage."""
+
+    help: str | None
+    name: str | None
+    details: dict[str, Any]
+
+
+Usages = Mapping[str, str | Details]
+"""Options: the usage of each, and its help, optionally with details."""
+
+
+def more(help_: str | None = None, *, name: str | None = None, **details: Any) -> Details:
+    """Return the help of an option with its Python name, if that differs, and keywords for `Option`."""
+    return Details(help_, name, details)
+
+
+def options_of(usages: Usages) -> dict[str, Option]:
+    """Return new options by name.
+
+    A usage is --option, -o METAVAR..., where ... means several values. Limits follow the metavar: of whole numbers, >=1,
+    or of any numbers, >0.0<1.0. INPUT is an input file, INTEGER a whole number, and [a|b] a choice of words. An option
+    without a metavar is a flag. A default comes last, = 10.
+
+    >>> options_of({"--port >=0<=65535": "The port of the desk."})["port"].type
+    <IntRange 0<=x<=65535>
+    """
+    options = {}
+    for usage, value in usages.items():
+        known = value if isinstance(value, Details) else more(value)
+        parts = _USAGE.fullmatch(usage)
+        if parts is None:
+            raise ValueError(usage)
+        details: dict[str, Any] = {"help": known.help}
+        details |= {"is_flag": True} if parts["takes"] is None else _taken(parts["takes"])
+        if parts["many"]:
+            details["multiple"] = True
+        if (default := parts["default"]) is not None:
+            kind = details.get("type", click.STRING)
+            value = kind.convert(default, None, None)
+            details |= {"default": [value] if parts["many"] else value, "show_default": True}
+        name = known.name or parts["option"].split("/")[0][2:].replace("-", "_")
+        names = filter(None, (parts["option"], parts["short"], name))
+        options[name] = Option(*names, **details | known.details)
+    return options
+
+
+def _taken(usage: str) -> dict[str, Any]:
+    """Return click's keywords for the value of an option: its metavar and type."""
+    if usage in ("INPUT", "INTEGER"):
+        return {"type": InputFile() if usage == "INPUT" else int}
+    if usage.startswith("[") and "|" in usage:
+        return {"type": click.Choice(usage[1:-1].split("|"))}
+    parts = _TAKES.fullmatch(usage)
+    if parts is None or not (parts["low"] or parts["high"]):
+        return {"metavar": usage}
+    low, high = (None if end is None else _number(end) for end in parts.group("low", "high"))
+    kind: Any = click.FloatRange if "." in usage else click.IntRange
+    limits = kind(low, high, min_open=parts["above"] == ">", max_open=parts["below"] == "<")
+    return {"metavar": parts["metavar"] or None, "type": limits}
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return int(number) if number.is_integer() else number  # the help shows it
+
+
+def option_name(name: str) -> str:
+    """Return how an option is written on the command line.
+
+    >>> option_name("query_ids")
+    '--query-ids'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def use_definitions(places: Iterable[str], project: object) -> None:
+    """Import user-defined measures, discounts and gains from modules in this folder or next to the project file."""
+    if places:
+        with own_modules(project):
+            gf.measures.use(*places)
+
+
+@contextmanager
+def own_modules(project: object) -> Iterator[None]:
+    """Allow imports from the current folder within the context, and from the project file's folder if it is trusted.
+
+    Otherwise a module named on the command line could import others, such as `random`, from an untrusted folder.
+    """
+    folders = [str(Path.cwd())]
+    file = getattr(project, "file", None)  # None for commands that read no project file
+    if file is not None and file.is_trusted:
+        folders.append(str(Path(file.resolved(".")).resolve()))
+    before = list(sys.path)
+    sys.path[:0] = folders
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+def _define(context: click.Context, _: click.Parameter, places: tuple[str, ...]) -> None:
+    if context.get_parameter_source("define") is ParameterSource.DEFAULT_MAP:
+        context.obj.refuse_untrusted(["define"])
+    use_definitions(places, context.obj)
+
+
+def _only(_: click.Context, __: click.Parameter, measures: tuple[str, ...]) -> str | None:
+    if len(measures) > 1:
+        raise click.UsageError("This command accepts one measure: pass -m once.")
+    return measures[0] if measures else None
+
+
+def _policy() -> Usages:
+    usages = {}
+    for entry in gf.measures.choices():
+        answers = dict(entry.answers) | ({"GRADE": entry.grade} if entry.grade else {})
+        meanings = "; ".join(f"{name}: {meaning}" for name, meaning in answers.items())
+        usage = f"{option_name(entry.name)} {'|'.join(answers)} = {entry.default}"
+        usages[usage] = f"{entry.question} {meanings}."
+    return usages
+
+
+def comparison(**meanings: str) -> dict[str, str]:
+    """Declare options for comparing runs, with the meaning of each choice."""
+    usages = {}
+    for name, meaning in meanings.items():
+        choices = gf.comparison.comparison_choices()[name]  # which loads statistics
+        told = "; ".join(f"{word}: {means}" for word, means in choices.items())
+        usages[f"--{name} [{'|'.join(choices)}] = {next(iter(choices))}"] = f"{meaning} {told}."
+    return usages
+
+
+def _comparing() -> Usages:
+    return {
+        **comparison(
+            pairs="The pairs of runs to compare.",
+            test="The test that decides significance.",
+            correction="How to correct p-values for multiple comparisons.",
+            interval="The confidence interval of a difference.",
+        ),
+        "--baseline NAME": "The name of the run to compare the others with, such as bm25 for bm25.run.  [default: the first]",
+        "--level >0.0<1.0 = 0.95": "The confidence level of the intervals; a difference is significant if p is below 1 − level.",
+        "--margin >0.0": "The smallest difference that matters; with it, a comparison can also show that runs are equivalent.",
+        "--tie >=0.0 = 0.0": "Count queries whose scores differ by at most this much as ties, in the sign test and in wins and losses.",
+        "--resamples >=1 = 10000": "The number of resamples for randomisation and bootstrap.",
+        "--seed >=0 = 0": "The random seed of randomisation and bootstrap.",
+        "--slices INPUT": "A table with one row per query: also compare within each value of its columns.",
+        "--by COLUMN...": "Slice by this column of --slices, by judged (number of judged documents) or by baseline (its score); repeat for more.",
+    }
+
+
+def _format() -> Usages:
+    told = (
+        "The output format; table, markdown, latex and html round numbers.  "
+        "[default: by the extension of --output; table]"
+    )
+    return {
+        f"--format, -f [{'|'.join(gf.writing.formats())}]": told,
+    }
+
+
+_DEFINE = {
+    "--define MODULE:NAME...": more(
+        "A measure, discount or gain of your own for -m, defined with gainful.measures.define in a module in this folder; repeat for more.",
+        is_eager=True,
+        expose_value=False,
+        callback=_define,
+        acting=True,
+    ),
+}
+_ENGINES = (
+    "elasticsearch", "opensearch", "solr", "vespa", "typesense", "meilisearch", "algolia", "qdrant", "postgresql",
+)  # fmt: skip
+_ITEMS = {
+    "--items INPUT": "The catalogue, for measures such as ILD@10: a table with an item and its categories in each row; an item may have several rows.",
+    "--separator TEXT": "The separator between several categories in a cell of --items, such as '|'. By default |, ; or commas, with a warning.",
+    "--vectors INPUT": "A table with an item and its vector in each row.",
+    "--history INPUT": "Past interactions: a table with a user, an item and optionally a count in each row.",
+    "--expected INPUT": "A run of the items that users expect, for Serendipity.  [default: the most popular items of --history]",
+}
+# The options of every command that reads and measures, by the keyword of `gf.inputs.MeasuringOptions`, in the order of
+# the help; a terminal always shows progress.
+SHARED: dict[str, Usages | Callable[[], Usages]] = {
+    "columns": {
+        "--columns ROLE=NAME...": "The column of the query, doc, grade, score or rank if its name is unusual: query=user. For one input only: "
+        "judgments.query=user, or slices.query=user for --slices. For files without a header, use column numbers from 1. Repeat for more.",
+    },
+    "queries": {
+        "--query-ids INPUT": "A file with one query id per line, for JSON without ids: lists, or search responses, in the same order.",
+    },
+    "assessors": {
+        "--assessors RULE": "How to merge the grades of several assessors: mean, median, majority, max, min, dawid-skene, or the name of one assessor.",
+    },
+    "engine": {
+        "--memory SIZE": "The memory limit for tables, such as 4GB.",
+        "--threads >=1": "The number of cores to use.",
+        "--temp-dir DIRECTORY": more(
+            "Where to write tables that do not fit into memory.",
+            type=click.Path(exists=True, file_okay=False),
+        ),
+        "--unpacked SIZE": "The size limit of a decompressed file, such as 100GB.  [default: 1GB, or 200 times its compressed size]",
+    },
+    "dialect": {
+        "--dialect TOOL": "Reproduce another tool, such as trec_eval-9 or scikit-learn: its gain, ideal and policy. See `gainful dialects`.",
+    },
+    "policy": _policy,
+    "chunks": {
+        "--chunks DELIMITER": "Fold the chunks that a run ranks into documents: with #, doc7#2 becomes doc7. Ids are cut at the last DELIMITER; "
+        "first:DELIMITER cuts at the first (first::: for doc7::256::3). --fold selects the score of a document.",
+        "--chunk-map INPUT": "Fold chunks by a file with a chunk and its document on each line, possibly compressed; - is standard input.",
+    },
+}
+GROUPS: dict[str, Usages | Callable[[], Usages]] = {
+    "judgments": {
+        "--judgments INPUT": "The judgments, instead of the first file; then every file is a RUN. A project file may name them: see `gainful config`.",
+    },
+    "define": {
+        **_DEFINE,
+    },
+    "measures": {
+        "--measure, -m TEXT... = nDCG@10": more(name="measures"),
+        **_DEFINE,
+    },
+    "measure": {
+        "--measure, -m TEXT...": more(callback=_only),
+        **_DEFINE,
+    },
+    "spark": {
+        "--engine [duckdb|spark] = duckdb": "The engine that reads and matches files: duckdb on this machine, spilling to disk; spark for Parquet, CSV, TSV and JSON lines, by default on --threads local cores.",
+        "--master URL": "With --engine spark: where Spark runs, such as local[2], yarn, spark://HOST:7077 or sc://HOST.  [default: all local cores]",
+    },
+    "level": {
+        "--level >0.0<1.0 = 0.95": "",
+    },
+    "resamples": {
+        "--resamples >=1 = 10000": "",
+    },
+    "seed": {
+        "--seed >=0 = 0": "",
+    },
+    "tables": {
+        "--subtopic-judgments INPUT": "Judgments with subtopics (query subtopic doc grade), for measures such as alpha_nDCG@20.",
+        **_ITEMS,
+    },
+    "items": {
+        **_ITEMS,
+    },
+    "comparing": _comparing,
+    "gate": {
+        "--fail-if CONDITION...": "",
+        "--fail-unless CONDITION...": "",
+    },
+    "gate_files": {
+        "--junit FILE": "Write the conditions as JUnit XML.",
+        "--summary FILE": "Write a summary in Markdown, for a pull request.",
+    },
+    "ends": {
+        "--worst N>=1": "",
+        "--best N>=1": "",
+    },
+    "texts": {
+        "--queries INPUT": "The texts of the queries: TSV, CSV or JSON lines with an id and a text, JSON {id: text}, or Parquet.",
+        "--docs INPUT": "The documents: a file as for --queries, with a title, a text or both; only the displayed ones are kept in memory.",
+    },
+    "design": {
+        "--design INPUT": "The design that `gainful sample` wrote: which queries people judged, and how these were drawn.",
+        "--drawn-at-random": "Instead of --design: assert that the queries people judged are a random sample of the model's queries.",
+    },
+    "recording": {
+        f"--engine [{'|'.join(_ENGINES)}]": "The search engine at --url; sets the path, request template, ids and scores.",
+        "--url URL": more(
+            "The URL of the service, such as http://localhost:9200/articles; may contain {query}, {depth}, {id} and ${NAME}.",
+            acting=True,
+            secret=True,
+        ),
+        "--template INPUT": more(
+            "The request: a JSON file with {query}, {depth}, {id} and {vector} in its strings; for postgresql, SQL with %(query)s and "
+            "%(depth)s.  [default: the engine's]",
+            acting=True,
+        ),
+        "--ids PATH": "The path of the ids in the response, such as hits[*].id.  [default: the engine's]",
+        "--scores PATH": "The path of the scores in the response, such as hits[*].score.  [default: the engine's; otherwise by rank]",
+        "--method [GET|POST]": "The HTTP method.  [default: the engine's; POST with --template, otherwise GET]",
+        "--header NAME:VALUE...": more(
+            "An additional header; ${NAME} in it is replaced by the environment variable; repeat for more.",
+            name="headers",
+            acting=True,
+            secret=True,
+        ),
+        "--key-variable NAME": more(
+            "The environment variable that contains the key (opensearch: user:password; postgresql: the password); the key is never written.",
+            acting=True,
+            secret=True,
+        ),
+        "--embed MODULE:NAME": more(
+            "A Python function from a query to its vector, for {vector}.", acting=True
+        ),
+        "--call MODULE:NAME": more(
+            "A Python function instead, from a query to ids, or to pairs of id and score; its module is in the current folder.",
+            acting=True,
+        ),
+        "--command WORDS": more(
+            "A command instead, run once per query with {query} and {depth} in its arguments, or the query on standard input; it prints one "
+            "id per line, optionally followed by a tab and a score, or JSON with --ids.",
+            acting=True,
+            secret=True,
+        ),
+        "--depth NUMBER>=1 = 100": "The maximum number of documents per query.",
+        "--concurrency NUMBER>=1": "The number of simultaneous calls.  [default: 8; 1 with --call]",
+        "--per-second NUMBER>0.0": "The maximum number of calls per second.",
+        "--timeout SECONDS>0.0": "The time limit for a response.  [default: 30; none with --call]",
+        "--retries NUMBER>=0": "Retries of a failed call, after 1, 2, 4, … seconds.  [default: 3; 0 with --call]",
+        "--failed [error|leave-out] = error": "What to do if a query fails: write no run (error), or write the run without that query (leave-out).",
+        "--tag WORD": "The name of the run; each row of the file contains it, with the request's hash.  [default: the engine's]",
+    },
+    "names": {
+        "--names NAMES": "The names of the assessors, one per FILE: ann,bob.  [default: the names of the files]",
+    },
+    "digits": {
+        "--digits >=0<=17": "The number of decimals, in formats that round.",
+    },
+    "format": _format,
+    "output": {
+        "--output, -o FILE": "Write to this file instead of standard output; it is replaced when complete.",
+    },
+    "verbose": {
+        "--verbose": "Print the full policy under the table, as in files, instead of only the choices that differ from the defaults.",
+    },
+}
+MEASURING = tuple(SHARED)
+"""The options of commands that measure, as in `gf.inputs.MeasuringOptions`."""
+EVALUATING = (*MEASURING, "tables")
+"""These options and the tables of `gf.inputs.EvaluatingOptions`."""
+PAGE = tuple(name for name in EVALUATING if name != "queries")
+"""The options of a report, whose --queries are texts."""
+RESULT = ("format", "output", "verbose")
+"""The options of commands that print a result with notes."""
+READING = ("columns", "queries", "assessors", "engine")
+"""The options of commands that only read, as in `gf.inputs.ReadingOptions`."""
+
+
+class Section(NamedTuple):
+    """A table of a project file: the groups of options that it sets, and for which commands (all if empty)."""
+
+    groups: tuple[str, ...]
+    takers: tuple[str, ...] = ()
+
+
+SECTIONS = {
+    "": Section(("judgments", "measures", "queries", "assessors", "dialect", "chunks")),
+    "policy": Section(("policy",)),
+    "compare": Section(("comparing",), ("compare", "report")),
+    "gate": Section(("gate",), ("evaluate", "compare")),
+    "report": Section(("texts",), ("report",)),
+    "run": Section(("recording",), ("run",)),
+}
+"""The tables of a project file by name, "" for the top of the file; [columns] is a separate table."""
+
+
+def options_of_group(name: str) -> dict[str, Option]:
+    """Return new options of a group by name; comparing.level is one option of a group."""
+    name, _, single = name.partition(".")
+    usages = {**GROUPS, **SHARED}[name]
+    options = options_of(usages() if callable(usages) else usages)
+    return {single: options[single]} if single else options
+
+
+def give(*parts: str | Usages, **changes: str | Mapping[str, Any]) -> Callable[[Command], Command]:
+    """Add options to a command, in the order of the help.
+
+    Args:
+        parts: the names of groups, and the command's own options.
+        changes: by the name of an option, its help in this command or a dict of changed attributes.
+    """
+    options: dict[str, Option] = {}
+    for part in parts:
+        options |= options_of_group(part) if isinstance(part, str) else options_of(part)
+    for name, change in changes.items():
+        if name not in options:
+            raise ValueError(f"no option in {parts}: {name}")
+        vars(options[name]).update({"help": change} if isinstance(change, str) else change)
+
+    def decorate(command: Command) -> Command:
+        # Like click.option: decorators are applied bottom-up, so the first option comes last.
+        params = vars(command).setdefault("__click_params__", [])
+        params.extend(reversed(options.values()))
+        return command
+
+    return decorate
+
+
+def options_of_runs() -> list[str]:
+    """Return the names of options that have no meaning with --scores."""
+    groups = ("judgments", *EVALUATING, "spark")
+    return [name for group in groups for name in options_of_group(group)]
+
+
+NOT_OF_SCORES = "applies to judgments and runs, so it cannot be combined with --scores."
+
+
+class Conflict(NamedTuple):
+    """Options that cannot be combined with others, or that require one of others.
+
+    Attributes:
+        options: the names of the options.
+        others: options that cannot be combined with any of them.
+        needed: options of which any of them requires at least one.
+        more: the end of the message.
+    """
+
+    options: tuple[str, ...]
+    others: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
+    more: str = ""
+
+    def problem(self, written: Mapping[str, str], chosen: Collection[str]) -> str | None:
+        """Return the problem with the chosen options, or None.
+
+        Args:
+            written: the spelling of every option, by name.
+            chosen: the names of the options that differ from their defaults.
+        """
+        options = [written[name] for name in self.options if name in chosen]
+        others = [written[name] for name in self.others if name in chosen]
+        if options and others:
+            return f"{' and '.join(options)} cannot be combined with {' and '.join(others)}{self.more}."
+        if options and self.needed and not {*self.needed} & {*chosen}:
+            return f"{options[0]} requires {' or '.join(written[name] for name in self.needed)}{self.more}."
+        return None
+
+
+_OF_MEANS = ("interval", "slices", "by")
+_ENDS = ("worst", "best")
+CONFLICTS = {
+    "chunks": (Conflict(("chunks",), ("chunk_map",)),),
+    "spark": (
+        Conflict(("master",), needed=("engine",), more=" spark"),
+        Conflict(("engine",), ("unpacked",), more=": Spark decompresses while reading"),
+    ),
+    "evaluate": (
+        Conflict(
+            ("bounds",),
+            ("subtopics", "engine", "save_baseline", *_OF_MEANS, *_ENDS, "summary"),
+        ),
+        Conflict(("subtopics",), ("engine", "save_baseline", "slices", "by")),
+        Conflict(_OF_MEANS, ("per_query", *_ENDS), more=": intervals and slices apply to means"),
+        Conflict(("per_query",), _ENDS),
+        Conflict(("level",), needed=(*_OF_MEANS, "fail_if", "fail_unless")),
+        Conflict(("grades", "unseen"), needed=("bounds",)),
+    ),
+    "compare": (
+        Conflict(("human",), needed=("model",)),
+        Conflict(("model", "design", "drawn_at_random"), needed=("human",)),
+        Conflict(("movers",), ("scores",)),
+        Conflict(("movers",), needed=("summary",)),
+        Conflict(("systems",), ("tests", "per_query", *_ENDS)),
+        Conflict(("tests",), ("per_query", *_ENDS)),
+        Conflict(("per_query",), _ENDS),
+    ),
+    "collect": (
+        Conflict(("model",), needed=("endpoint",)),
+        Conflict(("endpoint",), ("call",)),
+        Conflict(("endpoint",), needed=("model",), more=" NAME, the name of a model"),
+    ),
+    "judge": (
+        Conflict(("offline",), needed=("output",)),
+        Conflict(("output", "budget"), needed=("offline",)),
+        Conflict(("offline",), ("merge",)),
+        Conflict(("as",), needed=("merge",)),
+    ),
+    "measures": (Conflict(("subtopics",), ("recommend",)),),
+    "pool": (Conflict(("measure", "budget", "grades", "compare"), needed=("judgments",)),),
+    "recommend": (
+        Conflict(("per_user",), ("intervals", "compared")),
+        Conflict(("intervals",), ("compared",)),
+    ),
+    "sample": (
+        Conflict(("depth", "model"), needed=("documents",)),
+        Conflict(("strata",), ("documents",), more=": use --by"),
+    ),
+}
+"""Options that cannot be combined, by command or by group of options."""
+
+
+def refuse_conflicts(name: str, options: Mapping[str, Any]) -> None:
+    """Reject options of a command, or of a group of options, that cannot be combined."""
+    params = {str(each.name): each for each in click.get_current_context().command.params}
+    written = {name: max(param.opts, key=len) for name, param in params.items()}
+    chosen = [
+        name
+        for name, value in options.items()
+        if value is not None
+        and value is not False
+        and value not in ((), [], getattr(params.get(name), "default", None))
+    ]
+    for conflict in CONFLICTS[name]:
+        if (problem := conflict.problem(written, chosen)) is not None:
+            raise click.UsageError(problem)

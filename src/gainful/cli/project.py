@@ -1,0 +1,745 @@
+"""A project's file, `gainful.toml` or `[tool.gainful]` of a `pyproject.toml`: its settings, and whether it is trusted.
+
+Only commands read it: what Python returns, and what `gainful trec_eval` prints, never depends on the current folder.
+Settings are options of commands, and the options say which values are permitted. What depends on the machine (memory,
+cores, engine) or on one call (output, format) cannot be set.
+
+A file may come from anybody: from a repository that was cloned, a pull request, an archive, or a folder that others
+write to. Settings in one's own files are taken as they are. What runs code, calls a service or sends keys is taken only
+from a file whose content somebody has trusted, as `direnv` does it.
+"""
+
+import functools
+import math
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+import gainful as gf
+from gainful.cli.option_table import SECTIONS, InputFile, Option, option_name, options_of_group
+from gainful.message_texts import did_you_mean, shown
+
+NAME = "gainful.toml"
+PYPROJECT = "pyproject.toml"
+EXAMPLE = """\
+judgments = "judgments.qrels"
+measures = ["nDCG@10", "AP"]
+
+[columns]
+query = "user"
+
+[policy]
+missing = "skip"
+
+[gate]
+fail_if = ["Δ nDCG@10 < -0.01", "nDCG@10 < 0.3"]"""
+"""A file as it may be, for messages and help."""
+_COLUMNS = "columns"
+_SIDES = ("judgments", "run")
+_ORDERING = {"score", "rank"}
+_PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
+_TRUST = "GAINFUL_TRUST"
+_VARIABLE_NAME = re.compile("[A-Z_][A-Z0-9_]{0,60}")
+_ROOT = 0  # the user
+_FIRST_LINE = (
+    "# The project files whose code gainful may run: a hash of place and content, and the place.\n"
+)
+# How errors call what a setting is about, where they call it differently.
+_ERRORS = {
+    "queries": "query_ids",
+    "fail-if": "gate.fail_if",
+    "fail-unless": "gate.fail_unless",
+    "measure": "measures",
+    "slices": "compare.by",
+}
+
+
+def current_project() -> "Project | None":
+    """Return the settings of the project file, if the current command has one."""
+    project = click.get_current_context().obj
+    return project if isinstance(project, Project) else None
+
+
+def is_typed(name: str) -> bool:
+    """Return whether an option was set on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
+
+
+def is_set(name: str) -> bool:
+    """Return whether the value of an option comes from the project file."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.DEFAULT_MAP
+
+
+def set_aside(options: dict[str, Any], names: Collection[str] | None = None) -> None:
+    """Replace the project file's settings with the defaults, for options that have no meaning here.
+
+    Args:
+        options: the options of the command, which are changed.
+        names: the names of the options to reset; all if None.
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = str(option.name)
+        if is_set(name) and (names is None or name in names):
+            options[name] = default_of(option, context)
+            context.set_parameter_source(name, ParameterSource.DEFAULT)
+
+
+def leave_out(options: dict[str, Any], names: Collection[str], why: str) -> None:
+    """Reject options on the command line that have no meaning here, and ignore the project file's.
+
+    Args:
+        options: the options of the command, which are changed.
+        names: the names of the options.
+        why: the message after the name of the option.
+    """
+    for name in names:
+        if is_typed(name):
+            raise click.UsageError(
+                f"{option_name('measure' if name == 'measures' else name)} {why}"
+            )
+    set_aside(options, names)
+
+
+def default_of(option: click.Parameter, context: click.Context) -> Any:
+    """Return the default value of an option."""
+    value = option.to_info_dict()["default"]
+    if option.multiple:
+        value = tuple(value or ())
+    return value if option.callback is None else option.callback(context, option, value)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """A file of settings, read but not yet checked.
+
+    Attributes:
+        path: as it is shown, from the current directory.
+        table: what it holds.
+        content: its bytes, as they were read.
+        within: whether the table is part of a `pyproject.toml`.
+        is_named: whether the command line names it.
+        trusted_now: whether the command line trusts it for this call.
+    """
+
+    path: str
+    table: dict[str, Any]
+    content: bytes = field(default=b"", repr=False)
+    within: bool = False
+    is_named: bool = False
+    trusted_now: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.path} [tool.gainful]" if self.within else self.path
+
+    @property
+    def name(self) -> str:
+        """What it is called, wherever it is."""
+        return f"{PYPROJECT} [tool.gainful]" if self.within else Path(self.path).name
+
+    def resolved(self, path: str) -> str:
+        """Return a path as it is from the current directory; in the file, it is from its folder."""
+        return path if path == "-" else os.path.join(os.path.dirname(self.path), path)  # noqa: PTH118, PTH120 - of any text
+
+    @property
+    def shadowed(self) -> str | None:
+        """The `pyproject.toml` beside it that has a table, too, which is then not read."""
+        other = self.resolved(PYPROJECT)
+        return other if not self.within and _within(other) is not None else None
+
+    @property
+    def foreign_owners(self) -> list[str]:
+        """What of the file and its folder belongs neither to this user nor to root; for root, nor to who called sudo."""
+        if not hasattr(os, "geteuid"):  # Windows
+            return []
+        user = os.geteuid()
+        own = {user, _ROOT}
+        sudo = os.environ.get("SUDO_UID", "")
+        if user == _ROOT and sudo.isascii() and sudo.isdecimal():
+            own.add(int(sudo))
+        places = {
+            "a file": {os.lstat(self.path).st_uid, os.stat(self.path).st_uid},  # noqa: PTH116 - a link, and what it names
+            "a folder": {os.stat(os.path.dirname(self.path) or ".").st_uid},  # noqa: PTH116, PTH120
+        }
+        return [
+            f"{what} of user {min(owners - own)}" for what, owners in places.items() if owners - own
+        ]
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether it may run code and send keys: for this call, by the environment, or since `gainful config --trust`."""
+        return (
+            self.trusted_now or os.environ.get(_TRUST) == "1" or self._digest in _trusted_places()
+        )
+
+    @property
+    def was_trusted(self) -> bool:
+        """Whether it has been trusted with this or another content."""
+        return self._place in _trusted_places().values()
+
+    def trust(self) -> str:
+        """Trust the content from now on, and return where that is noted."""
+        path = _store()
+        lines = {key: place for key, place in _trusted_places().items() if place != self._place}
+        lines[self._digest] = self._place
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as problem:
+            reason = problem.strerror or str(problem)
+            raise gf.errors.InputError(str(path.parent), "a folder to write to", reason) from None
+        text = "".join(f"{digest}  {place}\n" for digest, place in lines.items())
+        gf.writing.write_text(_FIRST_LINE + text, path)
+        return str(path)
+
+    @property
+    def _place(self) -> str:
+        """Where it is, from any folder; its modules are beside that name, not where a link leads."""
+        folder, name = os.path.split(self.path)
+        return os.path.join(os.path.realpath(folder), name)  # noqa: PTH118 - of any text
+
+    @property
+    def _digest(self) -> str:
+        """The hash of place and content: the same settings mean other modules in another folder."""
+        import hashlib
+
+        return hashlib.sha256(os.fsencode(self._place) + b"\0" + self.content).hexdigest()
+
+
+def _store() -> Path:
+    """Return the file of this user that has the hashes of trusted files."""
+    if os.name == "nt":
+        state = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    else:
+        state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "gainful" / "trusted_project_files"
+
+
+def _trusted_places() -> dict[str, str]:
+    """Return the places of trusted files, by their hashes."""
+    try:
+        text = _store().read_bytes().decode(errors="surrogateescape")
+    except (OSError, RuntimeError):  # there is none, or no home
+        return {}
+    rows = [line.partition("  ") for line in text.splitlines() if not line.startswith("#")]
+    return {digest: place for digest, _, place in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFileChoice:
+    """Which file the command line asks for.
+
+    Attributes:
+        path: of --config; None for the nearest.
+        none: whether there is --no-config.
+        trust: whether there is --trust.
+    """
+
+    path: str | None = None
+    none: bool = False
+    trust: bool = False
+
+    def read(self, *, to_show: bool = False) -> ProjectFile | None:
+        """Return the file, if there is one: that of --config, or the nearest.
+
+        Args:
+            to_show: whether it is only shown, and not used: then it may be anybody's.
+        """
+        if self.none:
+            return None
+        file = _nearest_file() if self.path is None else _read_file(self.path)
+        if file is None:
+            return None
+        file = replace(file, is_named=self.path is not None, trusted_now=self.trust)
+        if to_show or file.is_named or not (owners := file.foreign_owners) or file.is_trusted:
+            return file
+        raise gf.errors.InputError(
+            str(file),
+            "a project file that belongs to you, in a folder that does",
+            " and ".join(owners),
+            "Read it with `gainful config`. `gainful config --trust` takes it from then on, `gainful --config FILE …` "
+            "for one call, and `gainful --no-config …` goes without it.",
+        )
+
+
+def _nearest_file() -> ProjectFile | None:
+    """Return the file of the current directory, or of the nearest one above that has one.
+
+    Settings of several folders are never mixed. Nothing is looked for above the root of a repository, or above the
+    home folder.
+    """
+    try:
+        here = Path.cwd()
+    except OSError:  # it was removed
+        return None
+    for height in range(len(here.parts)):
+        above = [os.pardir] * height
+        own, other = (os.path.join(*above, name) for name in (NAME, PYPROJECT))  # noqa: PTH118
+        if os.path.isfile(own):  # noqa: PTH113 - what may not be looked at is not there
+            return _read_file(own)
+        if (file := _within(other)) is not None:
+            return file
+        if _is_boundary(os.path.join(*above, os.curdir)):  # noqa: PTH118
+            return None
+    return None
+
+
+def _is_boundary(folder: str) -> bool:
+    """Return whether a folder is the root of a repository, or the home folder."""
+    if os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118
+        return True
+    try:
+        return os.path.samefile(folder, os.path.expanduser("~"))  # noqa: PTH111, PTH121
+    except OSError:  # there is no home
+        return False
+
+
+def _read_file(path: str) -> ProjectFile:
+    """Return a file that is named, or found by its name."""
+    content = _bytes(path)
+    if Path(path).name != PYPROJECT:
+        return ProjectFile(path, _parsed(path, content), content)
+    file = _within(path)
+    if file is None:
+        raise gf.errors.InputError(
+            path, "a table [tool.gainful]", "none", f"Write it, or a {NAME}."
+        )
+    return file
+
+
+def _within(path: str) -> ProjectFile | None:
+    """Return the table of a `pyproject.toml`, if it is there and has one."""
+    if not os.path.isfile(path):  # noqa: PTH113
+        return None
+    try:
+        content = _bytes(path)
+    except gf.errors.InputError:
+        return None  # of another tool, as far as one can see
+    if b"gainful" not in content:
+        return None  # and need not even be TOML
+    tools = _parsed(path, content).get("tool")
+    if not isinstance(tools, dict) or "gainful" not in tools:
+        return None
+    table = tools["gainful"]
+    if not isinstance(table, dict):
+        where = f"{path}, tool.gainful"
+        raise gf.errors.InputError(where, "a table [tool.gainful]", shown(table))
+    return ProjectFile(path, table, content, within=True)
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise gf.errors.InputError(path, "a file of settings", reason) from None
+
+
+def _parsed(path: str, content: bytes) -> dict[str, Any]:
+    import tomllib  # of use only where there is a file
+
+    try:
+        text = content.decode("utf-8-sig")
+        return tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise gf.errors.InputError(path, "UTF-8 text", "invalid bytes") from None
+    except RecursionError:
+        raise gf.errors.InputError(path, "TOML", "lists in lists without end") from None
+    except ValueError as problem:
+        place = _PLACE.fullmatch(str(problem))
+        if place is None:
+            raise gf.errors.InputError(path, "TOML", "another text", f"{problem}.") from None
+        lines = text.rstrip().split("\n")
+        number = int(place["line"] or len(lines))
+        remedy = f"{place['what']}."
+        if "Invalid value" in remedy:
+            remedy += ' Texts stand in quotes: measures = "nDCG@10".'
+        line = shown(lines[number - 1].strip())
+        raise gf.errors.InputError(f"{path}:{number}", "TOML", line, remedy) from None
+
+
+@dataclass(slots=True)
+class Project:
+    """The settings of a project, checked.
+
+    Attributes:
+        file: where they are from.
+        values: by key, such as `measures` or `policy.missing`.
+        used: keys of what was used besides the values of options.
+    """
+
+    file: ProjectFile
+    values: dict[str, Any]
+    used: set[str] = field(default_factory=set)
+
+    def __str__(self) -> str:
+        return str(self.file)
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures of the file, or the default."""
+        return self.values.get("measures", ["nDCG@10"])  # type: ignore[no-any-return]
+
+    @property
+    def acting(self) -> list[str]:
+        """The keys of settings that run code, call a service or send keys."""
+        options = {key: _option_of(key) for key in self.values}
+        return sorted(
+            key for key, option in options.items() if option is not None and option.acting
+        )
+
+    def refuse_untrusted(self, names: Collection[str]) -> None:
+        """Refuse to use settings that run code or send keys, unless the file is trusted.
+
+        Args:
+            names: of the options whose values are the file's.
+        """
+        keys = [key for key in self.acting if key.rpartition(".")[2] in names]
+        if not keys or self.file.is_trusted:
+            return
+        what = "one that has changed since you trusted it" if self.file.was_trusted else "one that you have not"  # fmt: skip
+        called = f"--config {self.file.path} " if self.file.is_named else ""
+        raise gf.errors.InputError(
+            str(self),
+            "a file that you trust to run code and to call services",
+            f"{what}: it sets {self.written(keys)}",
+            f"Read it, then trust its content: `gainful {called}config --trust`. `gainful {called}--trust …` trusts it for "
+            "one call, and `gainful --no-config …` goes without it.",
+        )
+
+    def written(self, keys: Collection[str]) -> str:
+        """Write some settings as the file has them, as far as they may be shown."""
+        return ", ".join(f"{key} = {shown(_public(key, self.values[key]))}" for key in keys)
+
+    def use(self, key: str) -> Any:
+        """Return a setting that is not an option of this command; None if it is not set."""
+        if key in self.values:
+            self.used.add(key)
+        return self.values.get(key)
+
+    def defaults_of(self, command: click.Command) -> dict[str, Any]:
+        """Return the settings that apply to a command, by the names of its options."""
+        names = {each.name for each in command.params if isinstance(each, click.Option)}
+        defaults: dict[str, Any] = {}
+        for key, value in self.values.items():
+            section, _, name = key.rpartition(".")
+            if section and command.name not in (SECTIONS[section].takers or (command.name,)):
+                continue
+            if key == "measures" and "measure" in names:
+                defaults["measure"] = [_first(value[0])]
+            elif key == _COLUMNS and name in names:
+                defaults[name] = [f"{role}={column}" for role, column in value.items()]
+            elif name in names:
+                defaults[name] = value
+        return defaults
+
+    def merge_columns(self, typed: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the columns of the command line, and the file's columns that the command line doesn't name."""
+        roles = {each.partition("=")[0] for each in typed}
+        if {role.rpartition(".")[2] for role in roles} & _ORDERING:  # a run has one of them
+            roles |= _ORDERING
+        rest = [
+            f"{role}={column}"
+            for role, column in self.values.get(_COLUMNS, {}).items()
+            if role not in roles and role.rpartition(".")[2] not in roles
+        ]
+        if rest:
+            self.used.add(_COLUMNS)
+        return (*typed, *rest)
+
+    def told(self, command: click.Command) -> str | None:
+        """Return one line about the settings that were used, or None."""
+        names = {str(each.name) for each in command.params if is_set(str(each.name))}
+        words = []
+        for key, value in self.values.items():
+            name = key.rpartition(".")[2]
+            if key == "measures" and "measure" in names:
+                words.append(f"measure={_first(value[0])}")
+            elif key in self.used or name in names:
+                bare = isinstance(value, list | dict) or _is_file(key)
+                text = f"{value:g}" if isinstance(value, float) else _public(key, value)
+                words.append(name if bare else f"{name}={text}")
+        return f"{self}: {', '.join(words)}" if words else None
+
+    def located(
+        self,
+        problem: gf.errors.GainfulError,
+        files: tuple[str, ...] = (),
+        *,
+        applies: Callable[[str], bool] = is_set,
+    ) -> gf.errors.GainfulError:
+        """Return an error with the file and the key, if it is about a setting.
+
+        Args:
+            problem: the error.
+            files: the files on the command line, all of them runs if the file names the judgments.
+            applies: whether an option has the value of the file.
+        """
+        key = self._key_of(problem, applies)
+        if key is not None:
+            return problem.at(f"{self}, {key}")
+        choice = problem.choice.partition("=")[0]
+        if applies(choice) and choice and not problem.whose:
+            return problem.of(f"set in {self}")
+        if is_set("judgments") and problem.where.startswith(files):
+            more = self.why_a_run() if problem.code == "input.swapped" else ""
+        elif columns := self._columns_about(problem):
+            more = f"{self} sets {columns[0]}."
+        elif named := [key for key in self.values if self._is_named(key, problem.where)]:
+            more = f"{self} names it as {named[0]}."
+        else:
+            more = ""
+        return problem.with_remedy(f"{problem.remedy} {more}".strip()) if more else problem
+
+    def _key_of(
+        self, problem: gf.errors.GainfulError, applies: Callable[[str], bool]
+    ) -> str | None:
+        """Return the key of the setting that an error is about, if it is set."""
+        word = problem.where.partition(",")[0]
+        if word == _COLUMNS and (applies(_COLUMNS) or _COLUMNS in self.used):
+            role = problem.where.removeprefix("columns, ")
+            if role == _COLUMNS:
+                return _COLUMNS
+            return f"{_COLUMNS}.{role}" if role in self.values[_COLUMNS] else None
+        if problem.where.startswith("policy "):
+            word = problem.where.removeprefix("policy ")
+        elif isinstance(problem, gf.errors.MeasureError) and word != "dialect":
+            word = "measure"
+        key = _ERRORS.get(word, word)
+        keys = [each for each in self.values if key in (each, each.rpartition(".")[2])]
+        name = key.rpartition(".")[2]
+        if not keys or not (applies(name) or (key == "measures" and applies("measure"))):
+            return None
+        return keys[0]
+
+    def why_a_run(self) -> str:
+        """Return why a file that looks like judgments was read as a run."""
+        return (
+            f"{self} names the judgments, so every file here is a run. To use other judgments, pass --judgments FILE, "
+            "or use `gainful --no-config`."
+        )
+
+    def _columns_about(self, problem: gf.errors.GainfulError) -> list[str]:
+        """Return the settings of the columns that an error is about."""
+        is_used = is_set(_COLUMNS) or _COLUMNS in self.used
+        if not is_used or problem.code != "rows.no-such-column":
+            return []
+        columns = self.values[_COLUMNS].items()
+        return [f"columns.{role}" for role, name in columns if name == problem.subject]
+
+    def _is_named(self, key: str, where: str) -> bool:
+        """Return whether a setting names the file that something is about."""
+        is_file = _is_file(key) and is_set(key.rpartition(".")[2])
+        return is_file and where.startswith(self.values[key])
+
+
+@functools.cache
+def _options(section: str) -> dict[str, Option]:
+    """Return the options of a table, by their names; those outside of tables for an empty name."""
+    options: dict[str, Option] = {}
+    for group in SECTIONS[section].groups:
+        options |= options_of_group(group)
+    return options
+
+
+def all_settings() -> Iterator[tuple[str, Option | None]]:
+    """Yield every setting with its option, which is None for the table of columns."""
+    for section in SECTIONS:
+        for name, option in _options(section).items():
+            yield _key(section, name), option
+        if not section:
+            yield _COLUMNS, None
+
+
+def _key(section: str, name: str) -> str:
+    return f"{section}.{name}" if section else name
+
+
+def _option_of(key: str) -> Option | None:
+    """Return the option of a setting; None for the table of columns."""
+    section, _, name = key.rpartition(".")
+    return None if key == _COLUMNS else _options(section)[name]
+
+
+def _is_file(key: str) -> bool:
+    option = _option_of(key)
+    return option is not None and isinstance(option.type, InputFile)
+
+
+def _public(key: str, value: Any) -> Any:
+    """Return the part of a setting that may be shown, without anything that may be a key."""
+    if key == "run.headers":
+        return [each if "${" in each else f"{each.partition(':')[0]}: …" for each in value]
+    return "…" if key == "run.key_variable" and not _VARIABLE_NAME.fullmatch(value) else value
+
+
+def _first(text: str) -> str:
+    """Return the first of several measures in one text.
+
+    >>> _first("nDCG(gain=exp2, base=e)@5,10 AP")
+    'nDCG(gain=exp2, base=e)@5'
+    """
+    depth = 0
+    for place, character in enumerate(text.strip()):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and (character == "," or character.isspace()):
+            return text.strip()[:place]
+    return text.strip()
+
+
+def read_settings(file: ProjectFile) -> Project:
+    """Check the content of a project file: the names of the settings, and their values."""
+    values: dict[str, Any] = {}
+    tables = [*filter(None, SECTIONS)]
+    for name, value in _names(file, "", file.table):
+        if name == _COLUMNS:
+            values[_COLUMNS] = _columns(file, value)
+        elif name in tables:
+            if not isinstance(value, dict):
+                where = f"{file}, {name}"
+                raise gf.errors.InputError(where, f"a table [{name}]", shown(value))
+            values |= {
+                _key(name, inner): _value(file, name, inner, given, [])
+                for inner, given in _names(file, name, value)
+            }
+        else:
+            values[name] = _value(file, "", name, value, [_COLUMNS, *tables])
+    _refuse_together(file, values)
+    return Project(file, values)
+
+
+def _names(
+    file: ProjectFile, section: str, table: Mapping[str, Any]
+) -> Iterator[tuple[str, object]]:
+    """Yield the names of settings, which may contain - like options, and their values."""
+    seen = set()
+    for written, value in table.items():
+        name = written.replace("-", "_")
+        if name in seen:
+            where = f"{file}, {_key(section, name)}"
+            raise gf.errors.InputError(where, "each setting once", f"{shown(written)} again")
+        seen.add(name)
+        yield name, value
+
+
+def _refuse_together(file: ProjectFile, values: dict[str, Any]) -> None:
+    """Reject two settings that contradict each other."""
+    if "chunks" in values and "chunk_map" in values:
+        raise gf.errors.InputError(
+            f"{file}, chunk_map", "chunks or chunk_map", "both", "Leave one out."
+        )
+    choices = [key for key in values if key.startswith("policy.")]
+    if "dialect" in values and choices:
+        raise gf.errors.InputError(
+            f"{file}, {choices[0]}",
+            "no policy next to a dialect, which has its own",
+            f"dialect = {shown(values['dialect'])}",
+            "Leave one of them out.",
+        )
+
+
+def _columns(file: ProjectFile, table: object) -> dict[str, str]:
+    """Return the names of columns by role; `judgments.query` may also be written as a table."""
+    where = f"{file}, {_COLUMNS}"
+    if not isinstance(table, dict):
+        raise gf.errors.InputError(where, 'a table such as query = "user"', shown(table))
+    columns: dict[str, str] = {}
+    for role, value in table.items():
+        if role in _SIDES and isinstance(value, dict):
+            names = {f"{role}.{inner}": name for inner, name in value.items()}
+        else:
+            names = {role: value}
+        for key, name in names.items():
+            is_number = isinstance(name, int) and not isinstance(name, bool)
+            if not (isinstance(name, str) and name) and not is_number:
+                expected = "the name of a column, or its number from 1"
+                raise gf.errors.InputError(f"{where}.{key}", expected, shown(name))
+            columns[key] = str(name)
+    return columns
+
+
+def _value(file: ProjectFile, section: str, name: str, value: object, others: list[str]) -> Any:
+    """Return the value of a setting for its option; `others` are further valid names at that place."""
+    key, options = _key(section, name), _options(section)
+    where = f"{file}, {key}"
+    if name not in options:
+        hint = did_you_mean(name, [*options, *others])
+        # It may belong in another table.
+        tables = {inner: table for table in SECTIONS if table for inner in _options(table)}  # fmt: skip
+        if name in tables:
+            hint = f"Write it in the table [{tables[name]}]."
+        raise gf.errors.InputError(where, "a setting", shown(name), hint)
+    option = options[name]
+    told = type(value).__name__ if option.secret else shown(value)  # it may hold a key
+    if section == "policy":
+        choice = next(each for each in gf.measures.choices() if each.name == name)
+        try:
+            return choice.read(value)
+        except gf.errors.GainfulError as problem:
+            raise problem.at(where) from None
+    if option.multiple:
+        listed = [value] if isinstance(value, str) else value
+        if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+            raise gf.errors.InputError(where, "a text or a list of texts", told)
+        if not listed and key == "measures":
+            raise gf.errors.InputError(where, "at least one measure", "none")
+        if key == "run.headers":
+            _refuse_keys(where, listed)
+        return listed
+    if key == "run.url" and isinstance(value, str):
+        from gainful.integrations.calling.environment_keys import refuse_key_in_address
+
+        refuse_key_in_address(value, where)
+    return _one(file, where, option.type, value, told)
+
+
+def _refuse_keys(where: str, headers: list[str]) -> None:
+    """Reject headers that contain a key itself: many people read a project file, and `config` shows it."""
+    from gainful.integrations.calling.environment_keys import is_secret_header
+
+    for header in headers:
+        name, _, value = header.partition(":")
+        if is_secret_header(name) and "${" not in value:
+            hint = f"Write {name.strip()}: ${{NAME}}, and set the environment variable NAME."
+            raise gf.errors.InputError(where, "a key from the environment", "the key itself", hint)
+
+
+def _one(
+    file: ProjectFile, where: str, kind: "click.ParamType[Any]", value: object, told: str
+) -> Any:
+    """Return a single value; an error shows `told` as the value."""
+    of_numbers = isinstance(kind, click.IntRange | click.FloatRange)
+    wanted = int if isinstance(kind, click.IntRange) else int | float if of_numbers else str
+    is_finite = not isinstance(value, float) or math.isfinite(value)
+    if isinstance(value, wanted) and not isinstance(value, bool) and value != "" and is_finite:
+        try:
+            converted = kind.convert(value, None, None)
+        except click.BadParameter:
+            pass
+        else:
+            return file.resolved(converted) if isinstance(kind, InputFile) else converted
+    hint = did_you_mean(value, kind.choices) if isinstance(kind, click.Choice) else ""
+    raise gf.errors.InputError(where, _expected(kind), told, hint)
+
+
+def _expected(kind: "click.ParamType[Any]") -> str:
+    """Return a description of the expected value."""
+    if isinstance(kind, click.Choice):
+        return " or ".join(kind.choices)
+    if isinstance(kind, InputFile):
+        return "the path of a file, relative to the folder of this one"
+    if not isinstance(kind, click.IntRange | click.FloatRange):
+        return "a text"
+    noun = "a whole number" if isinstance(kind, click.IntRange) else "a number"
+    low = "" if kind.min is None else f" {'above' if kind.min_open else 'from'} {kind.min:g}"
+    high = (
+        "" if kind.max is None else f" and {'below' if kind.max_open else 'at most'} {kind.max:g}"
+    )
+    return f"{noun}{low}{high}"

@@ -1,0 +1,1 @@
+"""Conformance vectors: small cases with exact values, to check implementations of nDCG."""

@@ -1,0 +1,1 @@
+"""Measures for queries with subtopics: several intents, or several results that are equally good."""

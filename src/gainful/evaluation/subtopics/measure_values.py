@@ -1,0 +1,383 @@
+"""Which kernel computes which measure: a query in, its value out."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from gainful.arithmetic.cores import cached_property
+from gainful.arithmetic.kernels import subtopics
+from gainful.arithmetic.kernels.gains_and_discounts import log_discounts, reciprocal_discounts
+from gainful.arithmetic.kernels.subtopics import greedy_order, novelty_gains
+from gainful.array_types import Bools, Floats, Ints
+from gainful.errors import InputError, MeasureError
+from gainful.evaluation.computing.own_measures import asked_of_documents
+from gainful.evaluation.gains_ranks_and_ideals import gains_of
+from gainful.evaluation.request import policy_for, warn_of_ratings
+from gainful.evaluation.scores import measure_matched
+from gainful.evaluation.subtopics.subtopic_judgments import Judged, Weights
+from gainful.matching.reader import reading
+from gainful.measures.formulas import measures_inside
+from gainful.measures.measure import Measure, ValuesOfRun
+from gainful.measures.policy import Policy
+from gainful.rows.identifiers import in_order
+
+
+@dataclass(frozen=True, eq=False)
+class Facets:
+    """The subtopics of a query that have a relevant document; the others are ignored.
+
+    Attributes:
+        listed: [rank, subtopic] whether a retrieved document is relevant.
+        known: [document, subtopic] the same of all judged documents, by id descending.
+        weights: (s,) of the subtopics, 1 on average.
+    """
+
+    listed: Bools
+    known: Bools
+    weights: Floats
+    _ideals: dict[tuple[float, int], Bools] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many subtopics there are."""
+        return self.weights.size
+
+    def gains(self, alpha: float, depth: int | None) -> Floats:
+        """Return the gains of the list with novelty, down to a depth."""
+        return novelty_gains(self.listed[:depth], self.weights, alpha)
+
+    def ideal_gains(self, alpha: float, depth: int | None) -> Floats:
+        """Return the gains of the greedy ideal, down to a depth."""
+        useful = self.known[self.known.any(axis=1)]
+        deepest = useful.shape[0] if depth is None else min(depth, useful.shape[0])
+        if (alpha, deepest) not in self._ideals:
+            order = greedy_order(useful, self.weights, alpha, deepest)
+            self._ideals[alpha, deepest] = useful[order]
+        return novelty_gains(self._ideals[alpha, deepest], self.weights, alpha)
+
+
+@dataclass(frozen=True, eq=False)
+class Topic:
+    """A judged query.
+
+    Attributes:
+        query: its id.
+        judged: subtopic → document → grade.
+        documents: those retrieved, in rank order.
+        missing: whether the run lacks the query.
+        given: weight of each subtopic; None where all are alike.
+    """
+
+    query: str
+    judged: Mapping[str, Mapping[str, float]]
+    documents: list[str]
+    missing: bool
+    given: Mapping[str, float] | None
+    _facets: dict[float, Facets | None] = field(default_factory=dict)
+
+    @cached_property
+    def subtopics(self) -> list[str]:
+        """The ids of all subtopics, in order."""
+        return sorted(self.judged)
+
+    @cached_property
+    def known(self) -> list[str]:
+        """The judged documents by id, descending: so ties of the greedy ideal go to the larger."""
+        return sorted({doc for docs in self.judged.values() for doc in docs}, reverse=True)
+
+    @cached_property
+    def grades(self) -> Floats:
+        """[document, subtopic] the grades of the judged documents; NaN where there is none."""
+        place = {doc: row for row, doc in enumerate(self.known)}
+        grades = np.full((len(self.known), len(self.subtopics)), np.nan)
+        for column, subtopic in enumerate(self.subtopics):
+            for doc, grade in self.judged[subtopic].items():
+                grades[place[doc], column] = grade
+        return grades
+
+    @cached_property
+    def places(self) -> Ints:
+        """(n,) the place of each retrieved document among the judged ones; −1 if it has none."""
+        place = {doc: row for row, doc in enumerate(self.known)}
+        return np.array([place.get(doc, -1) for doc in self.documents], np.int64)
+
+    def facets(self, rel: float) -> Facets | None:
+        """Return the subtopics with a document of grade `rel` or a higher one; None without any."""
+        if rel not in self._facets:
+            relevant = self.grades >= rel  # NaN is not
+            chosen: Bools = np.logical_or.reduce(relevant, axis=0)
+            self._facets[rel] = None
+            if chosen.any():
+                known = relevant[:, chosen]
+                listed = np.vstack([known, np.zeros((1, known.shape[1]), np.bool_)])[self.places]
+                self._facets[rel] = Facets(listed, known, self.weights(chosen))
+        return self._facets[rel]
+
+    def weights(self, chosen: Bools) -> Floats:
+        """Return the weights of some subtopics, 1 on average.
+
+        Args:
+            chosen: (s,) at least one of all subtopics.
+        """
+        names = [name for name, kept in zip(self.subtopics, chosen, strict=True) if kept]
+        if self.given is None:
+            return np.ones(len(names))
+        where = f"weights, query {self.query!r}"
+        for name in names:
+            if name not in self.given:
+                raise InputError(
+                    where, "every subtopic with a relevant document", f"none for {name!r}"
+                )
+        weights = np.array([self.given[name] for name in names])
+        largest = weights.max()
+        if largest == 0:
+            raise InputError(where, "a positive weight", "0 for all that have a relevant document")
+        weights = weights / largest  # the sum of large weights may be infinite
+        mean_one: Floats = weights * (len(names) / weights.sum())
+        return mean_one
+
+
+Discounts = Callable[[int], Floats]
+
+_HASH_BYTES = 6
+_SMALLEST = 1e-320  # what weighs less changes no sum
+_DEEPEST = 10_000_000  # ranks that are added up one by one
+
+
+def topics_of(
+    judged: Judged, weights: Weights | None, lists: Mapping[str, list[str]], policy: Policy
+) -> list[Topic]:
+    """Return the judged queries with the documents (in rank order) that a run has for them."""
+    topics = []
+    for query in in_order(judged):
+        grades = judged[query]
+        documents = lists.get(query, [])
+        if policy.unjudged == "condense":
+            known = set().union(*grades.values())
+            documents = [doc for doc in documents if doc in known]
+        likely = None if weights is None else weights[query]
+        topics.append(Topic(query, grades, documents, query not in lists, likely))
+    return topics
+
+
+def values_of_run(
+    measures: Iterable[Measure], topics: Sequence[Topic], policy: Policy
+) -> dict[Measure, ValuesOfRun]:
+    """Return what measures are for a run: the value of each query, None where no subtopic has a relevant document."""
+    digest, found = hash_of_judgments(topics), {}
+    for measure in measures:
+        values = dict(
+            zip((topic.query for topic in topics), values_of(measure, topics, policy), strict=True)
+        )
+        if (measure.inner or measure).family.needs_run:
+            lost = (topic.query for topic in topics if topic.missing)
+            values |= {query: 0.0 for query in lost if values[query] is not None}
+        found[measure] = ValuesOfRun(values, digest)
+    return found
+
+
+def hash_of_judgments(topics: Sequence[Topic]) -> str:
+    """Return the hash of the judgments of subtopics, with all their ids and weights."""
+    return _hash(
+        f"{topic.query}\n{name}\n{doc}\n{topic.judged[name][doc] + 0.0!r}\n{weight!r}\n"
+        for topic in topics
+        for name in topic.subtopics
+        for weight in ([None] if topic.given is None else [topic.given.get(name)])
+        for doc in sorted(topic.judged[name])
+    )
+
+
+def hash_of_lists(topics: Sequence[Topic], reach: int | None) -> str:
+    """Return the hash of the lists down to the last rank that a measure sees."""
+    return _hash(
+        f"{topic.query}\n{topic.missing}\n" + "".join(f"{doc}\n" for doc in topic.documents[:reach])
+        for topic in topics
+    )
+
+
+def _hash(parts: Iterable[str]) -> str:
+    digest = hashlib.blake2b(digest_size=_HASH_BYTES)
+    for part in parts:
+        digest.update(part.encode(errors="surrogatepass"))
+    return digest.hexdigest()
+
+
+def values_of(measure: Measure, topics: Sequence[Topic], policy: Policy) -> list[float | None]:
+    """Return the value of every query; None where no subtopic has a relevant document."""
+    if measure.inner is not None:
+        return _intent_aware(measure.inner, topics, policy)
+    if "gain" in measure.parameters:
+        return [_together(measure, topic, policy) for topic in topics]
+    values: list[float | None] = []
+    for topic in topics:
+        facets = topic.facets(measure.parameters["rel"])
+        values.append(None if facets is None else _COMPUTE[measure.name](facets, measure))
+    return values
+
+
+def _logarithmic(depth: int) -> Floats:
+    return log_discounts(depth, 2.0)[1:]
+
+
+def _reciprocal(depth: int) -> Floats:
+    return reciprocal_discounts(depth)[1:]
+
+
+def _ratio(facets: Facets, measure: Measure, discount: Discounts) -> float:
+    """Return the discounted gains of the list over those of the greedy ideal."""
+    alpha, cutoff = measure.parameters["alpha"], measure.cutoff
+    found, ideal = facets.gains(alpha, cutoff), facets.ideal_gains(alpha, cutoff)
+    table = discount(max(found.size, ideal.size))
+    return subtopics.discounted(found, table) / subtopics.discounted(ideal, table)
+
+
+def _over_complete(facets: Facets, measure: Measure, discount: Discounts) -> float:
+    """Return the discounted gains over those of documents that are relevant to all subtopics."""
+    alpha, cutoff = measure.parameters["alpha"], measure.cutoff
+    found = facets.gains(alpha, cutoff)
+    table = discount(found.size)
+    assert cutoff is not None  # noqa: S101 - the catalogue asks for one
+    complete = _complete(alpha, cutoff, discount)
+    return subtopics.discounted(found, table) / (facets.count * complete)
+
+
+@cache
+def _complete(alpha: float, cutoff: int, discount: Discounts) -> float:
+    """Return Σ_{i=1..k} (1 − α)^(i−1)·d_i, down to where the terms vanish."""
+    deepest = cutoff
+    if alpha == 1:
+        deepest = 1
+    elif alpha > 0:
+        deepest = min(cutoff, int(np.log(_SMALLEST) / np.log1p(-alpha)) + 1)
+    if deepest > _DEEPEST:
+        raise MeasureError(
+            "cutoff", f"at most {_DEEPEST} where alpha is as small as {alpha:g}", f"{cutoff}"
+        )
+    worth: Floats = (1 - alpha) ** np.arange(deepest, dtype=np.float64)
+    return subtopics.discounted(worth, discount(deepest))
+
+
+def _nrbp(facets: Facets, measure: Measure) -> float:
+    alpha, beta = measure.parameters["alpha"], measure.parameters["beta"]
+    gains = facets.gains(alpha, None)
+    total = subtopics.discounted(gains, beta ** np.arange(gains.size))
+    return float((1 - (1 - alpha) * beta) / facets.count * total)
+
+
+def _normalised_nrbp(facets: Facets, measure: Measure) -> float:
+    beta = measure.parameters["beta"]
+    return _ratio(facets, measure, lambda depth: beta ** np.arange(depth))
+
+
+def _precision(facets: Facets, measure: Measure) -> float:
+    assert measure.cutoff is not None  # noqa: S101 - the catalogue asks for one
+    return subtopics.precision(facets.listed, facets.weights, measure.cutoff)
+
+
+def _average_precision(facets: Facets, _: Measure) -> float:
+    each = subtopics.average_precisions(facets.listed, facets.known.sum(axis=0))
+    return float((facets.weights * each).sum() / facets.count)
+
+
+def _recall(facets: Facets, measure: Measure) -> float:
+    return subtopics.coverage(facets.listed[: measure.cutoff])
+
+
+_COMPUTE: dict[str, Callable[[Facets, Measure], float]] = {
+    "alpha_nDCG": lambda facets, measure: _ratio(facets, measure, _logarithmic),
+    "alpha_DCG": lambda facets, measure: _over_complete(facets, measure, _logarithmic),
+    "nERR_IA": lambda facets, measure: _ratio(facets, measure, _reciprocal),
+    "ERR_IA": lambda facets, measure: _over_complete(facets, measure, _reciprocal),
+    "NRBP": _nrbp,
+    "nNRBP": _normalised_nrbp,
+    "P_IA": _precision,
+    "AP_IA": _average_precision,
+    "strec": _recall,
+}
+
+
+def _together(measure: Measure, topic: Topic, policy: Policy) -> float | None:
+    """Return D_nDCG, or with γ its mean with subtopic recall."""
+    gains = _gains(measure, topic, policy)
+    chosen: Bools = np.logical_or.reduce(gains > 0, axis=0)
+    if not chosen.any():
+        return None
+    gains, weights = gains[:, chosen], topic.weights(chosen)
+    worth = (gains * weights).sum(axis=1) / weights.size
+    listed = topic.places[: measure.cutoff]
+    found = np.append(worth, 0.0)[listed]
+    ideal = np.sort(worth[worth > 0])[::-1][: measure.cutoff]
+    table = _logarithmic(max(found.size, ideal.size))
+    best = subtopics.discounted(ideal, table)
+    if best == 0:  # negative gains outweigh the positive ones of every document
+        return None
+    value = subtopics.discounted(found, table) / best
+    if measure.name == "D_nDCG":
+        return value
+    seen = np.vstack([gains > 0, np.zeros((1, weights.size), np.bool_)])[listed]
+    gamma = measure.parameters["gamma"]
+    return float(gamma * subtopics.coverage(seen) + (1 - gamma) * value)
+
+
+def _gains(measure: Measure, topic: Topic, policy: Policy) -> Floats:
+    """Return the gains [document, subtopic], 0 where there is no judgment."""
+    judged = ~np.isnan(topic.grades)
+    grades = topic.grades[judged]
+    gains = np.zeros(topic.grades.shape)
+    gains[judged] = gains_of(measure.parameters["gain"], grades, np.unique(grades))
+    if policy.negative == "zero":
+        gains = np.maximum(gains, 0.0)
+    elif policy.negative == "error" and (gains < 0).any():
+        raise InputError(
+            f"judgments, query {topic.query!r}",
+            "no negative gain (policy negative=error)",
+            f"{gains.min():g}",
+        )
+    return gains
+
+
+def _intent_aware(inner: Measure, topics: Sequence[Topic], policy: Policy) -> list[float | None]:
+    """Take every subtopic for a query of its own, then the weighted mean over each query's."""
+    pairs = [(topic, name) for topic in topics for name in topic.subtopics]
+    run = {
+        str(number): {doc: -rank for rank, doc in enumerate(topic.documents)}
+        for number, (topic, _) in enumerate(pairs)
+        if not topic.missing
+    }
+    alone = {str(number): topic.judged[name] for number, (topic, name) in enumerate(pairs)}
+    found: dict[str, dict[str, float | None]] = {}
+    if any(run.values()):
+        # All but the gains is decided already: the lists are what they are.
+        plain = policy_for(Policy(ties="doc", negative=policy.negative), (inner,))
+        with reading(alone, plain) as reader:
+            (asked,) = asked_of_documents((inner,), reader, run)
+            matched, decided = reader.match(run)
+            scores = measure_matched([matched], (asked,), decided)
+            reader.warn_of_marks()
+        warn_of_ratings(scores.evidence.grades(), measures_inside([inner]), "judgments")
+        found = scores.per_query.to_dict()
+    numbers = {(topic.query, name): str(number) for number, (topic, name) in enumerate(pairs)}
+    values: list[float | None] = []
+    for topic in topics:
+        chosen = _with_relevant(topic, inner.parameters.get("rel"))
+        if not chosen.any():
+            values.append(None)
+            continue
+        each = [
+            found.get(numbers[topic.query, name], {}).get(str(inner)) or 0.0
+            for name, kept in zip(topic.subtopics, chosen, strict=True)
+            if kept
+        ]
+        weights = topic.weights(chosen)
+        values.append(float((weights * np.array(each)).sum() / weights.size))
+    return values
+
+
+def _with_relevant(topic: Topic, rel: float | None) -> Bools:
+    """Return which subtopics have a document that the measure takes for relevant."""
+    relevant = topic.grades > 0 if rel is None else topic.grades >= rel
+    chosen: Bools = np.logical_or.reduce(relevant, axis=0)
+    return chosen

@@ -1,0 +1,21 @@
+# Written by `make docs` from the table in gainful/__init__.py.
+
+from gainful.matching.keyword_options import MeasuringOptions
+from gainful.matching.keyword_options import ReadingOptions
+from gainful.rows.input_types import Judgments
+from gainful.rows.input_types import Run
+from gainful.rows.input_types import TableLike
+from gainful.rows.run_and_judgment_columns import column_names
+from gainful.rows.runs_by_name import find_runs
+from gainful.rows.side_table_reader import read_chunk_map
+
+__all__ = [
+    "Judgments",
+    "MeasuringOptions",
+    "ReadingOptions",
+    "Run",
+    "TableLike",
+    "column_names",
+    "find_runs",
+    "read_chunk_map",
+]

@@ -1,0 +1,1 @@
+"""Calls to external services: many at a time, with retries and stored answers."""

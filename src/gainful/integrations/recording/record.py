@@ -1,0 +1,703 @@
+"""`record`: send queries to a search service, and keep what it finds as a run."""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import struct
+import time
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from operator import gt
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from gainful import arguments
+from gainful.errors import GainfulError, InputError, warn
+from gainful.integrations.calling.environment_keys import (
+    NAME_THE_KEY,
+    address_from_environment,
+    filled_from_environment,
+    is_secret_header,
+    is_secret_name,
+    read_key,
+    refuse_key_in_address,
+    secrets_of_environment,
+    server_end,
+)
+from gainful.integrations.calling.http_client import HttpClient, read_address
+from gainful.integrations.calling.kept_answers import KeptAnswers, key_of
+from gainful.integrations.calling.many_calls import (
+    Asking,
+    Manner,
+    Service,
+    UnansweredError,
+    duration,
+)
+from gainful.integrations.recording.answer_paths import read_list_path, steps_of
+from gainful.integrations.recording.engine_table import ENGINES, NEEDED, POSTGRESQL, SearchEngine
+from gainful.integrations.recording.postgres_service import EXAMPLE, PostgresService
+from gainful.integrations.recording.recorded_run import RecordedQuery, RecordedRun
+from gainful.integrations.recording.request_template import (
+    misspelt_places,
+    places_in,
+    read_template,
+    read_text,
+)
+from gainful.integrations.recording.service_transports import (
+    AnswerReader,
+    CommandService,
+    Embed,
+    FunctionService,
+    HttpService,
+    Query,
+    Ranked,
+)
+from gainful.measures.user_given_names import at_place
+from gainful.message_texts import counted, shown
+from gainful.output.writing.atomic_files import name_of
+from gainful.output.writing.runs_and_judgments import read_tag
+from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import examples
+from gainful.rows.input_types import TableLike
+from gainful.rows.run_and_judgment_columns import plain_name
+from gainful.rows.side_table_columns import SENT_QUERY_TEXTS
+from gainful.rows.side_table_reader import read_table
+
+_AT_A_TIME, _RETRIES, _TIMEOUT = 8, 3, 30.0  # of what is not a function
+_MOST_AT_A_TIME, _MOST_TRIES, _MOST_DEPTH = 1000, 100, 1_000_000
+_LONGEST_TIMEOUT = 1_000_000.0
+_SHORTEST_PASSWORD = 4
+_ADDRESS = "the address of a search service, such as 'http://localhost:9200/articles'"
+_SEARCH = "a function from a query to ids, or its place 'module:name'"
+_FAILED = ("error", "leave-out")
+_METHODS = ("GET", "POST")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE = re.compile(r"[ -~]*")
+_NOT_A_TAG = re.compile(r"[^\w.-]+")
+_SHOWN = 5
+_DESCRIPTION = "description"  # a column that may be the text of a query, or only be about it
+
+AnyService = Service[Query, Ranked]
+
+
+def record(
+    queries: TableLike,
+    search: Callable[..., object] | str | None = None,
+    *,
+    url: str | None = None,
+    engine: str | None = None,
+    template: Mapping[str, object] | str | os.PathLike[str] | None = None,
+    ids: str | None = None,
+    scores: str | None = None,
+    method: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    key_variable: str | None = None,
+    embed: Callable[[str], object] | str | None = None,
+    command: str | Sequence[str] | None = None,
+    depth: int = 100,
+    concurrency: int | None = None,
+    per_second: float | None = None,
+    timeout: float | None = None,
+    retries: int | None = None,
+    failed: str = "error",
+    cache: str | os.PathLike[str] | None = None,
+    tag: str | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> RecordedRun:
+    """Send queries to a search service, and record what it finds as a run.
+
+    The service is a function of Python, `search`; a server, `url`, of a known `engine` or any other that answers in JSON; or a
+    `command`. The order of the service is kept: where its scores do not say that order, documents are scored by rank. A query
+    that failed is never an empty list: it is an error, or left out and named. With a `cache`, every answer is kept in a file
+    as it comes. A second call asks only what is missing there, after Ctrl-C as after a crash.
+
+    Args:
+        queries: their texts: `{query: text}`, a data frame, or the path of a file as for `report`.
+        search: a function that takes the text of a query and returns ids in order, pairs (id, score) or `{id: score}`; or its
+            place, `module:name`.
+        url: the address of the service, which may have {query}, {depth} and {id} in it, and ${NAME} for what is in
+            an environment variable.
+        engine: elasticsearch, opensearch, solr, vespa, typesense, meilisearch, algolia, qdrant or postgresql. Their url names the index
+            or collection, as in http://localhost:9200/articles.
+        template: what is sent: JSON with {query}, {depth}, {id} and {vector} in its texts, as a dict, a text or the path of a
+            file. That of the engine if None. For postgresql, SQL with %(query)s and %(depth)s.
+        ids: where the answer has the ids, such as hits[*].id; that of the engine if None.
+        scores: where it has the scores, such as hits[*].score; that of the engine if None.
+        method: GET or POST; that of the engine if None, else POST with a template, and GET without.
+        headers: more headers; ${NAME} in a value is what is in an environment variable.
+        key_variable: the environment variable that has the key, which is sent as the engine wants it, for any other as
+            `Authorization: Bearer …`. For opensearch it has user:password, for postgresql the password. A key is written nowhere.
+        embed: a function from a query to its vector, or its place, for {vector}.
+        command: a command that is called for each query, with {query}, {depth} and {id} in its words, or else the query on
+            standard input. It prints an id on each line, with a score after a tab if it has one; with `ids`, JSON.
+        depth: the most documents of a query.
+        concurrency: how many calls are made at a time; 8 if None, 1 for a function.
+        per_second: the most calls a second.
+        timeout: seconds in which an answer must be there; 30 if None. A function has no limit.
+        retries: how often a call that failed is tried again, after 1, 2, 4, … seconds, or as long as the server asks. 3 if
+            None, 0 for a function.
+        failed: what becomes of a query without an answer: `error`, or `leave-out`, which leaves it out of the run and names it in `failed`.
+        cache: the path of a file that keeps the answers, which is made if there is none. Take another when the index changes.
+        tag: the name of the run; that of the engine or the function if None.
+        progress: called with the share that is done, and a line with the counts.
+
+    >>> texts = {"a": "bread and butter", "b": "rye bread", "c": "tyres"}
+    >>> run = record({"q1": "bread"}, lambda query: [doc for doc, text in texts.items() if query in text], depth=10)
+    >>> run["q1"], run.failed
+    ({'a': 10.0, 'b': 9.0}, {})
+    """
+    arguments.choice(failed, "failed", _FAILED)
+    deep = arguments.whole(depth, "depth", least=1, most=_MOST_DEPTH)
+    tell = arguments.function(progress, "progress")
+    limit = _TIMEOUT if timeout is None else _positive(timeout, "timeout")
+    kept = None if cache is None else name_of(cache)
+    named = [name for name, value in _services(search, url, command).items() if value is not None]
+    if len(named) != 1:
+        hint = "Give one: a function, url=…, or command=…."
+        raise InputError("record", "one search service", " and ".join(named) or "none", hint)
+    of_server = {
+        "engine": engine, "template": template, "method": method, "headers": headers,
+        "key_variable": key_variable, "embed": embed,
+    }  # fmt: skip
+    if url is None:
+        _refuse_others(of_server, "none without a url")
+    if search is not None:
+        others = {"ids": ids, "scores": scores, "timeout": timeout}
+        _refuse_others(others, "none with a function")
+    word: str
+    service: AnyService
+    if search is not None:
+        word, service = _function(search, tag, deep, kept=kept is not None)
+    elif command is not None:
+        word, service = _command(command, ids, scores, deep, limit)
+    else:
+        chosen = _engine(engine)
+        if engine == POSTGRESQL:
+            _refuse_others(
+                {
+                    "ids": ids,
+                    "scores": scores,
+                    **of_server,
+                    "engine": None,
+                    "template": None,
+                    "key_variable": None,
+                },
+                "none with postgresql",
+            )
+            word, service = POSTGRESQL, _postgres(url, template, key_variable, deep, limit)
+        else:
+            word, service = _http(
+                url, engine, chosen, {**of_server, "ids": ids, "scores": scores}, deep, limit
+            )
+    called = read_tag(tag) if tag is not None else word
+    is_function = search is not None
+    threads = (1 if is_function else _AT_A_TIME) if concurrency is None else concurrency
+    tries = (0 if is_function else _RETRIES) if retries is None else retries
+    manner = Manner(
+        concurrency=arguments.whole(threads, "concurrency", least=1, most=_MOST_AT_A_TIME),
+        retries=arguments.whole(tries, "retries", least=0, most=_MOST_TRIES),
+        per_minute=None if per_second is None else 60 * _positive(per_second, "per_second"),
+    )
+    asked, query_type, choice = _read_queries(queries)
+    by_id = "id" in places_in(service.identity)
+    work = _Recording(service, manner, asked, deep, by_id=by_id)
+    recorded = work.done(kept, tell, called, query_type, leave_out=failed == "leave-out")
+    return replace(recorded, sent=choice) if choice else recorded
+
+
+def _services(search: object, url: object, command: object) -> dict[str, object]:
+    return {"search": search, "url": url, "command": command}
+
+
+def _refuse_others(options: Mapping[str, object], expected: str) -> None:
+    for name, value in options.items():
+        if value is not None:
+            # What stands in the place of a key is not shown.
+            actual = type(value).__name__ if name in ("key_variable", "headers") else shown(value)
+            raise InputError(name, expected, actual)
+
+
+def _positive(value: object, name: str) -> float:
+    number = arguments.number(value, name, "a number above 0", lambda number: number > 1e-6)
+    return min(number, _LONGEST_TIMEOUT)
+
+
+def _read_queries(source: object) -> tuple[list[Query], IdType, str]:
+    """Return the queries, what their ids were, and which column was sent where there was a choice."""
+    table = read_table(source, SENT_QUERY_TEXTS, "queries")
+    titles, texts = ([(cell or "").strip() for cell in table[role]] for role in ("title", "text"))
+    names = {role: table.called.get(role, role) for role in ("title", "text")}
+    by_title, choice = False, ""
+    if any(title and text for title, text in zip(titles, texts, strict=True)):
+        described = plain_name(names["text"]) == _DESCRIPTION
+        by_title = described and plain_name(names["title"]) == "title"  # as in topics of TREC
+        if described and not by_title:
+            both = " and ".join(map(shown, names.values()))
+            raise InputError(
+                table.name, "one text for each query", both, "Call one of them 'text'."
+            )
+        first, second = ("title", "text") if by_title else ("text", "title")
+        choice = f"{shown(names[first])} was sent, not {shown(names[second])}"
+    queries = [
+        Query(key, (title or text) if by_title else (text or title))
+        for key, title, text in zip(table["query"], titles, texts, strict=True)
+    ]
+    blank = [query.id for query in queries if not query.text]
+    if blank:
+        raise InputError("queries", "a text for each query", f"none for {examples(blank)}")
+    unique = list({query.id: query for query in queries}.values())
+    return unique, table.types.get("query", UNTYPED), choice
+
+
+def _place(value: object, name: str, expected: str) -> tuple[Callable[..., object], str | None]:
+    """Return a function, passed itself or as its place, and its name, if it has one."""
+    function = at_place(value, name, expected, InputError) if isinstance(value, str) else value
+    if not callable(function) or isinstance(function, type):
+        raise InputError(name, expected, shown(function))
+    own = getattr(function, "__qualname__", None)
+    if not isinstance(own, str) or "<lambda>" in own:
+        return function, None
+    return function, f"{getattr(function, '__module__', '')}:{own}"
+
+
+def _function(
+    source: object, tag: object, depth: int, *, kept: bool
+) -> tuple[str, FunctionService]:
+    function, place = _place(source, "search", _SEARCH)
+    if place is None and tag is None and kept:
+        hint = "By it, its answers are told from those of others in the cache."
+        raise InputError("tag", "a name for this function", "none", hint)
+    word = "search" if place is None else place.rpartition(":")[2].rpartition(".")[2]
+    identity = tag if isinstance(tag, str) else place or "search"
+    return _as_tag(word), FunctionService(function, identity, depth, secrets_of_environment())
+
+
+def _as_tag(word: str) -> str:
+    return _NOT_A_TAG.sub("_", word) or "run"
+
+
+def _reader(ids: object, scores: object, engine: SearchEngine | None) -> AnswerReader:
+    by_id = engine.form.ids if ids is None and engine is not None else ids
+    # Scores of an engine stand beside its own ids.
+    by_score = (
+        engine.form.scores if scores is None and engine is not None and ids is None else scores
+    )
+    id_path = read_list_path(by_id, "ids")
+    score_path = None if by_score is None else read_list_path(by_score, "scores")
+    if score_path is not None and score_path.to_list != id_path.to_list:
+        raise InputError("scores", f"a path in the same list as {id_path.text}", score_path.text)
+    partial = () if engine is None else engine.form.partial
+    count = None if engine is None or engine.count is None else steps_of(engine.count)
+    return AnswerReader(id_path, score_path, partial, count)
+
+
+def _command(
+    command: object, ids: object, scores: object, depth: int, timeout: float
+) -> tuple[str, CommandService]:
+    expected = "a command, such as 'python search.py {query}', or a list of its words"
+    if isinstance(command, str):
+        try:
+            words = shlex.split(arguments.text(command, "command", expected))
+        except ValueError as problem:
+            raise InputError("command", expected, f"{shown(command)} ({problem})") from None
+    else:
+        words = [
+            arguments.text(word, "command", expected)
+            for word in arguments.listed(command, "command", expected)
+        ]
+    if not words or not words[0]:
+        raise InputError("command", expected, shown(command))
+    if "vector" in places_in(words):
+        raise InputError("command", "{query}, {depth} or {id}", "{vector}")
+    if ids is None and scores is not None:
+        raise InputError("scores", "none without ids", shown(scores))
+    service = CommandService(
+        words,
+        tells="query" not in places_in(words),
+        reader=None if ids is None else _reader(ids, scores, None),
+        depth=depth,
+        timeout=timeout,
+        secrets=secrets_of_environment(),
+    )
+    return _as_tag(os.path.basename(words[0])), service  # noqa: PTH119 - a word, not a file
+
+
+def _engine(engine: object) -> SearchEngine | None:
+    if engine is None:
+        return None
+    name = arguments.choice(engine, "engine", (*ENGINES, POSTGRESQL))
+    return ENGINES.get(name)
+
+
+def _postgres(
+    url: object, template: object, key_variable: object, depth: int, timeout: float
+) -> PostgresService:
+    expected = "the address of a database, such as 'postgresql://user@localhost/name'"
+    address = arguments.text(url, "url", expected)
+    try:
+        parts = urlsplit(address)
+        password = parts.password or dict(parse_qsl(parts.query)).get("password")
+    except ValueError:
+        raise InputError("url", expected, "another") from None
+    if parts.scheme not in ("postgresql", "postgres"):
+        raise InputError("url", expected, shown(f"{parts.scheme}:…"))
+    if password:
+        hint = "Name the environment variable that holds it: key_variable=…, on the command line --key-variable …."
+        raise InputError("url", "an address without a password", "one", hint)
+    if template is None:
+        raise InputError(
+            "template", "SQL with %(query)s and %(depth)s", "none", f"Such as: {EXAMPLE}."
+        )
+    _, sql = read_text(
+        template,
+        is_text=lambda text: "%(query)s" in text,
+        expected="SQL with %(query)s, or the path of a file that has it",
+    )
+    if "%(query)s" not in sql:
+        raise InputError("template", "SQL with %(query)s", "none in it")
+    key = read_key(key_variable)
+    secrets = (*(() if key is None else (key,)), *secrets_of_environment())
+    return PostgresService(
+        address, sql, password=key, depth=depth, timeout=timeout, secrets=secrets
+    )
+
+
+def _read_headers(headers: object) -> tuple[dict[str, str], dict[str, str], list[str]]:
+    """Return headers as configured, as sent, and the keys in the sent ones."""
+    if headers is None:
+        return {}, {}, []
+    expected = "a dict of headers, such as {'X-Tenant': 'acme'}"
+    if not isinstance(headers, Mapping):
+        raise InputError("headers", expected, type(headers).__name__)
+    plain, sent = {}, {}
+    keys: list[str] = []
+    for name, value in headers.items():
+        if not isinstance(name, str) or not _HEADER.fullmatch(name):
+            raise InputError("headers", "the name of a header", shown(name))
+        if not isinstance(value, str) or not _VALUE.fullmatch(value):
+            raise InputError(f"headers, {name}", "a text of plain letters", type(value).__name__)
+        filled, own_keys = filled_from_environment(value, "headers")
+        if is_secret_header(name) and not own_keys:
+            hint = f"Write {name}: ${{NAME}}, and set the environment variable NAME."
+            raise InputError(
+                f"headers, {name}", "a key from the environment", "the key itself", hint
+            )
+        plain[name], sent[name] = value, filled
+        keys += own_keys
+    return plain, sent, keys
+
+
+def _http(
+    url: object,
+    engine: str | None,
+    entry: SearchEngine | None,
+    options: Mapping[str, object],
+    depth: int,
+    timeout: float,
+) -> tuple[str, HttpService]:
+    text = arguments.text(url, "url", _ADDRESS)
+    refuse_key_in_address(text, "url")
+    filled, keys = address_from_environment(text, "url")
+    parts = read_address(filled, "url", _ADDRESS, written=text)
+    if any(place in parts.netloc for place in ("{", "}")):
+        raise InputError("url", "{query} after the name of the server", "it there")
+    path = parts.path
+    if entry is not None and not path.endswith(entry.path):
+        path = path.rstrip("/") + entry.path
+    target = (path or "/") + (f"?{parts.query}" if parts.query else "")
+    template = options["template"]
+    if template is None and entry is not None:
+        if entry.template is None:
+            hint = f"Such as: {NEEDED[str(engine)]}."
+            raise InputError("template", f"one for {entry.title}", "none", hint)
+        template = entry.template
+    body = None if template is None else read_template(template)
+    if options["ids"] is None and entry is None:
+        hint = "Say where the answer has the ids: ids='hits[*].id', on the command line --ids; or name an engine."
+        raise InputError("ids", "a path, or an engine", "none", hint)
+    verb = entry.method if entry is not None else "GET" if body is None else "POST"
+    if options["method"] is not None:
+        verb = arguments.choice(options["method"], "method", _METHODS)
+    places = places_in(target, body)
+    if not places & {"query", "vector"}:
+        raise InputError(
+            "template" if body is not None else "url", "{query} or {vector} in it", "neither"
+        )
+    for word, place in misspelt_places(target, body).items():
+        warn(f"{{{word}}} is sent as it stands: did you mean {{{place}}}?")
+    embed, embedded = _embed(options["embed"], wanted="vector" in places, engine=engine)
+    plain, sent, more = _read_headers(options["headers"])
+    key = read_key(options["key_variable"])
+    if key is not None:
+        header = ("Authorization", f"Bearer {key}") if entry is None else entry.header(key)
+        sent = {**sent, header[0]: header[1]}
+        # It goes out in other forms, too, which a server may repeat.
+        more += [key, b64encode(key.encode()).decode()]
+    literal = [value for name, value in parse_qsl(parts.query) if is_secret_name(name) and value]
+    secrets = tuple(dict.fromkeys([*keys, *(quote(key, safe="") for key in keys), *more, *literal]))
+    reader = _reader(options["ids"], options["scores"], entry)
+    score_path = None if reader.scores is None else reader.scores.text
+    name = f"{parts.scheme}://{parts.netloc}{path}"
+    about_the_key = "Check the key, and what it permits." if secrets else NAME_THE_KEY
+    server = HttpClient(
+        parts,
+        timeout=timeout,
+        secrets=(*secrets, *_passwords(key), *secrets_of_environment()),
+        remedies={
+            401: about_the_key,
+            403: about_the_key,
+            404: "Check the address: it names the index.",
+        },
+    )
+    identity: list[object] = [
+        "http",
+        text,
+        path,
+        verb,
+        body,
+        plain,
+        reader.ids.text,
+        score_path,
+        depth,
+        embedded,
+    ]
+    service = HttpService(
+        server,
+        name=server.clean(name),
+        identity=identity,
+        method=verb,
+        target=target,
+        template=body,
+        headers={"Accept": "application/json", **sent},
+        reader=reader,
+        depth=depth,
+        secrets=secrets,
+        embed=embed,
+    )
+    # What the environment holds is no name for a run, which is written.
+    host = "search" if "${" in text[: server_end(text)] else str(parts.hostname)
+    return engine or _as_tag(host), service
+
+
+def _passwords(key: str | None) -> list[str]:
+    """Return the second part of user:password, which a server may repeat alone, where it is not part of any word."""
+    password = "" if key is None else key.partition(":")[2]
+    return [password] if len(password) >= _SHORTEST_PASSWORD else []
+
+
+def _embed(embed: object, *, wanted: bool, engine: str | None) -> tuple[Embed | None, str | None]:
+    expected = "a function from a query to a vector, or its place 'module:name'"
+    if embed is None:
+        if wanted:
+            hint = "Give one, or a template without {vector}."
+            raise InputError("embed", f"{expected}, for {{vector}}", "none", hint)
+        return None, None
+    if not wanted:
+        raise InputError("embed", "none without {vector} in the template", shown(embed))
+    function, place = _place(embed, "embed", expected)
+    return function, place or f"a function for {engine}"
+
+
+class _Recording:
+    """The recording of all queries."""
+
+    def __init__(
+        self,
+        service: AnyService,
+        manner: Manner,
+        queries: Sequence[Query],
+        depth: int,
+        *,
+        by_id: bool,
+    ) -> None:
+        self._service, self._manner, self._queries, self._depth = service, manner, queries, depth
+        identity = service.identity
+        self.hash = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+        # Queries of the same text are asked once.
+        self._keys = [key_of(identity, [*query] if by_id else query.text) for query in queries]
+        self._first = {key: place for place, key in reversed([*enumerate(self._keys)])}
+
+    def done(
+        self,
+        path: str | None,
+        progress: Callable[[float, str], None] | None,
+        tag: str,
+        query_type: IdType,
+        *,
+        leave_out: bool,
+    ) -> RecordedRun:
+        """Ask what the cache has no answer to, and return what came of it."""
+        cache = KeptAnswers(path, "answers of a search service, as record keeps them", _parsed)
+        try:
+            cached = {key: answer for key in self._first if (answer := cache.find(key)) is not None}
+            todo = {
+                place: self._queries[place]
+                for key, place in sorted(self._first.items(), key=lambda item: item[1])
+                if key not in cached
+            }
+
+            def keep(place: int, answer: Ranked) -> None:
+                cache.keep(self._keys[place], _record_of(self._queries[place].id, answer))
+
+            asking = Asking(
+                self._service,
+                self._manner,
+                is_read=lambda *_: True,
+                keep=keep,
+                has_answers=bool(cached),
+            )
+            try:
+                asking.run(todo, _ProgressReport(progress, len(cached), len(todo)))
+            except GainfulError as problem:
+                raise _with_kept(problem, len(_answered(asking.outcomes)), cache.name) from None
+        finally:
+            cache.close()
+        return self._result(cached, asking, tag, query_type, cache.name, leave_out=leave_out)
+
+    def _result(
+        self,
+        kept: Mapping[str, Ranked],
+        asking: Asking[Query, Ranked],
+        tag: str,
+        query_type: IdType,
+        cache: str | None,
+        *,
+        leave_out: bool,
+    ) -> RecordedRun:
+        outcomes: list[tuple[str, Ranked | UnansweredError, bool]] = []
+        for query, key in zip(self._queries, self._keys, strict=True):
+            outcome = kept[key] if key in kept else asking.outcomes[self._first[key]]
+            outcomes.append((query.id, outcome, key in kept))
+        lost = {query: out.why for query, out, _ in outcomes if isinstance(out, UnansweredError)}
+        if lost and not leave_out:
+            some = [f"{query} ({why})" for query, why in [*lost.items()][:_SHOWN]]
+            more = f" and {len(lost) - _SHOWN:,} more" if len(lost) > _SHOWN else ""
+            problem = GainfulError(
+                self._service.name,
+                f"an answer to each of {counted(len(outcomes), 'query', 'queries')}",
+                f"none to {len(lost):,}: {'; '.join(some)}{more}",
+                "Ask again, or leave them out of the run: failed='leave-out', on the command line --failed leave-out.",
+            )
+            raise _with_kept(problem, len(outcomes) - len(lost), cache)
+        lists = {query: _once(out) for query, out, _ in outcomes if isinstance(out, Ranked)}
+        repeated = sum(
+            len(out.docs) - len(lists[query].docs)
+            for query, out, _ in outcomes
+            if isinstance(out, Ranked)
+        )
+        by_rank = _is_by_rank(lists)
+        rows = tuple(
+            RecordedQuery(query, None, None, None, why=out.why)
+            if isinstance(out, UnansweredError)
+            else self._row(query, lists[query], by_rank=by_rank, cached=cached)
+            for query, out, cached in outcomes
+        )
+        return RecordedRun(
+            tag=tag,
+            request_hash=self.hash,
+            rows=rows,
+            depth=self._depth,
+            scored_by="rank" if by_rank else "service",
+            calls=asking.calls,
+            repeated=repeated,
+            query_type=query_type,
+        )
+
+    def _row(self, query: str, answer: Ranked, *, by_rank: bool, cached: bool) -> RecordedQuery:
+        scores = answer.scores
+        if by_rank or scores is None:
+            scores = tuple(float(self._depth - place) for place in range(len(answer.docs)))
+        return RecordedQuery(query, answer.docs, scores, answer.seconds, cached)
+
+
+def _answered(outcomes: Mapping[int, object]) -> list[int]:
+    return [place for place, o in outcomes.items() if not isinstance(o, UnansweredError)]
+
+
+def _once(answer: Ranked) -> Ranked:
+    """Return a list in which each document stands where it stood first."""
+    if len({*answer.docs}) == len(answer.docs):
+        return answer
+    places = {doc: place for place, doc in reversed([*enumerate(answer.docs)])}
+    kept = sorted(places.values())
+    scores = None if answer.scores is None else tuple(answer.scores[place] for place in kept)
+    return Ranked(tuple(answer.docs[place] for place in kept), scores, answer.seconds)
+
+
+def _is_by_rank(lists: Mapping[str, Ranked]) -> bool:
+    """Return whether documents are scored by rank, as some scores do not say the order; say so where others do."""
+    full = {query: answer for query, answer in lists.items() if answer.docs}
+    unsure = [
+        query
+        for query, answer in full.items()
+        if answer.scores is None or not all(map(gt, answer.scores, answer.scores[1:]))
+    ]
+    scored = [query for query, answer in full.items() if answer.scores is not None]
+    if unsure and scored:
+        warn(
+            f"scores of {counted(len(unsure), 'query', 'queries')} do not say the order of the service "
+            f"({examples(unsure)}): all documents are scored by rank."
+        )
+    return bool(unsure)
+
+
+def _with_kept(problem: GainfulError, count: int, cache: str | None) -> GainfulError:
+    """Say in an error where the answers are that came before it."""
+    if not count:
+        return problem
+    verb = "is" if count == 1 else "are"
+    kept = f"{counted(count, 'answer')} that came {verb} "
+    hint = f"{kept}in {cache}." if cache else f"{kept}lost: a cache keeps them."
+    return problem.with_remedy(f"{problem.remedy} {hint}".strip())
+
+
+def _record_of(query: str, answer: Ranked) -> dict[str, object]:
+    """Return what a file keeps of an answer; scores as bytes, since to write their digits takes as long as to read a whole answer."""
+    scores = answer.scores
+    kept = None if scores is None else struct.pack(f"<{len(scores)}d", *scores).hex()
+    return {"query": query, "docs": [*answer.docs], "scores": kept, "seconds": answer.seconds}
+
+
+def _parsed(kept: Mapping[str, Any]) -> Ranked:
+    docs, scores = kept["docs"], kept["scores"]
+    if not isinstance(docs, list) or not all(isinstance(doc, str) for doc in docs):
+        raise TypeError
+    if scores is None:
+        return Ranked(tuple(docs), None, float(kept["seconds"]))
+    content = bytes.fromhex(scores)
+    if len(content) != 8 * len(docs):
+        raise ValueError
+    return Ranked(tuple(docs), struct.unpack(f"<{len(docs)}d", content), float(kept["seconds"]))
+
+
+class _ProgressReport:
+    """Tells how far the work is: its share, and a line with the counts."""
+
+    def __init__(
+        self, progress: Callable[[float, str], None] | None, cached: int, todo: int
+    ) -> None:
+        self._progress, self._cached, self._todo = progress, cached, todo
+        self._start, self._done, self._failed = time.monotonic(), 0, 0
+        self({})
+
+    def __call__(self, outcomes: Mapping[int, Ranked | UnansweredError]) -> None:
+        """Tell it, if anybody wants to know, with what came now."""
+        if self._progress is None:
+            return
+        self._done += len(outcomes)
+        self._failed += sum(isinstance(outcome, UnansweredError) for outcome in outcomes.values())
+        done = self._done
+        parts = [
+            f"{done:,} of {counted(self._todo, 'query', 'queries')}",
+            f"{self._cached:,} cached",
+        ]
+        parts += [f"{self._failed:,} failed"] if self._failed else []
+        seconds = time.monotonic() - self._start
+        if done and seconds > 0:
+            parts.append(f"{done / seconds:.1f}/s")
+            if done < self._todo:
+                parts.append(f"{duration((self._todo - done) * seconds / done)} left")
+        self._progress(done / self._todo if self._todo else 1.0, ", ".join(parts))

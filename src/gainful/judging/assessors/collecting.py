@@ -1,0 +1,585 @@
+"""`collect_grades`: have a model grade documents, asking about each once despite interruptions."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+from gainful import arguments
+from gainful.errors import GainfulError, InputError
+from gainful.integrations.calling.environment_keys import read_key
+from gainful.integrations.calling.kept_answers import KeptAnswers, key_of
+from gainful.integrations.calling.many_calls import (
+    Asking,
+    Manner,
+    Service,
+    UnansweredError,
+    duration,
+)
+from gainful.judging.assessors.answer_reading import Reading, read_answer, read_answers
+from gainful.judging.assessors.collected_grades import CollectedGrades, CollectedItem
+from gainful.judging.assessors.function_model import FunctionModel
+from gainful.judging.assessors.model_endpoint import Endpoint, Reply, read_parameters
+from gainful.judging.assessors.pairs_and_texts import Pairs, Texts, read_pairs, read_texts
+from gainful.judging.assessors.prompts import Template, read_scale, read_template
+from gainful.judging.assessors.spending_limit import Prices, SpendingLimit
+from gainful.matching.keyword_options import InputOptions, takes
+from gainful.measures.user_given_names import at_place
+from gainful.message_texts import counted, shown
+from gainful.output.writing.atomic_files import name_of
+from gainful.rows.input_types import TableLike
+
+_AT_A_TIME, _RETRIES, _TIMEOUT = 8, 5, 120.0  # defaults for an endpoint
+_MOST_AT_A_TIME, _MOST_TOGETHER, _MOST_TRIES = 1000, 1000, 100
+_MOST_IN_A_CALL = 1_000_000
+_MILLION = 1_000_000
+_MODEL = "a function, or its location 'module:name'; with an endpoint, the name of a model"
+_MISSING = ("error", "skip")
+_CUT = "an answer that was truncated at its token limit"
+
+
+@takes(InputOptions)
+def collect_grades(
+    pairs: TableLike,
+    model: Callable[..., Any] | str,
+    *,
+    queries: TableLike,
+    docs: TableLike,
+    depth: int | None = None,
+    prompt: str | os.PathLike[str] | None = None,
+    grades: Mapping[float, str] | Sequence[float] | None = None,
+    per_prompt: int = 1,
+    longest: int | None = None,
+    missing_texts: str = "error",
+    batch: int | None = None,
+    endpoint: str | None = None,
+    key_variable: str | None = None,
+    parameters: Mapping[str, object] | None = None,
+    timeout: float | None = None,
+    concurrency: int | None = None,
+    retries: int | None = None,
+    ask_again: int = 0,
+    per_minute: float | None = None,
+    prices: tuple[float, float] | None = None,
+    price_per_call: float | None = None,
+    max_calls: int | None = None,
+    max_cost: float | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+    dry: bool = False,
+    **options: Unpack[InputOptions],
+) -> CollectedGrades:
+    r"""Have a model grade documents of queries: a Python function, or a server.
+
+    An answer counts as a grade only if it is unambiguous: a number of the scale and nothing else, a
+    last line `grade: 2`, or JSON `{"grade": 2}`. Other answers are kept and counted, and their
+    documents stay unjudged. With a `cache`, every answer is written to a file immediately, and a
+    second call, after Ctrl-C or a crash, asks only for missing answers.
+
+    Args:
+        pairs: the documents to grade: a pool, judgments, a table with query and doc, a list of
+            (query, doc), `{query: [doc, …]}`; with a `depth`, a run.
+        model: a function from prompt to answer, or its location `module:name`; with an `endpoint`,
+            the name of a model.
+        queries: the texts of queries: `{query: text}`, a data frame, or the path of a file as for
+            `report`.
+        docs: the texts of documents, in the same forms, with a title, a text or both.
+        depth: the rank down to which documents are graded, if `pairs` is a run.
+        prompt: a template with {query}, {document} and {scale}, or the path of a file with one; {{
+            and }} are literal braces. If None, gainful's own.
+        grades: the scale: `{0: "off topic", 1: "on topic"}`, inserted as {scale}; or only its
+            numbers, if the template explains them. 0 to 3 if None.
+        per_prompt: the number of documents of a query per prompt, if the template has {documents}.
+        longest: the most characters of a document shown to the model; all if None.
+        missing_texts: how to handle missing texts: `error`, or `skip`, which leaves the document
+            unjudged.
+        batch: the most prompts in one call of a function from a list of prompts to a list of
+            answers.
+        endpoint: the address of a server with an OpenAI-compatible chat completions API, such as
+            http://localhost:8000/v1.
+        key_variable: the environment variable with the API key; no key is sent if None. The key is
+            never written anywhere.
+        parameters: further parameters of each request, such as {"temperature": 0}.
+        timeout: the time limit of a request to an endpoint, in seconds; 120 if None.
+        concurrency: the number of simultaneous calls; if None, 8 for an endpoint and 1 for a
+            function.
+        retries: how often a failed call is repeated, after 1, 2, 4, … seconds or the delay that the
+            server requests. If None, 5 for an endpoint and 0 for a function.
+        ask_again: how often a prompt is repeated if its answer is unreadable.
+        per_minute: the most calls per minute.
+        prices: the prices of a million tokens in and out, to compute the cost.
+        price_per_call: the price of a call, in addition to its tokens.
+        max_calls: the most calls, including failed and repeated ones. The work then stops and
+            returns the grades so far.
+        max_cost: the most that the calls may cost, in the currency of the prices. The work stops
+            before a call that might exceed it; see `limit` of the result.
+        cache: the path of a file for the answers, created if missing.
+        name: the name of the model as assessor; the model's own if None. It identifies a function's
+            answers in the cache, so use another name when the function changes.
+        dry: whether to send nothing: grade from the cache, and count the rest.
+        **options: see `ReadingOptions`; columns are the pairs' columns. `progress` is called with
+            the share done and a line of counts.
+
+    >>> def model(prompt):
+    ...     return "It is about bread.\ngrade: 2" if "flour" in prompt else "grade: 0"
+    >>> collected = collect_grades(
+    ...     {"q1": ["a", "b"]}, model, queries={"q1": "bread"}, docs={"a": "flour and yeast", "b": "tyres"}
+    ... )
+    >>> collected["q1"], collected.summary
+    ({'a': 2.0, 'b': 0.0}, 'model: 2 of 2 documents graded; 2 calls, 0 cached')
+    """
+    arguments.choice(missing_texts, "missing_texts", _MISSING)
+    arguments.truth(dry, "dry")
+    progress = arguments.function(options.get("progress"), "progress")
+    together = arguments.whole(per_prompt, "per_prompt", least=1, most=_MOST_TOGETHER)
+    shown_upto = None if longest is None else arguments.whole(longest, "longest", least=1)
+    cost = _read_prices(prices, price_per_call)
+    template = read_template(prompt, read_scale(grades), several=together > 1)
+    named_model = _read_model(
+        model,
+        name,
+        kept=cache is not None,
+        batch=batch,
+        of_endpoint={
+            "endpoint": endpoint,
+            "key_variable": key_variable,
+            "parameters": parameters,
+            "timeout": timeout,
+        },
+    )
+    manner = _read_manner(
+        is_endpoint=endpoint is not None,
+        concurrency=concurrency,
+        batch=batch,
+        retries=retries,
+        ask_again=ask_again,
+        per_minute=per_minute,
+    )
+    to_grade = read_pairs(pairs, depth, options)
+    texts = read_texts(
+        to_grade, queries, docs, longest=shown_upto, skip_missing=missing_texts == "skip"
+    )
+    limit = _read_limit(
+        max_calls,
+        max_cost,
+        cost,
+        None if endpoint is None else parameters or {},
+        of_tokens=prices is not None,
+    )
+    work = _Work(named_model, manner, template, to_grade, texts, together, cost, limit)
+    return work.done(cache, progress, dry=dry)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The model to ask, and its name as an assessor."""
+
+    model: Service[str, Reply]
+    name: str
+
+
+def _read_model(
+    source: Any, name: object, *, kept: bool, batch: int | None, of_endpoint: Mapping[str, Any]
+) -> _Asked:
+    called = (
+        None if name is None else arguments.text(name, "name", "the name of an assessor").strip()
+    )
+    if called == "":
+        raise InputError("name", "the name of an assessor", shown(name))
+    if of_endpoint["endpoint"] is not None:
+        expected = "the name of a model, with an endpoint"
+        model = arguments.text(source, "model", expected)
+        if not model.strip():
+            raise InputError("model", expected, shown(source))
+        if batch is not None:
+            hint = "For several documents in one prompt, use per_prompt=…."
+            raise InputError("batch", "None with an endpoint", shown(batch), hint)
+        timeout = of_endpoint["timeout"]
+        limit = _TIMEOUT if timeout is None else _positive(timeout, "timeout")
+        endpoint = Endpoint(
+            of_endpoint["endpoint"],
+            model,
+            key=read_key(of_endpoint["key_variable"]),
+            parameters=read_parameters(of_endpoint["parameters"]),
+            timeout=min(limit, _MILLION),
+        )
+        return _Asked(endpoint, called or model)
+    for option, value in of_endpoint.items():
+        if value is not None:
+            actual = type(value).__name__ if option == "key_variable" else shown(value)
+            raise InputError(
+                option, "None without an endpoint", actual, "Pass its address: endpoint=…."
+            )
+    function = at_place(source, "model", _MODEL, InputError) if isinstance(source, str) else source
+    if not callable(function) or isinstance(function, type):
+        raise InputError("model", _MODEL, shown(function))
+    own = getattr(function, "__qualname__", None)
+    place = f"{getattr(function, '__module__', '')}:{own}"
+    nameless = not isinstance(own, str) or "<lambda>" in own
+    if called is None and nameless and kept:
+        hint = "The cache uses it to distinguish the answers of different models."
+        raise InputError("name", "a name for this model", "none", hint)
+    shown_as = called or ("model" if nameless else str(own).rpartition(".")[2])
+    identity = called or place
+    return _Asked(FunctionModel(function, identity, several=batch is not None), shown_as)
+
+
+def _read_manner(
+    *,
+    is_endpoint: bool,
+    concurrency: int | None,
+    batch: int | None,
+    retries: int | None,
+    ask_again: int,
+    per_minute: float | None,
+) -> Manner:
+    threads = (_AT_A_TIME if is_endpoint else 1) if concurrency is None else concurrency
+    tries = (_RETRIES if is_endpoint else 0) if retries is None else retries
+    size = 1 if batch is None else batch
+    return Manner(
+        concurrency=arguments.whole(threads, "concurrency", least=1, most=_MOST_AT_A_TIME),
+        batch=arguments.whole(size, "batch", least=1, most=_MOST_IN_A_CALL),
+        retries=arguments.whole(tries, "retries", least=0, most=_MOST_TRIES),
+        ask_again=arguments.whole(ask_again, "ask_again", least=0, most=_MOST_TRIES),
+        per_minute=None if per_minute is None else _positive(per_minute, "per_minute"),
+    )
+
+
+def _positive(value: object, name: str) -> float:
+    return arguments.number(value, name, "a number above 0", lambda number: number > 1e-6)
+
+
+def _read_prices(per_million: object, per_call: object) -> Prices | None:
+    if per_million is None and per_call is None:
+        return None
+    call = 0.0
+    if per_call is not None:
+        call = arguments.number(per_call, "price_per_call", "the price of a call", lambda x: x >= 0)
+    if per_million is None:
+        return Prices(call=call)
+    expected = "the prices of a million tokens in and out, such as (0.5, 1.5)"
+    both = arguments.listed(per_million, "prices", expected)
+    if len(both) != 2:
+        raise InputError("prices", expected, shown(per_million))
+    into, out = (arguments.number(price, "prices", expected, lambda x: x >= 0) for price in both)
+    return Prices(into, out, call)
+
+
+def _read_limit(
+    max_calls: object,
+    max_cost: object,
+    prices: Prices | None,
+    parameters: Mapping[str, object] | None,
+    *,
+    of_tokens: bool,
+) -> SpendingLimit | None:
+    """Return the spending limit; the parameters are an endpoint's, or None for a function."""
+    if max_calls is None and max_cost is None:
+        return None
+    calls = None if max_calls is None else arguments.whole(max_calls, "max_calls", least=0)
+    cost = None
+    if max_cost is not None:
+        cost = arguments.number(max_cost, "max_cost", "a number from 0", lambda x: x >= 0)
+        if prices is None:
+            hint = "Pass prices=(in, out) per million tokens, or price_per_call=…; on the command line --prices IN OUT."
+            raise InputError("max_cost", "prices, to compute the cost", "none", hint)
+        if not any(prices):
+            raise InputError(
+                "max_cost", "prices above 0", "prices of 0", "The limit would never be reached."
+            )
+        if parameters is None and of_tokens:
+            hint = "The tokens of a function are unknown: pass only price_per_call=…."
+            raise InputError(
+                "max_cost", "a price of each call, with a function", "prices of tokens", hint
+            )
+    return SpendingLimit(
+        max_calls=calls, max_cost=cost, prices=prices or Prices(), parameters=parameters or {}
+    )
+
+
+Outcome = Reply | UnansweredError
+
+
+class _Tokens:
+    """The token counts of all threads."""
+
+    def __init__(self) -> None:
+        self.tokens_in = self.tokens_out = 0
+        self._lock = threading.Lock()
+
+    def add(self, reply: Reply) -> None:
+        """Count an answer."""
+        with self._lock:
+            self.tokens_in += reply.tokens_in
+            self.tokens_out += reply.tokens_out
+
+
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """One prompt: the documents of a query, in the order of their numbers."""
+
+    text: str
+    query: str
+    docs: tuple[str, ...]
+
+
+class _Work:
+    """The grading of all pairs."""
+
+    def __init__(
+        self,
+        asked: _Asked,
+        manner: Manner,
+        template: Template,
+        pairs: Pairs,
+        texts: Texts,
+        together: int,
+        prices: Prices | None,
+        limit: SpendingLimit | None,
+    ) -> None:
+        self._asked, self._manner, self._template = asked, manner, template
+        self._pairs, self._texts, self._prices = pairs, texts, prices
+        self._limit = limit
+        self._prompts = self._made(together)
+        identity = asked.model.identity
+        # Documents with the same text share one prompt.
+        self._keys = [key_of(identity, prompt.text) for prompt in self._prompts]
+        self._first = {key: place for place, key in reversed([*enumerate(self._keys)])}
+
+    def _made(self, together: int) -> list[_Prompt]:
+        texts = self._texts
+        by_query: dict[str, list[str]] = {}
+        for query, doc in self._pairs.items:
+            if query in texts.queries and doc in texts.docs:
+                by_query.setdefault(query, []).append(doc)
+        prompts = []
+        for query, docs in by_query.items():
+            for start in range(0, len(docs), together):
+                some = tuple(docs[start : start + together])
+                text = self._template.prompt(
+                    texts.queries[query], [texts.docs[doc] for doc in some]
+                )
+                prompts.append(_Prompt(text, query, some))
+        return prompts
+
+    def done(
+        self,
+        path: str | os.PathLike[str] | None,
+        progress: Callable[[float, str], None] | None,
+        *,
+        dry: bool,
+    ) -> CollectedGrades:
+        """Ask for the answers missing from the cache, and return the result."""
+        name = None if path is None else name_of(path)
+        if dry and name is not None and not Path(name).exists():
+            name = None  # a dry run creates no file
+        cache = _answer_cache(name)
+        try:
+            return self._collected(cache, progress, dry=dry)
+        finally:
+            cache.close()
+
+    def _collected(
+        self, cache: KeptAnswers[Reply], progress: Callable[[float, str], None] | None, *, dry: bool
+    ) -> CollectedGrades:
+        cached: dict[str, Reply] = {}
+        todo: dict[int, str] = {}
+        for key, place in self._first.items():
+            reply = cache.find(key)
+            if reply is not None:
+                cached[key] = reply
+            # An unreadable answer is still an answer, and is requested again only if wanted.
+            if reply is None or (self._manner.ask_again and not self._is_read(place, reply)):
+                todo[place] = self._prompts[place].text
+        todo = dict(sorted(todo.items()))
+
+        def keep(place: int, reply: Reply) -> None:
+            prompt = self._prompts[place]
+            spent.add(reply)
+            record = _record_of(reply, self._asked.name, prompt.query, prompt.docs)
+            cache.keep(self._keys[place], record)
+
+        spent = _Tokens()
+        asking = Asking(
+            self._asked.model,
+            self._manner,
+            is_read=self._is_read,
+            keep=keep,
+            has_answers=bool(cached),
+            unread=[place for place in todo if self._keys[place] in cached],
+            allowance=self._limit,
+        )
+        tell = _ProgressReport(progress, self, asking, spent, cached, todo)
+        tell({})
+        if not dry:
+            try:
+                asking.run(todo, tell)
+            except GainfulError as problem:
+                raise self._with_kept(problem, asking, cache) from problem.__cause__
+        unasked = [place for place in todo if place not in asking.outcomes]
+        return self._result(cached, asking, spent, unasked)
+
+    def _with_kept(
+        self, problem: GainfulError, asking: Asking[str, Reply], cache: KeptAnswers[Reply]
+    ) -> GainfulError:
+        """Add to an error where the earlier answers are."""
+        count = sum(isinstance(outcome, Reply) for outcome in asking.outcomes.values())
+        if not count:
+            return problem
+        kept = f"{counted(count, 'earlier answer')} "
+        kept += "is" if count == 1 else "are"
+        place = (
+            f"{kept} in {cache.name}." if cache.name else f"{kept} lost: use a cache to keep them."
+        )
+        return problem.with_remedy(f"{problem.remedy} {place}".strip())
+
+    def _readings(self, place: int, reply: Reply) -> list[Reading]:
+        count = len(self._prompts[place].docs)
+        if reply.cut:
+            return [Reading(None, _CUT)] * count
+        if self._template.is_for_several:
+            return read_answers(reply.text, count, self._template.scale)
+        return [read_answer(reply.text, self._template.scale)]
+
+    def _is_read(self, place: int, reply: Reply) -> bool:
+        return all(reading.grade is not None for reading in self._readings(place, reply))
+
+    def items_of(self, place: int, outcome: Outcome | None) -> list[CollectedItem]:
+        """Return the outcome of a prompt for each of its documents."""
+        prompt = self._prompts[place]
+        if outcome is None:
+            return [
+                CollectedItem(prompt.query, doc, "not asked", why="not asked")
+                for doc in prompt.docs
+            ]
+        if not isinstance(outcome, Reply):
+            return [
+                CollectedItem(prompt.query, doc, "failed", why=str(outcome)) for doc in prompt.docs
+            ]
+        return [
+            CollectedItem(prompt.query, doc, "unread", None, outcome.text, reading.why)
+            if reading.grade is None
+            else CollectedItem(prompt.query, doc, "graded", reading.grade, outcome.text)
+            for doc, reading in zip(prompt.docs, self._readings(place, outcome), strict=True)
+        ]
+
+    def _result(
+        self,
+        cached_replies: Mapping[str, Reply],
+        asking: Asking[str, Reply],
+        spent: _Tokens,
+        unasked: Sequence[int],
+    ) -> CollectedGrades:
+        items: dict[tuple[str, str], CollectedItem] = {}
+        cached = set()
+        for place, key in enumerate(self._keys):
+            outcome: Any = asking.outcomes.get(self._first[key])
+            if not isinstance(outcome, Reply) and key in cached_replies:
+                outcome = cached_replies[key]
+                cached.add(key)
+            for item in self.items_of(place, outcome):
+                items[item.query, item.doc] = item
+        rows = tuple(
+            items.get(pair) or CollectedItem(*pair, "no text", why="no text")
+            for pair in self._pairs.items
+        )
+        return CollectedGrades(
+            model=self._asked.name,
+            rows=rows,
+            prompts=len(self._first),
+            calls=asking.calls,
+            cached=len(cached),
+            tokens_in=spent.tokens_in,
+            tokens_out=spent.tokens_out,
+            cost=self.cost(spent, asking),
+            cut=self._texts.cut,
+            prompt_hash=self._template.hash,
+            first_prompt=self._prompts[0].text if self._prompts else "",
+            unasked=len(unasked),
+            limit=None if self._limit is None else self._limit.reached,
+            unasked_characters=sum(len(self._prompts[place].text) for place in unasked),
+            query_type=self._pairs.query_type,
+            doc_type=self._pairs.doc_type,
+        )
+
+    def cost(self, spent: _Tokens, asking: Asking[str, Reply]) -> float | None:
+        """Return the cost of tokens and calls so far, if prices are known."""
+        if self._prices is None:
+            return None
+        return self._prices.of(spent.tokens_in, spent.tokens_out, asking.calls)
+
+
+class _ProgressReport:
+    """Reports progress: the share done, and a line of counts."""
+
+    def __init__(
+        self,
+        progress: Callable[[float, str], None] | None,
+        work: _Work,
+        asking: Asking[str, Reply],
+        spent: _Tokens,
+        cached: Mapping[str, Reply],
+        todo: Mapping[int, str],
+    ) -> None:
+        self._progress, self._work, self._spent = progress, work, spent
+        self._asking = asking
+        self._cached, self._todo = len(cached), len(todo)
+        self._start = time.monotonic()
+        self._done = self._unread = self._failed = 0
+
+    def __call__(self, outcomes: Mapping[int, Outcome]) -> None:
+        """Report progress after new answers, if requested."""
+        if self._progress is None:
+            return
+        for place, outcome in outcomes.items():
+            states = {item.state for item in self._work.items_of(place, outcome)}
+            self._done += 1
+            self._unread += "unread" in states
+            self._failed += "failed" in states
+        self._progress(self._done / self._todo if self._todo else 1.0, self._line(self._done))
+
+    def _line(self, done: int) -> str:
+        tally = self._spent
+        parts = [f"{done:,} of {counted(self._todo, 'prompt')}", f"{self._cached:,} cached"]
+        parts += [f"{self._unread:,} unread"] if self._unread else []
+        parts += [f"{self._failed:,} failed"] if self._failed else []
+        if tally.tokens_in or tally.tokens_out:
+            parts.append(f"{tally.tokens_in:,} + {tally.tokens_out:,} tokens")
+        cost = self._work.cost(tally, self._asking)
+        parts += [] if cost is None else [f"cost {cost:,.4f}"]
+        seconds = time.monotonic() - self._start
+        if done and seconds > 0:
+            parts.append(f"{done / seconds:.1f}/s")
+            if done < self._todo:
+                parts.append(f"{duration((self._todo - done) * seconds / done)} left")
+        return ", ".join(parts)
+
+
+# --- answers kept in a file
+
+
+def _answer_cache(path: str | None) -> KeptAnswers[Reply]:
+    """Return the answers in a file, or no answers without a file."""
+    return KeptAnswers(path, "answers of a model, as collect_grades keeps them", _parsed)
+
+
+def _record_of(reply: Reply, model: str, query: str, docs: Sequence[str]) -> dict[str, object]:
+    """Return the cached record of an answer; its key is a hash of the prompt with its document."""
+    return {
+        "model": model,
+        "query": query,
+        "docs": [*docs],
+        "answer": reply.text,
+        "tokens": [reply.tokens_in, reply.tokens_out],
+        "cut": reply.cut,
+    }
+
+
+def _parsed(record: Mapping[str, Any]) -> Reply:
+    text, (tokens_in, tokens_out) = record["answer"], record["tokens"]
+    if not isinstance(text, str):
+        raise TypeError
+    return Reply(text, int(tokens_in), int(tokens_out), bool(record["cut"]))

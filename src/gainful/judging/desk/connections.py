@@ -1,0 +1,98 @@
+"""`Connection`: uvicorn's protocol with limits, so that slow clients cannot keep others out of the desk."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+from typing import cast
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from gainful.judging.desk.web_app import RAW_HEADERS
+
+_HEAD_WITHIN = (
+    10.0  # seconds for the head of a request, and for the rest of one that has been answered
+)
+_MOST = 500  # connections
+
+
+class Connection(H11Protocol):
+    """A connection, which is closed if a request does not complete, or to make room for new ones.
+
+    Of too many, one ends that waits for a request: of the address that has most of these, first one on which nothing was
+    asked yet, and the one that has waited longest. So the many connections of one client cost that client its own.
+
+    Attributes:
+        waiting_since: since when there is no request to answer; None while there is one.
+        part_since: since when the rest of a request is awaited; None where none has begun.
+        has_asked: whether there was a request.
+    """
+
+    waiting_since: float | None
+    part_since: float | None
+    has_asked: bool
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self.has_asked = False
+        self.waiting_since = self.part_since = self.loop.time()
+        self._look()
+        if len(self.connections) > _MOST:
+            self._make_room()
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request."""
+        super().data_received(data)
+        self._note()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._note()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request, with the headers of every answer."""
+        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
+        start = h11.Response(
+            status_code=400, headers=[*headers, *RAW_HEADERS], reason=b"Bad Request"
+        )
+        for event in (start, h11.Data(data=msg.encode("ascii")), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    @property
+    def address(self) -> str:
+        """Of the client, without its port."""
+        return self.client[0] if self.client else ""
+
+    def _note(self) -> None:
+        """Note what the connection waits for now."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.has_asked, self.waiting_since, self.part_since = True, None, None
+            return
+        now = self.loop.time()
+        if self.waiting_since is None:
+            self.waiting_since = now
+        nothing = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
+        if self.has_asked and nothing:
+            self.part_since = None  # uvicorn ends it some time after the last answer
+        elif self.part_since is None:
+            self.part_since = now
+
+    def _look(self) -> None:
+        if self.part_since is not None and self.loop.time() - self.part_since > _HEAD_WITHIN:
+            self.transport.abort()
+        if not self.transport.is_closing():
+            self.loop.call_later(_HEAD_WITHIN / 4, self._look)
+
+    def _make_room(self) -> None:
+        every = cast("Iterable[Connection]", self.connections)
+        waiting = [c for c in every if c.waiting_since is not None]
+        crowds = Counter(c.address for c in waiting)
+        most = max(crowds.values())
+        crowd = [c for c in waiting if crowds[c.address] == most and c is not self]
+        if crowd:  # else all of them are being answered
+            oldest = min(crowd, key=lambda c: (c.has_asked, c.waiting_since or 0.0))
+            self.connections.discard(oldest)
+            oldest.transport.abort()

@@ -1,0 +1,197 @@
+"""The desk as a single offline file, and reading its grades back."""
+
+import base64
+import hashlib
+import json
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import gainful as gf
+from gainful import arguments
+from gainful.errors import InputError
+from gainful.judging.desk import sent_acts
+from gainful.judging.desk.study import Study
+from gainful.judging.desk.web_app import PAGES, facts_of, plain, tasks_told
+from gainful.message_texts import shown
+
+FORMAT = "gainful desk 1"
+LEASE = 30 * 24 * 3600.0
+"""For how many seconds the documents of such a file are kept for its assessor."""
+USUAL = 200
+"""How many documents a file has unless more are asked for: nobody else is given them meanwhile."""
+MOST = 5000
+"""The most documents of one file: a browser keeps about 5 MB of what is done on a page, and an act has some 300 bytes."""
+_MODULES = (
+    "elements.js",
+    "query_words.js",
+    "outbox.js",
+    "queue.js",
+    "keys.js",
+    "offline_transport.js",
+    "assessor.js",
+)
+_IMPORT = re.compile(r"^import .*;\n", re.M)
+_EXPORT = re.compile(r"^export ", re.M)
+_LINKS = re.compile(r'<link rel="stylesheet".*\n<script type="module".*\n')
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a page has.
+
+    Attributes:
+        documents: how many.
+        left: how many more there are that its assessor could judge, if nobody else does.
+    """
+
+    documents: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What was read back.
+
+    Attributes:
+        assessor: whose acts these are.
+        confirmed: how many the study has now, be it since before.
+        refused: why others were not taken, each with its line in the file.
+    """
+
+    assessor: str
+    confirmed: int
+    refused: tuple[str, ...]
+
+
+def write_offline(study: Study, assessor: str, path: str | Path, budget: int = USUAL) -> Written:
+    """Write the assessor's page with the next documents that are theirs to judge, as one file.
+
+    Args:
+        study: the study, a `gf.judging.Study`.
+        assessor: who judges.
+        path: of the file.
+        budget: the most documents of it.
+    """
+    count = arguments.whole(budget, "budget", least=1, most=MOST)
+    assessor = arguments.text(assessor, "assessor").strip()  # as `invite` calls them
+    if assessor not in {person.name for person in study.people}:
+        study.invite(assessor)
+    tasks = study.assessor(assessor).next(
+        count, lease=LEASE
+    )  # for longer than on a page that asks again
+    facts = {**facts_of(study), "name": assessor, "role": "assessor", "done": 0, "left": len(tasks)}
+    proof = study._page_for(assessor)  # noqa: SLF001
+    data = {"format": FORMAT, "me": facts, "proof": proof, "tasks": tasks_told(tasks)}
+    gf.writing.write_text(_page(plain(data)), str(path))
+    left = study.progress().by_assessor[assessor].left
+    return Written(len(tasks), left - sum(not task.practice for task in tasks))
+
+
+def _page(data: dict[str, object]) -> str:
+    """Return the page, which may load nothing and run nothing but what is in it."""
+    parts = [(PAGES / name).read_text(encoding="utf-8") for name in _MODULES]
+    script = "\n".join(_EXPORT.sub("", _IMPORT.sub("", part)) for part in parts)
+    style = (PAGES / "desk.css").read_text(encoding="utf-8")
+    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; base-uri 'none'"
+    embedded = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+    head = (
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>\n'
+    )
+    tail = f'<script type="application/json" id="data">{embedded}</script>\n<script type="module">{script}</script>\n'
+    page = (PAGES / "assessor.html").read_text(encoding="utf-8")
+    page = _LINKS.sub(lambda _: head, page, count=1)
+    return page.replace("</body>", f"{tail}</body>")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def merge(study: Study, path: str | Path, assessor: str | None = None) -> Merged:
+    """Read the acts back that such a page has saved. Read twice, they count once.
+
+    The file shows by a secret of its page whose acts these are.
+
+    Args:
+        study: the study, a `gf.judging.Study`.
+        path: of the file.
+        assessor: whose acts these are, on the word of the lead, where the file does not show it.
+
+    Raises:
+        InputError: a file that is none of these, of another study, or of somebody else.
+    """
+    name = str(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        saved = sent_acts.read_json(text)
+    except (OSError, ValueError, RecursionError) as problem:
+        raise InputError(name, "a file that an offline desk saved", str(problem)) from None
+    if (
+        not isinstance(saved, dict)
+        or saved.get("format") != FORMAT
+        or not isinstance(saved.get("acts"), list)
+    ):
+        raise InputError(name, "a file that an offline desk saved", "something else")
+    if saved.get("study") != study._id():  # noqa: SLF001
+        raise InputError(
+            name, "grades of this study", "those of another one", "Name its database: --db."
+        )
+    who = _assessor_of(study, saved, name, assessor)
+    confirmed, refused = 0, []
+    for number, (line, act) in enumerate(zip(_lines_of_acts(text), saved["acts"], strict=True), 1):
+        # An event has a number of its own here: what an undo undoes is told by its key.
+        sent = {**act, "event": None} if isinstance(act, dict) else act
+        answer = sent_acts.take(study, who, [sent])
+        confirmed += len(answer["confirmed"])
+        refused += [
+            f"{name}:{line}: act {number} is not taken: {lost['why']}" for lost in answer["refused"]
+        ]
+    return Merged(who, confirmed, tuple(refused))
+
+
+def _assessor_of(study: Study, saved: dict[str, object], name: str, assessor: str | None) -> str:
+    """Return whose acts a file has: whom its page was made for, or whom the lead names."""
+    who, proof = saved.get("assessor"), saved.get("proof")
+    if not isinstance(who, str) or who not in {person.name for person in study.people}:
+        raise InputError(name, "an assessor of this study", shown(who))
+    if assessor is not None and assessor != who:
+        raise InputError(name, f"grades of {assessor}", f"those of {who}")
+    if assessor is None and not (isinstance(proof, str) and study._page_of(proof) == who):  # noqa: SLF001
+        raise InputError(
+            name,
+            f"the proof that it comes from the page of {who}",
+            "none" if proof is None else "another",
+            f"Ask {who} for the file that their page saves, or vouch for this one: --as {shlex.quote(who)}.",
+        )
+    return who
+
+
+def _lines_of_acts(text: str) -> list[int]:
+    """Return the line on which each act of a file begins, which a reader of JSON does not tell."""
+    read = json.JSONDecoder(parse_int=float).raw_decode
+    numbers: list[int] = []
+    at = _between(text, text.index("{") + 1)
+    while text[at] != "}":
+        key, at = read(text, at)
+        at = _between(text, at)
+        if key == "acts" and text[at] == "[":
+            numbers, line, counted_to = [], 1, 0
+            at = _between(text, at + 1)
+            while text[at] != "]":
+                line, counted_to = line + text.count("\n", counted_to, at), at
+                numbers.append(line)
+                at = _between(text, read(text, at)[1])
+            at += 1
+        else:
+            at = read(text, at)[1]
+        at = _between(text, at)
+    return numbers
+
+
+def _between(text: str, at: int) -> int:
+    """Return where the next value begins in JSON that can be read."""
+    while text[at] in " \t\r\n,:":
+        at += 1
+    return at

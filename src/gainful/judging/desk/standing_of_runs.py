@@ -1,0 +1,304 @@
+"""What judging has done so far: the mean of each run with its bounds, the verdicts, and about how many more grades decide."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import gainful as gf
+from gainful import arguments
+from gainful.message_texts import counted
+
+_ALL = 1000  # ranks: no study keeps more
+Grades = Mapping[str, Mapping[str, float]]
+Runs = Mapping[str, Mapping[str, Mapping[str, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStanding:
+    """A run's score so far, and its bounds.
+
+    Attributes:
+        run: its name.
+        measure: the measure.
+        value: the mean over the queries with grades, documents without one counting nothing.
+        low: the lowest that this mean can be, whatever the missing grades are.
+        high: the highest.
+        seen: how many documents of these queries stand down to the cutoff.
+        judged: how many of them are judged.
+    """
+
+    run: str
+    measure: str
+    value: float
+    low: float
+    high: float
+    seen: int
+    judged: float
+
+    @property
+    def coverage(self) -> float:
+        """The share of the documents seen that are judged; 1 where there are none."""
+        return self.judged / self.seen if self.seen else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PairStanding:
+    """The difference of two runs so far, and its bounds.
+
+    Attributes:
+        measure: the measure.
+        base: the one run.
+        run: the other.
+        difference: run less base, the mean over the queries with grades.
+        low: the lowest that it can be, whatever the missing grades are; None for a measure without such bounds.
+        high: the highest.
+        certain: above, below, equal, never below, never above or open: what the bounds say.
+        verdict: better, worse, or no decision, of `compare`.
+        sentence: the same with what it rests on.
+        p: corrected; None where undefined.
+        grades_needed: about how many more grades make the sign of the difference certain; 0 where it is. None where nothing that
+            is left to judge is known to move it, or nothing is known of its sign.
+        why: in words, why grades_needed is None; else empty.
+        queries_needed: how many queries like these would decide, where these are too few.
+    """
+
+    measure: str
+    base: str
+    run: str
+    difference: float
+    low: float | None
+    high: float | None
+    certain: str
+    verdict: str
+    sentence: str
+    p: float | None
+    grades_needed: int | None
+    why: str
+    queries_needed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What judging has done so far.
+
+    Attributes:
+        queries: how many have a grade; the others do not count yet.
+        of_queries: how many there are.
+        grades: the lowest and the highest that a missing grade can be.
+        runs: each run under each measure.
+        pairs: each run beside the baseline, under each measure.
+    """
+
+    queries: int
+    of_queries: int
+    grades: tuple[float, float]
+    runs: tuple[RunStanding, ...]
+    pairs: tuple[PairStanding, ...]
+
+
+def stand(
+    judged: Grades,
+    runs: Runs,
+    measures: Sequence[str],
+    ends: tuple[float, float],
+    of_queries: int,
+    *,
+    baseline: str | None,
+    depth: int,
+) -> Standing:
+    """Return the scores, bounds and differences of runs under the merged grades, as `bounds` and `compare` compute them.
+
+    Args:
+        judged: the merged grades.
+        runs: by name.
+        measures: in the notation.
+        ends: the lowest and the highest grade of the scale.
+        of_queries: how many queries there are.
+        baseline: the run that the others are compared with; the first if None.
+        depth: the rank down to which documents are judged.
+    """
+    base = next(iter(runs))
+    if baseline is not None:
+        base = arguments.choice(baseline, "baseline", runs, expected="the name of a run")
+    if not judged:
+        return Standing(0, of_queries, ends, (), ())
+    ordered = {base: runs[base], **runs}
+    bounds = gf.judging.bounds_of_runs(judged, ordered, list(measures), grades=ends)
+    standings = []
+    for name, run in runs.items():
+        for measure in measures:
+            bound = bounds.runs[name][measure]
+            coverage = gf.evaluate(judged, run, measure).coverage
+            seen, judged_of = coverage.seen, coverage.seen - coverage.unjudged
+            standings.append(
+                RunStanding(name, measure, bound.value, bound.low, bound.high, seen, judged_of)
+            )
+    pairs = []
+    if len(runs) > 1:
+        compared = gf.compare(judged, ordered, list(measures), baseline=base)
+        pairs = [_pair(d, bounds, judged, ordered, ends, depth) for d in compared.differences]
+    return Standing(len(judged), of_queries, ends, tuple(standings), tuple(pairs))
+
+
+def _pair(
+    difference: "gf.results.Difference",
+    all_bounds: "gf.results.RunBounds",
+    judged: Grades,
+    runs: Runs,
+    ends: tuple[float, float],
+    depth: int,
+) -> PairStanding:
+    bounds = all_bounds.differences.get(f"{difference.run} − {difference.base}")
+    measure = difference.measure
+    bounded = bounds is not None and any(str(own) == measure for own in bounds.measures)
+    bound = bounds[measure] if bounds is not None and bounded else None
+    needed, why = (
+        None,
+        f"Bounds of a difference are not known for {measure}, so nothing tells when its sign is certain.",
+    )
+    if bound is not None:
+        pair = (difference.base, difference.run)
+        needed = grades_needed(bound, judged, runs, measure, pair, ends, depth)
+        why = ""
+        if needed is None:
+            below = grades_needed(bound, judged, runs, measure, pair, ends, _ALL)
+            why = _why_open(below, depth)
+    return PairStanding(
+        measure,
+        difference.base,
+        difference.run,
+        difference.difference,
+        None if bound is None else bound.low,
+        None if bound is None else bound.high,
+        "open" if bound is None else bound.sign,
+        difference.verdict.word,
+        difference.verdict.sentence,
+        difference.p,
+        needed,
+        why,
+        difference.verdict.queries_needed,
+    )
+
+
+def _why_open(below: int | None, depth: int) -> str:
+    """Say why the sign of a difference is open though nothing is left to judge that is known to move it."""
+    if below is None:
+        return "No grade that is missing is known to move it alone."
+    return (
+        f"What could move it down to rank {depth} is judged; its sign hangs on documents below, about"
+        f" {counted(below, 'grade')}. Raise the depth to have them judged."
+    )
+
+
+def grades_needed(
+    bound: "gf.results.Bound",
+    judged: Grades,
+    runs: Runs,
+    measure: str,
+    pair: tuple[str, str],
+    ends: tuple[float, float],
+    depth: int,
+) -> int | None:
+    """Estimate how many more grades make the sign of a difference certain.
+
+    The difference d lies between low and high. It is certain when the end on the other side of 0 has come to 0. If d stays where it
+    is, the share −low/(d − low) of the width on that side has to go (with d below 0, high/(high − d)). Each document takes the share of
+    the width that its own width has in those of all, as `next_to_judge` has them; the widest are judged first.
+    """
+    if bound.sign in ("above", "below", "equal"):
+        return 0
+    gap, side = (
+        (-bound.low, bound.value - bound.low)
+        if bound.value >= 0
+        else (bound.high, bound.high - bound.value)
+    )
+    rows = gf.judging.next_to_judge(
+        judged, runs, measure, budget=None, grades=ends, compare=pair, depth=depth
+    )
+    widths = [row.priority or 0.0 for row in rows]
+    if not widths:
+        return None
+    total = sum(widths)
+    share = min(gap / side, 1.0) if side > 0 else 1.0
+    for count, part in enumerate(accumulate(widths), start=1):
+        if part >= share * total * (1 - 1e-12):
+            return count
+    return len(widths)
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """A document about which assessors disagree.
+
+    Attributes:
+        item: its number.
+        query: the query.
+        doc: its id.
+        grades: who gave which; under numbers where the names are hidden.
+        span: the highest less the lowest.
+        flips: how many verdicts its grade alone can change.
+        change: by how much the difference of two runs grows from the lowest grade to the highest; 0 where it moves none.
+    """
+
+    item: int
+    query: str
+    doc: str
+    grades: Mapping[str, float]
+    span: float
+    flips: int
+    change: float
+
+
+def grade_rows(grades: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[dict[str, object]]:
+    """Return grades as rows: a dict of dicts could also be read as one of assessors.
+
+    >>> grade_rows({"q": {"d": {"ann": 1.0}}})
+    [{'query': 'q', 'doc': 'd', 'assessor': 'ann', 'grade': 1.0}]
+    """
+    return [
+        {"query": query, "doc": doc, "assessor": name, "grade": grade}
+        for query, docs in grades.items()
+        for doc, people in docs.items()
+        for name, grade in people.items()
+    ]
+
+
+def disputes(
+    grades_of: Mapping[str, Mapping[str, Mapping[str, float]]],
+    items: Mapping[tuple[str, str], int],
+    runs: Runs,
+    measure: str,
+    rule: str,
+    *,
+    hide: bool,
+) -> list[Dispute]:
+    """Return the documents that assessors disagree about: first those on which most verdicts hang, then those that move a difference
+    most, then the widest disagreements.
+    """  # noqa: D205 - one sentence
+    spans = {
+        (query, doc): max(people.values()) - min(people.values())
+        for query, docs in grades_of.items()
+        for doc, people in docs.items()
+    }
+    open_pairs = {pair: span for pair, span in spans.items() if span > 0 and pair in items}
+    if not open_pairs:
+        return []
+    weights: dict[tuple[str, str], tuple[int, float]] = {}
+    if len(runs) > 1:
+        conclusions = gf.judging.agreement(
+            grade_rows(grades_of), resamples=1, runs=runs, measures=[measure], rule=rule
+        ).conclusions  # the intervals, which need resamples, are not looked at
+        if conclusions is not None:
+            weights = {(i.query, i.doc): (len(i.flips), i.change) for i in conclusions.settle}
+    rows = []
+    for (query, doc), span in open_pairs.items():
+        flips, change = weights.get((query, doc), (0, 0.0))
+        people = grades_of[query][doc]
+        grades = dict(people)
+        if hide:
+            # In the order of the grades, which says nothing of who is who.
+            grades = {
+                str(place): grade for place, grade in enumerate(sorted(people.values()), start=1)
+            }
+        rows.append(Dispute(items[query, doc], query, doc, grades, span, flips, change))
+    return sorted(rows, key=lambda d: (-d.flips, -abs(d.change), -d.span, d.query, d.doc))

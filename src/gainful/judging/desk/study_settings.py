@@ -1,0 +1,220 @@
+"""The settings of a study and its scale: read from what a caller gives, checked, and kept as texts."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import gainful as gf
+from gainful import arguments
+from gainful.errors import InputError, StudyError, without_warnings
+from gainful.judging.desk.assessor_acts import SHOWN
+from gainful.judging.desk.store import Transaction
+from gainful.judging.desk.study_database_rows import pairs_in
+from gainful.judging.desk.study_inputs import Scale
+from gainful.judging.desk.study_records import Grade
+from gainful.message_texts import shown
+
+ORDERS = ("effect", "verdict", "random", "rank")
+"""By how far a grade could move the measure, or the difference of two runs; at random; by the best rank in any run."""
+TAGS = ("off topic", "too general", "too short", "outdated", "duplicate", "other language")
+"""The reasons that assessors may give with a grade, unless the lead has others."""
+LONGEST_NAME = 200
+"""Characters of a name or a title."""
+_DEPTH = 20  # ranks of each run that are judged
+MOST_DEPTH = 1000
+"""Ranks of each run that can be judged."""
+_MOST_OVERLAP = 100
+_LONGEST_TAG, _MOST_TAGS = 100, 20
+DEFAULTS = {
+    "title": "", "depth": str(_DEPTH), "order": "effect", "measure": "nDCG@10", "seed": "0", "overlap": "1",
+    "overlap_share": "1.0", "compare": "[]", "show_ranks": "no", "tags": json.dumps(TAGS),
+}  # fmt: skip
+FROM_TEXT: dict[str, Callable[[str], object]] = {
+    "title": str,
+    "depth": int,
+    "order": str,
+    "measure": str,
+    "seed": int,
+    "overlap": int,
+    "overlap_share": float,
+    "compare": lambda text: tuple(json.loads(text)),
+    "show_ranks": lambda text: text == SHOWN,
+    "tags": lambda text: tuple(json.loads(text)),
+}
+
+
+def read_settings(**settings: Any) -> dict[str, str]:
+    """Check settings that a caller gives, and return those that are not None as texts."""
+    texts: dict[str, str] = {}
+    for name, value in settings.items():
+        if value is None:
+            continue
+        if name == "order":
+            texts[name] = arguments.choice(value, name, ORDERS)
+        elif name == "measure":
+            texts[name] = str(gf.measure(value))
+        elif name == "title":
+            texts[name] = _read_title(value)
+        elif name == "overlap_share":
+            expected = "a share from 0 to 1"
+            texts[name] = repr(
+                arguments.number(value, name, expected, lambda share: 0 <= share <= 1)
+            )
+        elif name == "compare":
+            texts[name] = json.dumps(_read_pair(value), ensure_ascii=False)
+        elif name == "show_ranks":
+            texts[name] = SHOWN if arguments.truth(value, name) else "no"
+        elif name == "tags":
+            texts[name] = json.dumps(_read_reasons(value), ensure_ascii=False)
+        else:
+            least, most = {
+                "depth": (1, MOST_DEPTH),
+                "overlap": (1, _MOST_OVERLAP),
+                "seed": (0, arguments.LARGEST_SEED),
+            }[name]
+            texts[name] = str(arguments.whole(value, name, least=least, most=most))
+    return texts
+
+
+def refuse_without_bounds(
+    measure: str, scale: Sequence[Grade], run: Mapping[str, Mapping[str, float]]
+) -> None:
+    """Refuse a measure that says nothing while grades are missing: the order and the standing rest on its bounds."""
+    low, high = scale[0].value, scale[-1].value
+    query, docs = next(iter(run.items()))
+    with without_warnings():
+        gf.bounds({query: {next(iter(docs)): high}}, {query: docs}, measure, grades=(low, high))
+
+
+def _read_title(value: object) -> str:
+    title = read_text(value, "title", LONGEST_NAME)
+    if not title.isprintable():
+        raise InputError("title", "one line of text", shown(value))
+    return title
+
+
+def _read_pair(value: object) -> list[str]:
+    expected = "the names of two runs"
+    names = arguments.listed(value, "compare", expected)
+    if names and (len({*map(str, names)}) != 2 or len(names) != 2):
+        raise InputError("compare", expected, shown(value))
+    return [arguments.text(name, "compare", expected) for name in names]
+
+
+def refuse_unknown_pair(transaction: Transaction, settings: Mapping[str, str]) -> None:
+    """Refuse two runs that the study has not, and an order by two where there is one."""
+    refuse_pair_of(
+        [name for (name,) in transaction.all("SELECT name FROM run ORDER BY place")], settings
+    )
+
+
+def refuse_pair_of(runs: Sequence[str], settings: Mapping[str, str]) -> None:
+    """Refuse two names that are not among some runs, and an order by two where there is one."""
+    for name in json.loads(settings["compare"]):
+        arguments.choice(name, "compare", runs, expected="the names of two runs of the study")
+    if settings["order"] == "verdict" and len(runs) < 2:
+        raise InputError("order", "two runs, for the order by their verdict", "one")
+
+
+def _read_reasons(value: object) -> list[str]:
+    """Read the reasons that the page offers, each once."""
+    words = [tag.strip() for tag in read_tags(value)]
+    if not all(words):
+        raise InputError("tags", "words", "an empty one")
+    return [*dict.fromkeys(words)]
+
+
+def settings_in(transaction: Transaction) -> dict[str, str]:
+    """Return all settings of a study as texts, those that it has not said among them."""
+    # A study of an older version has fewer.
+    return {**DEFAULTS, **pairs_in(transaction, "SELECT name, value FROM study")}
+
+
+def keep_setting(transaction: Transaction, name: str, value: str) -> None:
+    """Write a setting, in place of what was there."""
+    transaction.run(
+        "INSERT INTO study (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        name, value,
+    )  # fmt: skip
+
+
+def scale_text(scale: Iterable[Grade]) -> str:
+    """Return a scale as it is kept."""
+    return json.dumps([asdict(grade) for grade in scale], ensure_ascii=False)
+
+
+def scale_in(settings: Mapping[str, str]) -> Scale:
+    """Return the scale among settings."""
+    return tuple(Grade(**grade) for grade in json.loads(settings["scale"]))
+
+
+def on_scale(value: object, scale: Sequence[Grade]) -> float:
+    """Return a grade as a number; refuse one that the scale has not."""
+    grades = [own.value for own in scale]
+    grade = arguments.as_float(value)
+    if grade not in grades:
+        listed = ", ".join(f"{own:g}" for own in grades)
+        raise InputError("grade", f"one of {listed}", shown(value))
+    return grade
+
+
+def of_grades(
+    by_grade: object, scale: Sequence[Grade], name: str, read: Callable[[object], str]
+) -> dict[float, str]:
+    """Read something of grades of the scale."""
+    texts = {} if by_grade is None else arguments.one_of_type(by_grade, name, dict, "{grade: text}")
+    return {on_scale(value, scale): read(text) for value, text in texts.items()}
+
+
+def read_key(value: object) -> str:
+    """Read a key of the keyboard: one character that can be seen."""
+    if not isinstance(value, str) or len(value) != 1 or not value.isprintable() or value.isspace():
+        raise InputError("key", "one character", shown(value))
+    return value
+
+
+def refuse_off_scale(
+    grades: Mapping[tuple[str, str], float], scale: Sequence[Grade], name: str
+) -> None:
+    """Refuse grades outside of a scale, with the place of the first."""
+    values = {each.value for each in scale}
+    low, high = min(values), max(values)
+    for (query, doc), grade in grades.items():
+        if not low <= grade <= high:
+            raise InputError(
+                f"{name}, query {query!r}, document {doc!r}",
+                f"a grade from {low:g} to {high:g}, the ends of the scale",
+                f"{grade:g}",
+                f"They go from {min(grades.values()):g} to {max(grades.values()):g}: set the scale.",
+            )
+
+
+def refuse_other_scale(other: Scale, there: Scale, name: str) -> None:
+    """Refuse a scale that is not that of the study."""
+    if [grade.value for grade in other] != [grade.value for grade in there]:
+        scales = [", ".join(f"{grade.value:g}" for grade in scale) for scale in (there, other)]
+        raise StudyError(
+            name,
+            f"the scale of this study, {scales[0]}",
+            scales[1],
+            "Take another database for another scale.",
+        )
+
+
+def read_text(value: object, name: str, longest: int) -> str:
+    """Read a text of at most so many characters that a database can hold."""
+    text = arguments.text(value, name)
+    if len(text) > longest:
+        raise InputError(name, f"at most {longest:,} characters", f"{len(text):,}")
+    if "\0" in text:
+        raise InputError(name, "a text without the character NUL", shown(text))
+    return text
+
+
+def read_tags(value: object) -> tuple[str, ...]:
+    """Read reasons, each a few words."""
+    tags = arguments.listed(value, "tags", "a list of words")
+    if len(tags) > _MOST_TAGS:
+        raise InputError("tags", f"at most {_MOST_TAGS}", str(len(tags)))
+    return tuple(read_text(tag, "tags", _LONGEST_TAG) for tag in tags)

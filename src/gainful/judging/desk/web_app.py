@@ -1,0 +1,793 @@
+"""The web application of the desk: the pages of assessors and leads, and their JSON.
+
+Safe by default. A person comes by an invitation link, which leaves a cookie that no script can read and no other site can
+use. Requests from other sites are refused, bodies and rates are limited, and a page may load nothing but its own files.
+Every answer has the headers that say so, also the refusal of a request that no page takes. Errors are said in plain words,
+without internals.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import logging
+import math
+import re
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import fields, is_dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import parse_qs
+
+import gainful as gf
+from gainful.errors import InputError, MissingDependencyError
+from gainful.judging.desk import lead_requests, sent_acts
+from gainful.judging.desk.study import Study
+from gainful.judging.desk.study_records import Guideline, Person, Task
+from gainful.message_texts import counted
+from gainful.rows.several_assessors import RULES
+from gainful.rows.temporary_files import temporary_folder
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+PAGES = Path(__file__).parent / "pages"
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+SECRET_LENGTH = 12
+"""The fewest characters of a secret."""
+EXPORTS = ("qrels", "csv", "tsv", "json", "jsonl", "parquet")
+"""The formats that the lead's page exports, by their endings."""
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
+_LAST_PORT = 65535
+_KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+_LARGEST_BODY = 1_000_000
+_SLOWEST_BODY = 10.0  # seconds
+_LARGEST_UPLOAD = (
+    lead_requests.LARGEST_FILE * 4 // 3 + 100_000
+)  # as base64, with what stands beside it
+_SLOWEST_UPLOAD = 120.0  # seconds
+_KEEP_FACTS = 2.0  # seconds: each request tells whether they have changed
+_MOST_AHEAD = 100
+_BETWEEN_ORDERS = 3.0  # seconds: it measures, which others would wait for
+_REST_OF_ORDERS = 30.0  # times as long as it took
+_SHOWN = 10  # documents to settle
+_SETTLED = 100  # those that are
+_RESAMPLES = 500  # a page that is looked at all the time need not wait for more
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "Cache-Control": "no-store",
+}
+RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
+"""Headers as they are sent: they go with every answer."""
+_MOST_AT_ONCE = 500  # requests that are being answered
+_UNKNOWN = (
+    "Your link is not known here, or no longer works. Ask the lead of the study for a new one."
+)
+_NOT_THIS_NAME = "The desk is not called by this name."
+_ELSEWHERE = "This request comes from another site, so it is not taken."
+_TROUBLE = "The desk cannot save or read now. What you did is kept in this browser and sent again."
+_log = logging.getLogger("gainful.desk")
+
+
+def missing(package: str) -> MissingDependencyError:
+    """Return the error of a package that the extra `[judge]` installs."""
+    return MissingDependencyError(
+        "the judging desk",
+        f"the package {package}",
+        "none",
+        "Install it with: pip install 'gainful[judge]'.",
+    )
+
+
+class _RefusedError(Exception):
+    """A request that is not answered as it asks."""
+
+    def __init__(self, status: int, words: str, wait: int | None = None) -> None:
+        super().__init__(words)
+        self.status, self.words, self.wait = status, words, wait
+
+
+class Rates:
+    """How many requests each may make: a store of tokens that fills up again.
+
+    >>> now = [0.0]
+    >>> rates = Rates(per_second=2, at_once=3, clock=lambda: now[0])
+    >>> [rates.allows("ann") for _ in range(4)], rates.allows("bob")
+    ([True, True, True, False], True)
+    >>> now[0] = 0.5
+    >>> [rates.allows("ann") for _ in range(2)]
+    [True, False]
+    """
+
+    _MOST = 10_000  # whom it remembers
+
+    def __init__(
+        self, *, per_second: float, at_once: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._per_second, self._at_once, self._clock = per_second, at_once, clock
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def allows(self, who: str) -> bool:
+        """Return whether another request is allowed, and count it."""
+        now = self._clock()
+        left, then = self._left.pop(who, (self._at_once, now))
+        left = min(self._at_once, left + (now - then) * self._per_second)
+        self._left[who] = (left - 1 if left >= 1 else left, now)
+        if len(self._left) > self._MOST:
+            self._left.pop(next(iter(self._left)))  # who was quiet for longest
+        return left >= 1
+
+
+def app(
+    study: Study, secret: str | None = None, *, hosts: tuple[str, ...] | None = LOOPBACK
+) -> "ASGIApp":
+    """Return the desk of a study, as an application that a server such as uvicorn runs.
+
+    Args:
+        study: the study, a `gf.judging.Study`.
+        secret: a text of at least 12 characters that everybody enters once, besides their link. Without one, serve the
+            desk at a loopback address only.
+        hosts: the names by which the desk may be called, without ports; None for any. A name that another site has
+            pointed at this machine is none of them.
+
+    Raises:
+        InputError: a secret that is too short.
+        MissingDependencyError: without the packages that `gainful[judge]` installs.
+    """
+    try:
+        from starlette.applications import Starlette
+        from starlette.exceptions import HTTPException
+        from starlette.routing import Route
+    except ImportError as problem:
+        raise missing("starlette") from problem
+    if secret is not None and len(secret) < SECRET_LENGTH:
+        raise InputError(
+            "secret", f"at least {SECRET_LENGTH} characters", str(len(secret)), "Take a longer one."
+        )
+    desk = _Desk(study, secret, hosts)
+    routes = Starlette(
+        exception_handlers={HTTPException: desk.not_taken, Exception: desk.failed},
+        routes=[
+            Route("/", desk.guarded(desk.assessor_page, page=True)),
+            Route("/lead", desk.guarded(desk.lead_page, lead=True, page=True)),
+            Route(
+                "/i/{token}",
+                desk.guarded(desk.enter, invited=False, page=True),
+                methods=["GET", "POST"],
+            ),
+            Route("/pages/{name}", desk.guarded(desk.page_file, invited=False, page=True)),
+            Route("/api/me", desk.guarded(desk.me)),
+            Route("/api/next", desk.guarded(desk.next), methods=["POST"]),
+            Route("/api/act", desk.guarded(desk.act), methods=["POST"]),
+            Route("/api/lead/export", desk.guarded(desk.export, lead=True)),
+            Route("/api/lead/record", desk.guarded(desk.record, lead=True)),
+            Route("/api/lead/design", desk.guarded(desk.design, lead=True)),
+            Route("/api/lead/{what}", desk.guarded(desk.lead_get, lead=True), methods=["GET"]),
+            Route("/api/lead/{what}", desk.guarded(desk.lead_post, lead=True), methods=["POST"]),
+            Route("/{path:path}", desk.guarded(desk.nothing, invited=False, page=True)),
+        ],
+    )
+    return _EveryAnswer(routes)
+
+
+Result = TypeVar("Result")
+Endpoint = Callable[["Request", Any], Awaitable["Response"]]
+
+
+class _EveryAnswer:
+    """Gives every answer the same headers, also those that no endpoint makes; and has no more under way than it can."""
+
+    def __init__(self, routes: "ASGIApp") -> None:
+        self._routes, self._under_way = routes, 0
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Answer a request, as servers ask for it."""
+        from starlette.responses import JSONResponse
+
+        async def sent(message: "Message") -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", []), *RAW_HEADERS]}
+            await send(message)
+
+        if self._under_way >= _MOST_AT_ONCE:
+            busy = JSONResponse({"error": _TROUBLE}, 503, {"Retry-After": "2"})
+            await busy(scope, receive, sent)
+            return
+        self._under_way += 1
+        try:
+            await self._routes(scope, receive, sent)
+        finally:
+            self._under_way -= 1
+
+
+class _Desk:
+    """The routes of one study."""
+
+    def __init__(self, study: Study, secret: str | None, hosts: tuple[str, ...] | None) -> None:
+        self._study, self._secret, self._hosts = study, secret, hosts
+        # Until when what pages were told once holds, and its mark.
+        self._facts: tuple[float, str] = (0.0, "")
+        self._rates = Rates(per_second=30, at_once=120)  # of a person
+        self._strangers = Rates(
+            per_second=0.5, at_once=20
+        )  # of an address, where a link or a secret is wrong
+        self._files = {
+            path.name: path.read_bytes() for path in PAGES.iterdir() if path.suffix in _KINDS
+        }
+        self._measured: dict[
+            str, tuple[Any, Any]
+        ] = {}  # what was measured, and of which version of the record
+        self._measuring = asyncio.Lock()
+        self._turns = _Turns(study)
+        self._askers = ThreadPoolExecutor(1, "desk asks")
+        self._ordering: asyncio.Task[None] | None = None
+        self._order_after = 0.0
+
+    def guarded(
+        self, endpoint: Endpoint, *, invited: bool = True, lead: bool = False, page: bool = False
+    ) -> Callable[["Request"], Awaitable["Response"]]:
+        """Return an endpoint behind all checks, whose errors are plain words."""
+
+        async def answer(request: "Request") -> "Response":
+            try:
+                self._check_site(request, page=page)
+                person = await self._person(request) if invited else None
+                if lead and person is not None and person.role != "lead":
+                    raise _RefusedError(403, "This page is the lead’s.")
+                response = await endpoint(request, person)
+            except _RefusedError as problem:
+                response = self._refusal(problem, page=page)
+            except gf.errors.GainfulError as problem:
+                is_lead = lead or isinstance(problem, InputError)
+                words = sent_acts.in_words(problem) if is_lead else _TROUBLE
+                response = self._refusal(_RefusedError(400 if is_lead else 503, words), page=page)
+            except Exception:  # noqa: BLE001 - whatever it is, it is told to nobody but the log
+                path = request.scope["path"].partition("/i/")[0]
+                _log.exception("the desk failed to answer %s", path)
+                response = self._refusal(_RefusedError(500, _TROUBLE), page=page)
+            return response
+
+        return answer
+
+    async def not_taken(self, request: "Request", problem: Any) -> "Response":
+        """Say that a page does not take requests of this kind."""
+        page = not request.scope["path"].startswith("/api/")
+        refusal = _RefusedError(problem.status_code, "The desk does not take such a request here.")
+        response = self._refusal(refusal, page=page)
+        response.headers.update(problem.headers or {})
+        return response
+
+    async def failed(self, request: "Request", _: Exception) -> "Response":
+        """Say nothing of what went wrong outside of all endpoints; the server logs it."""
+        page = not request.scope["path"].startswith("/api/")
+        return self._refusal(_RefusedError(500, _TROUBLE), page=page)
+
+    # Who asks
+
+    def _check_site(self, request: "Request", *, page: bool) -> None:
+        """Refuse what another site has caused."""
+        headers = request.headers
+        host = headers.get("host", "")
+        name, _ = _host_and_port(request)
+        if self._hosts is not None and name not in self._hosts:
+            raise _RefusedError(400, _NOT_THIS_NAME)
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        if page and request.method in ("GET", "HEAD"):
+            return  # a link may stand anywhere; what it opens needs the cookie, which is not sent from elsewhere
+        if site not in (None, "same-origin", "none") or (
+            origin is not None and origin.partition("://")[2] != host
+        ):
+            raise _RefusedError(403, _ELSEWHERE)
+        if request.method == "POST" and not page:
+            if "x-desk" not in headers:  # another site cannot send it without being asked first
+                raise _RefusedError(403, _ELSEWHERE)
+            if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+                raise _RefusedError(415, "The desk takes JSON.")
+
+    def _cookie_name(self, request: "Request") -> str:
+        """Return the cookie of this desk: a browser sends cookies to every port of a machine."""
+        _, port = _host_and_port(request)
+        return f"desk{port or ''}"
+
+    def _proof(self, token: str) -> str:
+        """Return what shows that somebody with this token has entered the secret."""
+        key = hashlib.sha256((self._secret or "").encode()).digest()
+        return hmac.new(key, token.encode(), "sha256").hexdigest()
+
+    async def _who(self, token: str) -> Person | None:
+        if not re.fullmatch(r"[A-Za-z0-9_-]{20,200}", token):
+            return None
+        return await _in_thread(
+            self._askers,
+            self._study._who,  # noqa: SLF001 - of the desk
+            token,
+        )
+
+    async def _person(self, request: "Request") -> Person:
+        cookie = request.cookies.get(self._cookie_name(request), "")
+        token, _, proof = cookie.partition(".")
+        person = None
+        if cookie and hmac.compare_digest(proof.encode(), self._proof(token).encode()):
+            person = await self._who(token)
+        if person is None:
+            if cookie:
+                self._count_stranger(request)
+            raise _RefusedError(401, _UNKNOWN)
+        if not self._rates.allows(person.name):
+            raise _RefusedError(
+                429, "Too many requests at once. The page goes on by itself.", wait=2
+            )
+        return person
+
+    def _count_stranger(self, request: "Request") -> None:
+        address = request.client.host if request.client else "?"
+        if not self._strangers.allows(address):
+            raise _RefusedError(429, "Too many wrong links. Wait a minute.", wait=60)
+
+    # Pages
+
+    async def enter(self, request: "Request", _: Person) -> "Response":
+        """Open an invitation link: leave a cookie, and go on to the page.
+
+        A redirect would not do: a browser that comes from another site, such as a mail, does not send a strict cookie
+        along with it. So a small page goes on by itself.
+        """
+        token = request.path_params["token"]
+        person = await self._who(token)
+        if person is None:
+            self._count_stranger(request)
+            raise _RefusedError(404, _UNKNOWN)
+        if self._secret is not None:
+            if request.method == "GET":
+                return self._html("secret.html")
+            form = (await self._body(request)).decode("utf-8", "replace")
+            if not hmac.compare_digest(_form_value(form, "secret").encode(), self._secret.encode()):
+                self._count_stranger(request)
+                raise _RefusedError(
+                    403, "This is not the secret of the desk. Go back and try again."
+                )
+        response = self._html("enter_lead.html" if person.role == "lead" else "enter.html")
+        response.set_cookie(
+            self._cookie_name(request),
+            f"{token}.{self._proof(token)}",
+            max_age=90 * 24 * 3600,
+            httponly=True,
+            samesite="strict",
+            secure=request.scope["scheme"] == "https",
+        )
+        return response
+
+    async def assessor_page(self, request: "Request", person: Person) -> "Response":  # noqa: ARG002
+        """Show the assessor's page."""
+        return self._html("assessor.html")
+
+    async def lead_page(self, request: "Request", person: Person) -> "Response":  # noqa: ARG002
+        """Show the lead's page."""
+        return self._html("lead.html")
+
+    async def page_file(self, request: "Request", _: Person) -> "Response":
+        """Send a script or a style sheet of the pages."""
+        name = request.path_params["name"]
+        if name not in self._files or name.endswith(".html"):
+            raise _RefusedError(404, "There is no such page.")
+        return self._file(name)
+
+    async def nothing(self, request: "Request", _: Person) -> "Response":  # noqa: ARG002
+        """Say that there is no such page."""
+        raise _RefusedError(404, "There is no such page.")
+
+    def _html(self, name: str, status: int = 200) -> "Response":
+        return self._file(name, status)
+
+    def _file(self, name: str, status: int = 200) -> "Response":
+        from starlette.responses import Response
+
+        kind = _KINDS[Path(name).suffix]
+        return Response(self._files[name], status, media_type=f"{kind}; charset=utf-8")
+
+    def _refusal(self, problem: _RefusedError, *, page: bool) -> "Response":
+        from starlette.responses import JSONResponse, Response
+
+        if page:
+            # The words are our own, so they need no escaping but that of a careful reader.
+            words = problem.words.replace("&", "&amp;").replace("<", "&lt;").encode()
+            body = self._files["refusal.html"].replace(b"{words}", words)
+            response = Response(body, problem.status, media_type="text/html; charset=utf-8")
+        else:
+            response = JSONResponse({"error": problem.words}, problem.status)
+        if problem.wait is not None:
+            response.headers["Retry-After"] = str(problem.wait)
+        return response
+
+    # JSON
+
+    async def _body(self, request: "Request", *, upload: bool = False) -> bytes:
+        """Read a body that is neither large nor slow."""
+        largest = _LARGEST_UPLOAD if upload else _LARGEST_BODY
+        body = bytearray()
+        try:
+            async with asyncio.timeout(_SLOWEST_UPLOAD if upload else _SLOWEST_BODY):
+                async for part in request.stream():
+                    body += part
+                    if len(body) > largest:
+                        raise _RefusedError(413, "This is more than the desk takes at once.")
+        except TimeoutError:
+            raise _RefusedError(408, "The request took too long.") from None
+        return bytes(body)
+
+    async def _json(self, request: "Request", *, upload: bool = False) -> dict[str, Any]:
+        body = await self._body(request, upload=upload)
+        try:
+            read = sent_acts.read_json
+            content = await self._call(read, body) if upload else read(body)
+        except (ValueError, RecursionError):
+            raise _RefusedError(400, "This is not JSON.") from None
+        if not isinstance(content, dict):
+            raise _RefusedError(400, "There should be a JSON object.")
+        return content
+
+    async def _call(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Ask the study, in a thread of its own, as it reads and writes files."""
+        from starlette.concurrency import run_in_threadpool
+
+        return await run_in_threadpool(function, *given, **named)
+
+    async def me(self, request: "Request", person: Person) -> "Response":  # noqa: ARG002
+        """Say who asks, and what the page needs once."""
+        facts = await self._call(facts_of, self._study)
+        self._facts = (time.monotonic() + _KEEP_FACTS, _mark(facts))
+        mine = (await self._call(self._study.progress)).by_assessor[person.name]
+        counts = {"done": mine.done + mine.cannot, "left": mine.left}
+        own = {**facts, "mark": self._facts[1], "name": person.name, "role": person.role, **counts}
+        return _answer(own)
+
+    async def _marked(self, answer: dict[str, Any]) -> "Response":
+        """Answer with the mark of what pages were told once, so that they ask again when it has changed."""
+        if time.monotonic() > self._facts[0]:
+            facts = await self._call(facts_of, self._study)
+            self._facts = (time.monotonic() + _KEEP_FACTS, _mark(facts))
+        return _answer({**answer, "mark": self._facts[1]})
+
+    async def next(self, request: "Request", person: Person) -> "Response":
+        """Lease the next documents to an assessor."""
+        count = (await self._json(request)).get("count", 1)
+        if isinstance(count, bool) or not isinstance(count, int) or not count > 0:
+            raise _RefusedError(400, "count should be a number from 1.")
+        ahead = min(count, _MOST_AHEAD)
+        tasks = await self._turns.take(self._study.assessor(person.name).next, ahead)
+        return await self._marked({"tasks": tasks_told(tasks)})
+
+    async def act(self, request: "Request", person: Person) -> "Response":
+        """Take what an assessor did."""
+        acts = (await self._json(request)).get("acts")
+        if not isinstance(acts, list) or len(acts) > sent_acts.MOST:
+            raise _RefusedError(400, f"acts should be a list of at most {sent_acts.MOST}.")
+        outcome = await self._turns.take(sent_acts.take, self._study, person.name, acts)
+        if outcome["confirmed"] and self._ordering is None and time.monotonic() > self._order_after:
+            self._ordering = asyncio.create_task(self._order())
+        return await self._marked(outcome)
+
+    async def _order(self) -> None:
+        """Put what comes next into its order anew, while nobody waits for it."""
+        begun = time.monotonic()
+        try:
+            await self._call(self._study._reorder)  # noqa: SLF001 - of the desk
+        except gf.errors.GainfulError:
+            _log.exception("the desk failed to order the documents anew")
+        finally:
+            now = time.monotonic()
+            rest = max(_BETWEEN_ORDERS, _REST_OF_ORDERS * (now - begun))
+            self._ordering, self._order_after = None, now + rest
+
+    # What the lead sees and does
+
+    async def lead_get(self, request: "Request", _: Person) -> "Response":
+        """Tell the lead how far the study is."""
+        what = request.path_params["what"]
+        if what == "progress":
+            progress = await self._call(self._study.progress)
+            return _answer({**plain(progress), "version": await self._call(self._version)})
+        if what == "settings":
+            return _answer(await self._call(lead_requests.settings, self._study))
+        names = "shown" if request.query_params.get("names") == "shown" else "hidden"
+        measured: dict[str, Callable[[], Any]] = {
+            "standing": self._study.standing,
+            "agreement": self._agreement,
+            "disputed": lambda: self._disputed(names),
+            "sampling": self._sampling,
+        }
+        if what not in measured:
+            raise _RefusedError(404, "There is no such page.")
+        async with self._measuring:  # one at a time: these measure, and may take a while
+            return _answer(await self._call(self._kept, f"{what} {names}", measured[what]))
+
+    def _version(self) -> str:
+        """Return what changes whenever something else would be measured."""
+        settings = self._study.settings
+        values = (settings[name] for name in ("measure", "order", "compare", "depth"))
+        # Another program may have brought runs and documents.
+        return " ".join(map(str, [self._study._events(), *values, *self._study._brought()]))  # noqa: SLF001
+
+    def _kept(self, what: str, function: Callable[[], Any]) -> Any:
+        """Return what was measured, anew where acts have come since."""
+        now = self._version()
+        if self._measured.get(what, (None,))[0] != now:
+            self._measured[what] = (now, plain(function()))
+        return self._measured[what][1]
+
+    def _sampling(self) -> dict[str, str]:
+        """Say what is to be said of the sampling design: what is missing from it, or why there is none."""
+        if self._study.settings["order"] != "random":
+            return {"told": "There is none: only a study in random order has one."}
+        try:
+            _, missing = self._study._design()  # noqa: SLF001
+        except InputError as problem:
+            return {"told": f"There is none yet. {sent_acts.in_words(problem)}"}
+        return {"told": missing}
+
+    def _agreement(self) -> dict[str, Any]:
+        if not self._study.progress().several:
+            why = "Agreement needs documents that several assessors have graded."
+            return {"told": why, "coefficients": []}
+        agreement = self._study.agreement(resamples=_RESAMPLES)
+        lines = [agreement.summary]
+        if agreement.conclusions is not None and agreement.conclusions.verdicts:
+            changed, of = len(agreement.conclusions.changed), len(agreement.conclusions.verdicts)
+            lines.append(
+                f"{changed} of {counted(of, 'verdict')} would be another under the grades of one assessor alone"
+            )
+        return {"told": "; ".join(lines), "coefficients": agreement.coefficients}
+
+    def _disputed(self, names: str) -> dict[str, Any]:
+        disputed = self._study.disputed(names=names)
+        shown = [
+            {**plain(item), **plain(self._study._document(item.item))}  # noqa: SLF001 - of the desk
+            for item in disputed[:_SHOWN]
+        ]
+        settled = self._study._settled()  # noqa: SLF001 - the page alone lists them
+        return {
+            "count": len(disputed),
+            "shown": shown,
+            "settled_count": len(settled),
+            "settled": settled[:_SETTLED],
+        }
+
+    async def lead_post(self, request: "Request", person: Person) -> "Response":
+        """Do what the lead asks for."""
+        actions: dict[str, Callable[[Any, str, dict[str, Any]], Any]] = {
+            "invite": self._invite,
+            "revoke": self._revoke,
+            "adjudicate": sent_acts.adjudicate,
+            "unsettle": sent_acts.unsettle,
+            "guideline": self._guideline,
+            "settings": lead_requests.change_settings,
+            "grades": lead_requests.change_grades,
+            "practice": lead_requests.practise,
+            "import": lead_requests.bring_in,
+            "reset": lead_requests.take_back,
+        }
+        what = request.path_params["what"]
+        if what not in actions:
+            raise _RefusedError(404, "There is no such page.")
+        content = await self._json(request, upload=what in ("practice", "import"))
+        answer = await self._call(actions[what], self._study, person.name, content)
+        self._facts = (0.0, "")
+        return _answer(answer)
+
+    def _invite(self, study: Study, lead: str, content: dict[str, Any]) -> dict[str, str]:
+        role = content.get("role", "assessor")
+        if role not in ("assessor", "lead"):
+            raise _RefusedError(400, "The role should be assessor or lead.")
+        name = _text(content, "name", 100)
+        if name == lead:  # a new link ends the one by which they are here
+            raise _RefusedError(400, "This would shut you out yourself. Take another name.")
+        return {"name": name, "path": f"/i/{study.invite(name, role)}"}
+
+    def _revoke(self, study: Study, lead: str, content: dict[str, Any]) -> dict[str, str]:
+        name = _text(content, "name", 100)
+        if name == lead:
+            raise _RefusedError(400, "This would shut you out yourself.")
+        study.revoke(name)
+        return {"name": name}
+
+    def _guideline(self, study: Study, _: str, content: dict[str, Any]) -> Guideline:
+        text, now = _text(content, "text", 100_000, empty=True), study.guideline
+        if content.get("version") not in (None, now.version) and text != now.text:
+            problem = f"The guideline has changed meanwhile: it is version {now.version} now."
+            raise _RefusedError(409, problem)
+        study.set(guideline=text)
+        return study.guideline
+
+    async def export(self, request: "Request", _: Person) -> "Response":
+        """Send the grades as a file."""
+        by = request.query_params.get("by", "merged")
+        ending = request.query_params.get("format", "qrels")
+        rule = request.query_params.get("rule", "mean")
+        if by not in ("merged", "assessor") or ending not in EXPORTS:
+            raise _RefusedError(
+                400, f"by should be merged or assessor, format one of {', '.join(EXPORTS)}."
+            )
+
+        if rule not in RULES:
+            raise _RefusedError(400, f"rule should be one of {', '.join(RULES)}.")
+
+        def write(path: Path) -> None:
+            self._study.export(path, by=by, rule=rule)
+
+        return await self._download(write, f"{by}-judgments.{ending}")
+
+    async def design(self, request: "Request", _: Person) -> "Response":  # noqa: ARG002
+        """Send the sampling design of a study in random order."""
+        return await self._download(lambda path: self._study.design().write(path), "design.json")
+
+    async def _download(self, write: Callable[[Path], None], name: str) -> "Response":
+        """Send what is written to a file of this name."""
+        from starlette.responses import Response
+
+        def written() -> bytes:
+            folder = temporary_folder(None)
+            try:
+                write(folder.path / name)
+                return (folder.path / name).read_bytes()
+            finally:
+                folder.remove()
+
+        return Response(
+            await self._call(written),
+            media_type="application/octet-stream",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+    async def record(self, request: "Request", _: Person) -> "Response":  # noqa: ARG002
+        """Send the record: a line of JSON for each event."""
+        from starlette.responses import Response
+
+        def written() -> str:
+            return "".join(
+                f"{json.dumps(plain(event), ensure_ascii=False)}\n"
+                for event in self._study.record()
+            )
+
+        return Response(
+            await self._call(written),
+            media_type="application/octet-stream",
+            headers={"Content-Disposition": 'attachment; filename="record.jsonl"'},
+        )
+
+
+def _host_and_port(request: "Request") -> tuple[str, int | None]:
+    """Return by which name and at which port the desk is called; refuse what is neither."""
+    parts = _HOST.fullmatch(request.headers.get("host", ""))
+    port = None if parts is None or parts[3] is None else int(parts[3])
+    if parts is None or (port is not None and port > _LAST_PORT):
+        raise _RefusedError(400, _NOT_THIS_NAME)
+    return (parts[1] or parts[2]).lower(), port
+
+
+def facts_of(study: Study) -> dict[str, Any]:
+    """Return what a page needs once of a study."""
+    settings = study.settings
+    return {
+        "study": study._id(),  # noqa: SLF001
+        "title": settings["title"] or "Judging desk",
+        "scale": study.scale,
+        "guideline": study.guideline,
+        "tags": settings["tags"],
+    }
+
+
+def tasks_told(tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """Return tasks as what JSON can say; of runs and ranks not a word, unless the lead shows them."""
+    records = [plain(task) for task in tasks]
+    for task in records:
+        if task["ranks"] is None:
+            del task["ranks"]
+    return records
+
+
+def _mark(facts: dict[str, Any]) -> str:
+    """Return a short text that changes with what pages were told."""
+    return hashlib.sha256(json.dumps(plain(facts)).encode()).hexdigest()[:16]
+
+
+def _form_value(body: str, name: str) -> str:
+    return parse_qs(body, max_num_fields=10).get(name, [""])[0]
+
+
+def _text(content: dict[str, Any], name: str, most: int, *, empty: bool = False) -> str:
+    value = content.get(name)
+    if not isinstance(value, str) or len(value) > most or not (value.strip() or empty):
+        raise _RefusedError(400, f"{name} should be a text of at most {most:,} characters.")
+    return value.strip()
+
+
+def plain(value: Any) -> Any:
+    """Return records as what JSON can say; a number that is none is null.
+
+    >>> plain({"q": (1.0, float("nan"))})
+    {'q': [1.0, None]}
+    """
+    if isinstance(value, str | int | None):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: plain(getattr(value, name)) for name in _names_of(type(value))}
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+@cache
+def _names_of(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+class _Turns:
+    """Has acts take turns in one thread, in the order in which they came; those that wait are recorded together.
+
+    One act is written at a time: were there more threads, some would pass others by. And a disk takes as long for
+    twenty acts as for one.
+    """
+
+    _MOST = 20  # together
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._thread = ThreadPoolExecutor(1, "desk acts")
+        self._waiting: deque[tuple[asyncio.Future[Any], Callable[[], Any]]] = deque()
+        self._going: asyncio.Task[None] | None = None
+
+    async def take(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Call a function when it is its turn, and return what it returned once that is on disk."""
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((future, partial(function, *given)))
+        if self._going is None:
+            self._going = asyncio.create_task(self._go())
+        return await future
+
+    async def _go(self) -> None:
+        try:
+            while self._waiting:
+                several = [
+                    self._waiting.popleft() for _ in range(min(len(self._waiting), self._MOST))
+                ]
+                calls = [call for _, call in several]
+                try:
+                    results = await _in_thread(self._thread, self._study._together, calls)  # noqa: SLF001
+                except Exception as problem:  # noqa: BLE001 - it is for who asked
+                    results = [problem] * len(calls)
+                for (future, _), result in zip(several, results, strict=True):
+                    if future.done():  # who asked has gone
+                        continue
+                    if isinstance(result, Exception):
+                        future.set_exception(result)
+                    else:
+                        future.set_result(result)
+        finally:
+            self._going = None
+
+
+async def _in_thread(threads: Executor, function: Callable[..., Result], *values: object) -> Result:
+    """Call a function in one of some threads, after what they were asked for before."""
+    return await asyncio.get_running_loop().run_in_executor(threads, function, *values)
+
+
+def _answer(value: Any) -> "Response":
+    from starlette.responses import JSONResponse
+
+    return JSONResponse(plain(value))

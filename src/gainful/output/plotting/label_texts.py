@@ -1,0 +1,104 @@
+r"""Names on charts: titles that fit their axis, and labels that are shortened in the middle.
+
+Names are data, and Vega reads some texts of a specification as code: what a tooltip calls a field, and
+what a field is titled. So names stand in titles of axes, which are text alone; fields are called the
+same on every chart; and labels come from the rows.
+"""
+
+import re
+import textwrap
+import unicodedata
+from typing import Any
+
+PIXELS = 7
+"""Pixels of an average letter, with some to spare."""
+LETTERS = 60
+"""Labels shorten longer names; the tooltip has the whole name."""
+LABEL_LIMIT = PIXELS * LETTERS
+SEPARATOR = r"'\u2028'"
+"""Stands between the lines of a label, as an expression; `drawable` leaves it in no name."""
+
+# What XML has no place for, and so no picture; and what separates lines.
+_UNDRAWABLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]"
+)
+_EDGE = 45  # of an entry in a legend: its symbol, and the room to the next
+_BESIDE = 60  # what an axis takes of the width, left of the legend
+_STEPS = (8, 12, 18, 26, 40)  # letters of the longest name, roughly
+
+
+def drawable(text: str) -> str:
+    r"""Return a text with U+FFFD in place of what cannot be drawn.
+
+    >>> drawable("a\x1bb"), drawable("naïve 🦆")
+    ('a�b', 'naïve 🦆')
+    """
+    return _UNDRAWABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def in_lines(text: str, room: int | str) -> str | list[str]:
+    """Return a title, broken into lines where it is longer than its axis.
+
+    Args:
+        text: on one line; names in it are not longer than `shortened` makes them.
+        room: the length of the axis in pixels; one that a page decides has room for a usual page.
+
+    >>> in_lines("nDCG@10 of new", 300)
+    'nDCG@10 of new'
+    >>> in_lines("nDCG@10 of a-run-with-a-long-name", 180)
+    ['nDCG@10 of', 'a-run-with-a-long-name']
+    """
+    most = (room if isinstance(room, int) else PIXELS * LETTERS) // PIXELS
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    most = max(1, most * len(text) // (len(text) + wide)) if text else most
+    glued = re.sub(" (?=[↑→])", "\N{NO-BREAK SPACE}", drawable(text))  # an arrow has its word
+    wrapped = textwrap.wrap(glued, max(most, 1), break_on_hyphens=False)
+    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in wrapped]
+    return lines if len(lines) > 1 else " ".join(lines)
+
+
+def shortened(name: str, letters: int = LETTERS) -> str:
+    """Return a name on one line, without its middle where it is long: names differ at their ends.
+
+    >>> shortened("bm25-rm3-monot5-base-v11", 16)
+    'bm25-rm…base-v11'
+    """
+    line = " ".join(drawable(name).split())
+    if len(line) <= letters:
+        return line
+    kept = max(letters, 3) - 1
+    return f"{line[: kept // 2]}…{line[-(kept - kept // 2) :]}"
+
+
+def label(letters: int | str = LETTERS) -> str:
+    """Return the expression of a label with one name, by how many letters it may have."""
+    return f"truncate(datum.label, {letters}, 'center')"
+
+
+def label_in_lines(letters: int | str = LETTERS) -> str:
+    """Return the expression of a label of up to three lines, each shortened."""
+    lines = f"split(datum.label, {SEPARATOR})"
+    one, two, three = (f"truncate({lines}[{at}], {letters}, 'center')" for at in range(3))
+    return (
+        f"length({lines}) > 2 ? [{one}, {two}, {three}] : "
+        f"length({lines}) > 1 ? [{one}, {two}] : {one}"
+    )
+
+
+def fitting(*, columns: bool = False) -> list[dict[str, Any]]:
+    """Return the parameters of a chart that is as wide as its place: `letters`, and `columns`.
+
+    A label takes a third of the place at most, and a legend as many columns as the longest name of
+    a run leaves.
+    """
+    width = f"(containerSize()[0] || {3 * LABEL_LIMIT})"
+    letters = {"name": "letters", "expr": f"clamp(floor({width} / {3 * PIXELS}), 11, {LETTERS})"}
+    if not columns:
+        return [letters]
+    # Vega cannot compute the length of the longest text, only test whether one has a certain length.
+    longest = str(LETTERS)
+    for step in reversed(_STEPS):
+        names = r"join(pluck(data('rows'), 'run'), '\n')"
+        longest = f"!test(regexp('.{{{step + 1}}}'), {names}) ? {step} : {longest}"
+    entry = f"({PIXELS} * min(letters, {longest}) + {_EDGE})"
+    return [letters, {"name": "columns", "expr": f"max(1, floor(({width} - {_BESIDE}) / {entry}))"}]

@@ -1,0 +1,644 @@
+"""What each chart is, as a Vega-Lite specification: plain dicts, which need no library.
+
+Rows are the dataset `rows`, and may be given later (None here). Every expression can be interpreted,
+so that a page needs no `eval`, and none has a name of a run, a measure or a query in it: names stand in
+the titles of axes, in texts and in rows, which are never read as code. So the `title` of a field is
+always one of ours, and has no word that a page puts a name in place of.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from gainful.output.plotting.label_texts import (
+    LABEL_LIMIT,
+    LETTERS,
+    PIXELS,
+    SEPARATOR,
+    drawable,
+    fitting,
+    in_lines,
+    label,
+    label_in_lines,
+    shortened,
+)
+
+Row = Mapping[str, object]
+Rows = Sequence[Row]
+Width = int | Literal["container"]
+Spec = dict[str, Any]
+
+OUTCOMES = ("better", "worse", "same")
+VERDICTS = ("better", "worse", "no decision", "equivalent")
+SCORE, CHANGE = ".4f", "+.4f"
+LINE_HEIGHT = 15
+UNIT = (0, 1)  # what an axis of scores shows where there are none
+
+_SHAPES = ("triangle-up", "triangle-down", "circle", "diamond")
+_OUTCOME_LEGEND: Spec = {"orient": "top", "offset": 10, "symbolOpacity": 1}
+
+
+def top(rows: Rows | None, description: str, view: Spec) -> Spec:
+    """Return a specification with its rows, and a description in words."""
+    values = [
+        {key: drawable(cell) if isinstance(cell, str) else cell for key, cell in row.items()}
+        for row in rows or ()
+    ]
+    data = {"name": "rows", "values": values}
+    return {"description": drawable(description), "data": data, **view}
+
+
+def scale(rows: Rows | None, nothing: Sequence[int] = UNIT, **settings: object) -> Spec:
+    """Return a scale over the rows; over `nothing` where there are none."""
+    if rows is None or rows:
+        return {"scale": settings} if settings else {}
+    return {"scale": {**settings, "domain": list(nothing)}}
+
+
+def fitted(width: Width, *, columns: bool = False) -> Spec:
+    """Return the parameters of a chart that is as wide as its place; none for others."""
+    return {"params": fitting(columns=columns)} if width == "container" else {}
+
+
+def labels(width: Width) -> Spec:
+    """Return the axis with a row for each `label`."""
+    letters = {"letters": "letters"} if width == "container" else {}
+    axis = {
+        "labelExpr": label_in_lines(**letters),
+        "ticks": False,
+        "domain": False,
+        "grid": False,
+        "labelLimit": LABEL_LIMIT,
+    }
+    return {"field": "label", "type": "nominal", "sort": None, "title": None, "axis": axis}
+
+
+def on_top(title: str, width: Width) -> Spec:
+    """Return an upright axis whose title lies above it, where there is room for names."""
+    broken = in_lines(title, width)
+    lines = 1 if isinstance(broken, str) else len(broken)
+    place = {"titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": 0}
+    above = {"titleY": -12 - LINE_HEIGHT * (lines - 1), "titleLimit": {"expr": "width"}}
+    return {"title": broken, **place, **above}
+
+
+def without_axis(encoding: Spec, channel: str) -> Spec:
+    """Return an encoding without an axis of its own: titles of several lines would stand twice."""
+    kept = {key: value for key, value in encoding[channel].items() if key not in ("axis", "title")}
+    return {**encoding, channel: kept}
+
+
+def query_tooltip(rows: Rows | None) -> list[Spec]:
+    """Return the lines of a tooltip that name a query, above its scores."""
+    with_texts = rows is None or any(row.get("text") for row in rows)
+    return [{"field": "query"}, *([{"field": "text"}] if with_texts else [])]
+
+
+def outcome(field: str, domain: Sequence[str], *, legend: bool = True) -> Spec:
+    """Return the colour of an outcome, by the theme's `range.ordinal`."""
+    return {
+        "field": field,
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": list(domain), "range": "ordinal"},
+        "legend": _OUTCOME_LEGEND if legend else None,
+    }
+
+
+def shape(field: str, domain: Sequence[str]) -> Spec:
+    """Return the shape of an outcome."""
+    return {
+        "field": field,
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": list(domain), "range": list(_SHAPES[: len(domain)])},
+        "legend": _OUTCOME_LEGEND,
+    }
+
+
+def run_scale(width: Width, *, legend: bool) -> Spec:
+    """Return the colour or the shape of a run, in the order of the rows."""
+    shown: Spec = {"orient": "right", "labelExpr": label()}
+    if width == "container":
+        shown = {"orient": "bottom", "columns": {"expr": "columns"}, "labelExpr": label("letters")}
+    shown |= {"labelLimit": LABEL_LIMIT, "symbolLimit": 0}
+    return {
+        "field": "run",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "legend": shown if legend else None,
+    }
+
+
+def zero(axis: str) -> Spec:
+    """Return the line where there is no difference."""
+    return {
+        "mark": {"type": "rule", "style": "reference", "tooltip": None},
+        "encoding": {axis: {"datum": 0, "type": "quantitative"}},
+    }
+
+
+_RUN_HEIGHT = 46  # of a run's row in a distribution
+_TALLEST = 38  # bar in it
+
+
+def intervals(rows: Rows | None, *, base: str | None, level: float, width: Width) -> Spec:
+    """Return a point and a span for each comparison; measures stand apart where there are more."""
+    measures = list(dict.fromkeys(str(row["measure"]) for row in rows or ()))
+    apart = width != "container" and len(measures) > 1
+    alone = len(measures) == 1
+    words, lines = _pair(rows, base)
+    if not apart and not alone:  # also where the rows come later
+        words, lines = f"{words} + {SEPARATOR} + datum.measure", lines + 1
+    title = "run − base (run better →)" if base is None else (
+        f"difference from {shortened(base)} (better →)"
+    )  # fmt: skip
+    title = f"{measures[0]}: {title}" if alone else title
+    axis: Spec = {"tickCount": 7, "title": in_lines(title, width) if rows is not None else title}
+    if width == "container":  # beside labels the axis is short, and its title may be longer than it
+        axis["titleLimit"] = {"expr": "width + 60"}
+    across = {"type": "quantitative", **scale(rows)}
+    tooltip = [
+        {"field": "measure"},
+        {"field": "base"},
+        {"field": "run"},
+        {"field": "difference", "format": CHANGE},
+        {"field": "lowest", "title": f"{100 * level:g}% low"},
+        {"field": "highest", "title": f"{100 * level:g}% high"},
+        {"field": "verdict"},
+    ]
+    shared: Spec = {
+        "y": labels(width),
+        "color": outcome("verdict", VERDICTS),
+        "tooltip": tooltip,
+    }
+    bounded = "isValid(datum.low) && isValid(datum.high)"  # of one query there is no interval
+    spans: Spec = {
+        "mark": {"type": "rule", "strokeWidth": 2.5, "strokeCap": "round"},
+        "encoding": {
+            **shared,
+            "x": {"field": "from", **across},
+            "x2": {"field": "to"},
+            "opacity": {"condition": {"test": bounded, "value": 1}, "value": 0},
+        },
+    }
+    points: Spec = {
+        "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1},
+        "encoding": {
+            **shared,
+            "x": {"field": "difference", "axis": axis, **across},
+            "shape": shape("verdict", VERDICTS),
+        },
+    }
+    drawn: Spec = {
+        "width": width,
+        "height": {"step": 15 + LINE_HEIGHT * lines if lines > 1 else 30},
+        "layer": [zero("x"), spans, points],
+    }
+    if apart:
+        drawn = {
+            "facet": {
+                "row": {"field": "measure", "type": "nominal", "title": None,
+                        "sort": {"field": "number", "op": "min"},
+                        "header": {"labelAngle": 0, "labelAlign": "left", "labelOrient": "top",
+                                   "labelAnchor": "start"}}
+            },
+            "spec": drawn,
+            "resolve": {"scale": {"x": "independent", "y": "independent"}},
+        }  # fmt: skip
+    # A missing span is drawn as a point, so that every scale has a number.
+    made = {
+        "label": words,
+        "from": f"{bounded} ? datum.low : datum.difference",
+        "to": f"{bounded} ? datum.high : datum.difference",
+        "lowest": f"{bounded} ? format(datum.low, '{CHANGE}') : 'none'",
+        "highest": f"{bounded} ? format(datum.high, '{CHANGE}') : 'none'",
+    }
+    steps: list[Spec] = [{"calculate": expression, "as": name} for name, expression in made.items()]
+    if apart:
+        steps.append({"window": [{"op": "row_number", "as": "number"}]})
+    return top(
+        rows,
+        f"Differences between runs with {100 * level:g}% intervals",
+        {**fitted(width), "transform": steps, **drawn},
+    )
+
+
+def _pair(rows: Rows | None, base: str | None) -> tuple[str, int]:
+    """Return what a comparison is called, as an expression, and over how many lines."""
+    if base is not None:
+        return "datum.run", 1
+    longest = max((len(f"{row['run']} − {row['base']}") for row in rows or ()), default=0)
+    if PIXELS * longest > LABEL_LIMIT:
+        return f"datum.run + {SEPARATOR} + '− ' + datum.base", 2
+    return "datum.run + ' − ' + datum.base", 1
+
+
+def curve(rows: Rows | None, *, measure: str, width: Width, height: int) -> Spec:
+    """Return a line for each run over the cutoffs."""
+    run = run_scale(width, legend=rows is None or bool(rows))
+    title = f"mean {measure}@k"
+    placed: Spec = {
+        "x": {
+            "field": "k",
+            "type": "quantitative",
+            "title": "cutoff k",
+            "axis": {"tickMinStep": 1, "format": "d", "grid": False},
+            **scale(rows, (1, 20), zero=False, nice=False),
+        },
+        "y": {
+            "field": "value",
+            "type": "quantitative",
+            "title": "mean",
+            "axis": {"title": title if rows is None else in_lines(title, height)},
+            **scale(rows, zero=False),
+        },
+    }
+    tooltip = [
+        {"field": "run"},
+        {"field": "k", "title": "cutoff", "format": "d"},
+        {"field": "value", "title": "mean", "format": SCORE},
+    ]
+    drawn = _lines_of_runs(placed, run, tooltip, width, height)
+    return top(rows, f"{measure} at each cutoff", drawn)
+
+
+def _lines_of_runs(
+    placed: Spec, run: Spec, tooltip: list[Spec], width: Width, height: int, **line: object
+) -> Spec:
+    """Return a line and points for each run, where `placed` has them."""
+    # The lines have a scale of their own: a colour that layers share has a legend beside the shapes'.
+    lines: Spec = {
+        "mark": {"type": "line", **line},
+        "encoding": {**without_axis(placed, "y"), "stroke": {**run, "legend": None}},
+    }
+    points: Spec = {
+        "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
+        "encoding": {**placed, "color": run, "shape": run, "tooltip": tooltip},
+    }
+    fit = fitted(width, columns=True)
+    return {**fit, "width": width, "height": height, "layer": [lines, points]}
+
+
+def distribution(rows: Rows | None, *, measure: str, width: Width) -> Spec:
+    """Return a histogram for each run, one under the other, and a line at its mean."""
+    runs = labels(width)
+    title = f"{measure} of a query"
+    axis = {
+        "grid": False,
+        "tickCount": 10,
+        "title": title if rows is None else in_lines(title, width),
+    }
+    score: Spec = {"type": "quantitative", **scale(rows)}
+    bins = {"maxbins": 20} if rows is None or rows else {"maxbins": 20, "extent": list(UNIT)}
+    bars: Spec = {
+        "transform": [
+            {"bin": bins, "field": "score", "as": ["from", "to"]},
+            {
+                "aggregate": [{"op": "count", "as": "queries"}],
+                "groupby": ["run", "label", "all", "from", "to"],
+            },
+            {"calculate": "datum.queries / datum.all", "as": "share"},
+        ],
+        "mark": {
+            "type": "bar",
+            "orient": "horizontal",
+            # Bars stand on one line: half of what they lack in height is put above them.
+            "yOffset": {"expr": f"({_TALLEST} - scale('size', datum.share)) / 2"},
+        },
+        "encoding": {
+            "y": runs,
+            "x": {"field": "from", "axis": axis, **score},
+            "x2": {"field": "to"},
+            "size": {
+                "field": "share",
+                "type": "quantitative",
+                "legend": None,
+                **scale(rows, zero=True, nice=False, range=[0, _TALLEST]),
+            },
+            "color": {"field": "run", "type": "nominal", "sort": None, "legend": None},
+            "tooltip": [
+                {"field": "run"},
+                {"field": "from", "type": "quantitative", "format": ".3~f"},
+                {"field": "to", "type": "quantitative", "format": ".3~f"},
+                {"field": "queries", "type": "quantitative", "format": "d"},
+                {"field": "share", "type": "quantitative", "format": ".1%"},
+            ],
+        },
+    }
+    marked: Spec = {
+        "y": runs,
+        "x": {"field": "mean", **score},
+        "tooltip": [
+            {"field": "run"},
+            {"field": "mean", "type": "quantitative", "format": SCORE},
+        ],
+    }
+    tick = {"type": "tick", "size": _TALLEST, "opacity": 1}
+    means: Spec = {
+        "transform": [
+            {
+                "aggregate": [{"op": "max", "field": "mean", "as": "mean"}],
+                "groupby": ["run", "label"],
+            }
+        ],
+        "layer": [
+            {"mark": {**tick, "style": "halo", "thickness": 5}, "encoding": marked},
+            {"mark": {**tick, "style": "mean", "thickness": 2}, "encoding": marked},
+        ],
+    }
+    aggregates: list[Spec] = [
+        {
+            "joinaggregate": [
+                {"op": "mean", "field": "score", "as": "mean"},
+                {"op": "count", "as": "all"},
+            ],
+            "groupby": ["run"],
+        },
+        {
+            "calculate": f"datum.run + {SEPARATOR} + 'mean ' + format(datum.mean, '{SCORE}')",
+            "as": "label",
+        },
+    ]
+    view: Spec = {"width": width, "height": {"step": _RUN_HEIGHT}, "layer": [bars, means]}
+    return top(
+        rows,
+        f"Distribution of {measure} over the queries of each run, and its mean",
+        {**fitted(width), "transform": aggregates, **view},
+    )
+
+
+OPACITY = 0.8  # of points that may lie on each other; the contrast of marks is with it
+_QUERY_LETTERS = 22
+
+
+def differences(
+    rows: Rows | None,
+    *,
+    measure: str,
+    base: str,
+    run: str,
+    named: bool,
+    width: Width,
+    height: int,
+) -> Spec:
+    """Return bars of the differences of queries, in their order; `named` writes the queries."""
+    place: Spec = {"field": "place", "type": "ordinal", "title": "queries, by their difference"}
+    place["axis"] = {"labels": False, "ticks": False, "domain": False, "titlePadding": 4}
+    if named:
+        place |= {"field": "query", "sort": {"field": "place", "op": "min"}}
+        place["axis"] = {
+            "labelAngle": -60,
+            "ticks": False,
+            "domain": False,
+            "labelLimit": PIXELS * _QUERY_LETTERS,
+            "labelExpr": label(_QUERY_LETTERS),
+        }
+    # Gaps between bars that are thinner than a pixel would show as stripes.
+    gap = {"expr": "length(data('rows')) > 120 ? 0 : 0.12"}
+    place["scale"] = {"paddingInner": gap, "paddingOuter": 0}
+    tooltip = [
+        *query_tooltip(rows),
+        {"field": "base", "type": "quantitative", "format": SCORE},
+        {"field": "run", "type": "quantitative", "format": SCORE},
+        {"field": "difference", "format": CHANGE},
+    ]
+    bars: Spec = {
+        "transform": [
+            {
+                "calculate": "datum.difference > 0 ? 'better' : datum.difference < 0 ? 'worse' : 'same'",
+                "as": "outcome",
+            }
+        ],
+        "mark": {"type": "bar"},
+        "encoding": {
+            "x": place,
+            "y": {
+                "field": "difference",
+                "type": "quantitative",
+                "axis": on_top(
+                    f"{measure}: {shortened(run)} − {shortened(base)} (better ↑)", width
+                ),
+                **scale(rows),
+            },
+            "color": outcome("outcome", OUTCOMES, legend=False),
+        },
+    }
+    hover, hits = _tooltips_of_bars(place, tooltip)
+    return top(
+        rows,
+        f"Difference of each query, {run} − {base}, {measure}",
+        {"params": [hover], "width": width, "height": height, "layer": [bars, zero("y"), hits]},
+    )
+
+
+def _tooltips_of_bars(place: Spec, tooltip: list[Spec]) -> tuple[Spec, Spec]:
+    """Return what tells of a bar wherever the pointer is above or below it: a parameter, and a layer."""
+    hover = {
+        "name": "hovered",
+        "select": {"type": "point", "on": "pointerover", "clear": "mouseout"},
+        "views": ["hits"],
+    }
+    shown = {"condition": {"param": "hovered", "empty": False, "value": 0.12}, "value": 0}
+    hits: Spec = {
+        "name": "hits",
+        "mark": {"type": "bar", "style": "hover", "cursor": "pointer"},
+        "encoding": {
+            "x": place,
+            "y": {"value": 0},
+            "y2": {"value": "height"},
+            "opacity": shown,
+            "tooltip": tooltip,
+        },
+    }
+    return hover, hits
+
+
+def scatter(
+    rows: Rows | None, *, measure: str, base: str, run: str, width: Width, height: int
+) -> Spec:
+    """Return a point for each query: the score of the base across, that of the run upwards."""
+    both = {"type": "quantitative", **scale(rows)}
+    titles = [f"{measure} of {shortened(base)}", f"{measure} of {shortened(run)}"]
+    if rows is not None:
+        rooms = zip(titles, (width, height), strict=True)
+        titles = [in_lines(title, room) for title, room in rooms]  # type: ignore[misc]
+    across, upwards = ({**both, "axis": {"tickCount": 10, "title": title}} for title in titles)
+    diagonal: Spec = {
+        "data": {"values": [{}]},
+        "mark": {"type": "rule", "style": "reference", "strokeDash": [4, 4], "tooltip": None},
+        "encoding": {
+            "x": {"value": 0},
+            "y": {"value": "height"},
+            "x2": {"value": "width"},
+            "y2": {"value": 0},
+        },
+    }
+    # The same fields swapped, invisible: so both axes cover the scores of both runs.
+    mirrored: Spec = {
+        "mark": {"type": "point", "size": 0, "opacity": 0, "tooltip": None, "aria": False},
+        "encoding": {"x": {"field": "run", **both}, "y": {"field": "base", **both}},
+    }
+    points: Spec = {
+        "mark": {
+            "type": "point",
+            "filled": True,
+            # Queries at the same place look like one point: the more there are, the larger it is.
+            "size": {"expr": "60 * sqrt(datum.here)"},
+            "opacity": OPACITY,
+            "cursor": "pointer",
+        },
+        "encoding": {
+            "x": {"field": "base", **across},
+            "y": {"field": "run", **upwards},
+            "color": outcome("outcome", OUTCOMES),
+            "shape": shape("outcome", OUTCOMES),
+            "order": {"field": "here", "type": "quantitative", "sort": "descending"},
+            "tooltip": [
+                *query_tooltip(rows),
+                {"field": "base", "title": "across", "type": "quantitative", "format": SCORE},
+                {"field": "run", "title": "upwards", "type": "quantitative", "format": SCORE},
+                {"field": "here", "title": "queries here", "type": "quantitative", "format": "d"},
+            ],
+        },
+    }
+    counted: list[Spec] = [
+        # Scores that differ only by rounding are at the same place, too.
+        {"calculate": "format(datum.base, '.6g') + ' ' + format(datum.run, '.6g')", "as": "spot"},
+        {"joinaggregate": [{"op": "count", "as": "here"}], "groupby": ["spot"]},
+    ]
+    layers = [mirrored, diagonal, *_corners(base, run, width), points]
+    return top(
+        rows,
+        f"{measure} of each query, {run} against {base}",
+        {"transform": counted, "width": width, "height": height, "layer": layers},
+    )
+
+
+def _corners(base: str, run: str, width: Width) -> list[Spec]:
+    """Return texts that say on which side of the diagonal each run is better."""
+    above: Spec = {"x": {"value": 8}, "y": {"value": 10}}
+    below: Spec = {"x": {"value": "width"}, "y": {"value": "height"}}
+    room = (width if isinstance(width, int) else LABEL_LIMIT) // PIXELS - len(" better")
+    note = {"type": "text", "style": "note", "limit": {"expr": "width - 16"}}
+    names = [f"{shortened(name, min(room, LETTERS))} better" for name in (run, base)]
+    return [
+        {
+            "data": {"values": [{}]},
+            "mark": {**note, "text": names[0], "align": "left"},
+            "encoding": above,
+        },
+        {
+            "data": {"values": [{}]},
+            "mark": {**note, "text": names[1], "align": "right", "dx": -8, "dy": -10},
+            "encoding": below,
+        },
+    ]
+
+
+def confusion(rows: Rows | None, *, width: Width, height: int) -> Spec:
+    """Return a field for each pair of grades, the darker the more often they meet, with its share."""
+    across: Spec = {
+        "field": "other",
+        "type": "nominal",
+        "sort": None,
+        "title": "grade",
+        "axis": {"orient": "top", "labelAngle": 0, "ticks": False, "domain": False},
+    }
+    upwards: Spec = {
+        "field": "grade",
+        "type": "nominal",
+        "sort": None,
+        "title": "grade of another",
+        "axis": {"ticks": False, "domain": False},
+    }
+    tooltip = [
+        {"field": "grade"},
+        {"field": "other", "title": "met by"},
+        {"field": "share", "type": "quantitative", "format": ".2%"},
+    ]
+    fields: Spec = {
+        "mark": {"type": "rect"},
+        "encoding": {
+            "x": across,
+            "y": upwards,
+            "color": {
+                "field": "share",
+                "type": "quantitative",
+                "legend": None,
+                # The root, as most grades meet themselves, and what else meets would look alike.
+                **scale(rows, type="sqrt", zero=True, range="ramp"),
+            },
+            "tooltip": tooltip,
+        },
+    }
+    texts: Spec = {
+        "mark": {"type": "text", "style": "mean", "strokeWidth": 0, "tooltip": None},
+        "encoding": {
+            "x": across,
+            "y": upwards,
+            "text": {"field": "share", "type": "quantitative", "format": ".1%"},
+        },
+    }
+    return top(
+        rows,
+        "How often two grades meet on a document",
+        {"width": width, "height": height, "layer": [fields, texts]},
+    )
+
+
+def query_agreement(rows: Rows | None, *, width: Width, height: int) -> Spec:
+    """Return a bar for each query, from the least agreement to the most."""
+    place: Spec = {"field": "place", "type": "ordinal", "title": "queries, by their agreement"}
+    place["axis"] = {"labels": False, "ticks": False, "domain": False, "titlePadding": 4}
+    gap = {"expr": "length(data('rows')) > 120 ? 0 : 0.12"}
+    place["scale"] = {"paddingInner": gap, "paddingOuter": 0}
+    upwards = {
+        "field": "agreement",
+        "type": "quantitative",
+        "title": "agreement",
+        "axis": {"title": "pairs of assessors who agree", "format": "%"},
+        "scale": {"domain": list(UNIT)},
+    }
+    tooltip = [
+        *query_tooltip(rows),
+        {"field": "agreement", "type": "quantitative", "format": ".1%"},
+        {"field": "shared", "title": "documents of several", "type": "quantitative", "format": "d"},
+        {"field": "spread", "title": "mean span", "type": "quantitative", "format": ".2~f"},
+    ]
+    bars: Spec = {"mark": {"type": "bar"}, "encoding": {"x": place, "y": upwards}}
+    hover, hits = _tooltips_of_bars(place, tooltip)
+    return top(
+        rows,
+        "The share of pairs of assessors who agree, for each query",
+        {"params": [hover], "width": width, "height": height, "layer": [bars, hits]},
+    )
+
+
+def assessor_means(rows: Rows | None, *, measure: str, width: Width, height: int) -> Spec:
+    """Return a line for each run over the assessors whose grades it is measured by."""
+    run = run_scale(width, legend=rows is None or bool(rows))
+    title = f"mean {measure}"
+    placed: Spec = {
+        "x": {
+            "field": "assessor",
+            "type": "nominal",
+            "sort": None,
+            "title": "grades of",
+            "axis": {"labelAngle": 0, "grid": False, "labelExpr": label(_QUERY_LETTERS)},
+        },
+        "y": {
+            "field": "value",
+            "type": "quantitative",
+            "title": "mean",
+            "axis": {"title": title if rows is None else in_lines(title, height)},
+            **scale(rows, zero=False),
+        },
+    }
+    tooltip = [
+        {"field": "run"},
+        {"field": "assessor", "title": "grades of"},
+        {"field": "value", "title": "mean", "format": SCORE},
+    ]
+    drawn = _lines_of_runs(placed, run, tooltip, width, height, strokeDash=[4, 3], strokeWidth=1.5)
+    return top(rows, f"{measure} of each run by the grades of each assessor", drawn)

@@ -1,0 +1,1 @@
+"""Runs, judgments and tables of scores → files, each replaced only when the new one is complete."""

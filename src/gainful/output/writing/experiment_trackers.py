@@ -1,0 +1,166 @@
+"""`Logged`: results that go to a tracker of experiments: numbers by flat names, tables, a page.
+
+MLflow and Weights & Biases are known by what they can do, and never imported: whoever passes one
+has it.
+"""
+
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gainful import arguments
+from gainful.errors import InputError
+from gainful.message_texts import shown
+from gainful.output.rendering.table_formats import Table
+from gainful.output.writing.result_base import Result
+
+_LONGEST = 80  # letters of a part of a name: MLflow takes 250 in all
+_LAST_STEP = 2**63 - 1  # what databases hold
+_NO_NAME = "unnamed"
+_OF_MLFLOW = ("log_metrics", "log_table", "log_text")
+
+
+def flat_name(name: str) -> str:
+    """Return the name of a measure or a run as trackers take it: letters, digits, `_`, `-` and points.
+
+    MLflow refuses names with `@`, brackets, `=` and commas.
+
+    >>> flat_name("nDCG@10"), flat_name("nDCG(gain=exp2)@10"), flat_name("runs/bm25.run")
+    ('nDCG_at_10', 'nDCG_gain_exp2_at_10', 'runs_bm25.run')
+    """
+    arguments.text(name, "name")
+    flat = re.sub(r"[^\w.\-]+", "_", name.replace("@", "_at_"))
+    flat = re.sub(r"_{2,}", "_", flat).strip("_.")
+    if len(flat) > _LONGEST:
+        flat = f"{flat[: _LONGEST - 9]}_{zlib.crc32(name.encode()):08x}"
+    return flat or _NO_NAME
+
+
+def flat_names(names: Iterable[str]) -> list[str]:
+    """Return the flat names of some names, each once.
+
+    >>> flat_names(["a b", "a_b", "c"])
+    ['a_b', 'a_b_2', 'c']
+    """
+    unique: list[str] = []
+    for name in names:
+        flat, number = flat_name(name), 1
+        while flat in unique:
+            number += 1
+            flat = f"{flat_name(name)}_{number}"
+        unique.append(flat)
+    return unique
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What a tracker gets."""
+
+    numbers: Mapping[str, float]
+    tables: Mapping[str, Table]
+    page_name: str
+    page: str
+    step: int | None
+
+
+class Logged(Result):
+    """A result that can be logged."""
+
+    __slots__ = ()
+
+    def log(
+        self,
+        tracker: Any,
+        *,
+        step: int | None = None,
+        folder: str = "gainful",
+        per_query: bool = True,
+        report: Any = None,
+    ) -> None:
+        """Log the result with MLflow, Weights & Biases, or whatever takes a dict of numbers.
+
+        Numbers have flat names: `nDCG_at_10`, `coverage/unjudged_share`; of several runs
+        `bm25/nDCG_at_10`; of a comparison `new_vs_old/nDCG_at_10/difference`, with `low`, `high` and `p`.
+        What is undefined, such as a p-value of equal runs, is not logged.
+
+        Args:
+            tracker: `mlflow`, which logs in the active run; `wandb`, or a run of it; or a function,
+                which is called with the numbers {name: number}, and gets nothing else.
+            step: of the training, for trackers that draw curves; none where it is a function. In MLflow,
+                which adds the rows of every step to the same tables, it is their first column.
+            folder: of the tables and the page in the tracker.
+            per_query: log the values of each query as a table, too.
+            report: what `report` returns, logged as the page; the table of the result if None.
+        """
+        if step is not None:
+            arguments.whole(step, "step", least=0, most=_LAST_STEP)
+        arguments.truth(per_query, "per_query")
+        if not re.fullmatch(r"[\w\-]+", arguments.text(folder, "folder")):
+            raise InputError("folder", "letters, digits, _ and -", shown(folder))
+        if report is not None and not callable(getattr(report, "to_html", None)):
+            raise InputError("report", "what report returns", shown(report))
+        send = _way_to(tracker)
+        if send is None:
+            if step is not None:
+                raise InputError("step", "none where the tracker is a function", shown(step))
+            tracker(self._numbers())
+            return
+        kinds = {"scores": self, **({"per_query": self.per_query} if per_query else {})}
+        tables = {f"{folder}/{name}": result.table() for name, result in kinds.items()}
+        name = "report" if report else "table"
+        page = report.to_html() if report else self.rendered("html")
+        send(tracker, _Sent(self._numbers(), tables, f"{folder}/{name}", page, step))
+
+    def _numbers(self) -> dict[str, float]:
+        """Return what is logged as numbers, by flat names."""
+        raise NotImplementedError
+
+    @property
+    def per_query(self) -> Result:
+        """The values of each query."""
+        raise NotImplementedError
+
+
+def _way_to(tracker: Any) -> Callable[[Any, _Sent], None] | None:
+    """Return what logs with a tracker; None for a function."""
+    if all(callable(getattr(tracker, name, None)) for name in _OF_MLFLOW):
+        return _to_mlflow
+    if callable(getattr(tracker, "log", None)) and _classes_of_wandb(tracker) is not None:
+        return _to_wandb
+    if callable(tracker) and not isinstance(tracker, type):
+        return None
+    raise InputError("tracker", "mlflow, wandb, or a function of a dict", shown(tracker))
+
+
+def _to_mlflow(tracker: Any, sent: _Sent) -> None:
+    tracker.log_metrics({**sent.numbers}, step=sent.step)
+    for name, table in sent.tables.items():
+        columns = table.columns_by_name()
+        if sent.step is not None:  # MLflow adds rows to a table that is there
+            rows = len(table.rows)
+            columns = {"step": [sent.step] * rows, **columns}
+        tracker.log_table(data=columns, artifact_file=f"{name}.json")
+    tracker.log_text(sent.page, f"{sent.page_name}.html")
+
+
+def _to_wandb(tracker: Any, sent: _Sent) -> None:
+    classes = _classes_of_wandb(tracker)
+    logged: dict[str, Any] = {**sent.numbers, sent.page_name: classes.Html(sent.page)}
+    for name, table in sent.tables.items():
+        columns = table.columns_by_name()
+        rows = [list(row) for row in zip(*columns.values(), strict=True)]
+        logged[name] = classes.Table(columns=[*columns], data=rows)
+    # In one call: without a step, W&B takes every call for the next one.
+    tracker.log(logged, step=sent.step)
+
+
+def _classes_of_wandb(tracker: Any) -> Any:
+    """Return what has the classes of tables and pages: the package, of whose classes a run is."""
+    package = sys.modules.get(type(tracker).__module__.partition(".")[0])
+    for module in (tracker, package):
+        if all(hasattr(module, name) for name in ("Table", "Html")):
+            return module
+    return None

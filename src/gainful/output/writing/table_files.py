@@ -1,0 +1,111 @@
+"""Tables → files: what the engine selects, and the cells of a rendered table."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from gainful.output.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
+from gainful.output.writing.atomic_files import replacing
+from gainful.output.writing.file_formats import TABLES, FileFormat, read_naming
+from gainful.output.writing.packing import PACKINGS, parts_of, write_parts
+from gainful.rows.duckdb_engine import (
+    Columns,
+    EngineError,
+    Session,
+    file_quoted,
+    name_quoted,
+    reason_of,
+)
+from gainful.rows.id_types import IdType
+from gainful.rows.temporary_files import no_room
+
+_OPTIONS: Mapping[str, str] = {
+    "trec": "FORMAT csv, DELIMITER ' ', HEADER false, QUOTE '', ESCAPE ''",
+    "csv": "FORMAT csv, DELIMITER ',', HEADER true",
+    "tsv": "FORMAT csv, DELIMITER '\t', HEADER true",
+    "jsonl": "FORMAT json",
+    "parquet": "FORMAT parquet, COMPRESSION zstd",
+}
+_NO_TYPES: Mapping[str, IdType] = MappingProxyType({})
+
+
+def copy(session: Session, select: str, file: Path, naming: FileFormat) -> None:
+    """Write what a SELECT finds to a file; raise OSError where it cannot be written."""
+    if not naming.packing:
+        _copy(session, select, file, naming.format)
+        return
+    plain = copied_aside(session, select, naming.format)
+    with file.open("wb") as packed:
+        packed.writelines(PACKINGS[naming.packing](parts_of(plain)))
+    plain.unlink()
+
+
+def _copy(session: Session, select: str, file: Path, format: str) -> None:  # noqa: A002
+    session.prepare_writing()
+    try:
+        session.execute(
+            f"COPY ({select}) TO {file_quoted(file, session)} "
+            f"({_OPTIONS[format]}, USE_TMP_FILE false)"
+        )
+    except EngineError as problem:
+        raise OSError(None, reason_of(problem)) from None
+
+
+def copied_aside(session: Session, select: str, format: str) -> Path:  # noqa: A002
+    """Write what a SELECT finds to a temporary file, and return its path."""
+    file = session.folder / session.name("plain")
+    try:
+        _copy(session, select, file, format)
+    except OSError as problem:
+        raise no_room(problem.strerror) from None
+    return file
+
+
+def write_table(
+    table: Table,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word of the vocabulary
+    id_types: Mapping[str, IdType] = _NO_TYPES,
+) -> None:
+    """Write a table to a file, in the format that is asked for or that the name tells.
+
+    Columns of ids have the types that they had in Parquet, which alone has any.
+    """
+    naming = read_naming(path, format, TABLES)
+    if naming.format == "parquet":
+        with Session() as session:
+            select = _select(table, session, id_types)
+            with replacing(path) as file:
+                copy(session, select, file, naming)
+        return
+    if naming.format == "table":
+        text = f"{as_text(table, width=SCREEN, verbose=True)}\n"
+    else:
+        text = f"{WRITERS[naming.format](table)}\n"
+    write_parts([text.encode(errors="surrogateescape")], path, naming.packing)
+
+
+def _select(table: Table, session: Session, id_types: Mapping[str, IdType]) -> str:
+    """Hand the cells to the engine, numbers as float64, what is missing as null."""
+    columns: Columns = {}
+    selected = []
+    for place, (name, numeric) in enumerate(zip(table.columns, table.numeric(), strict=True)):
+        cells: list[Cell] = [row[place] for row in table.rows]
+        present = np.array([cell is not None for cell in cells])
+        columns[f"known{place}"] = present
+        columns[f"cell{place}"] = (
+            np.array([cell if cell is not None else np.nan for cell in cells], np.float64)
+            if numeric
+            else np.array([str(cell) for cell in cells], object)
+        )
+        # The engine takes NaN for missing; only None is.
+        cell = f"coalesce(cell{place}, 'nan'::DOUBLE)" if numeric else f"cell{place}"
+        if name in id_types and not numeric:
+            texts = [None if cell is None else str(cell) for cell in cells]
+            cell = f"CAST({cell} AS {id_types[name].engine_type(texts)})"
+        selected.append(f"CASE WHEN known{place} THEN {cell} END AS {name_quoted(name)}")
+    return f"SELECT {', '.join(selected)} FROM {session.register('cells', columns)}"

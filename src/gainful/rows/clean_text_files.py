@@ -1,0 +1,355 @@
+"""Read clean TREC files, CSV, TSV and JSON lines as whole arrays of bytes.
+
+A clean file has all fields on every line, a single delimiter between them, and no other white space, control
+characters or quotes. Lines of clean JSON differ only in their values, and their strings contain no escapes.
+Chunks are read on several cores, and queries are processed while their chunk is in memory, so the whole file
+never is. The engine reads any other file, with the same result, and the row readers report errors.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from gainful.arithmetic.cores import cores, in_parallel, keep_memory
+from gainful.array_types import Bools, Floats, Ints
+from gainful.rows.clean_field_positions import (
+    LINE_FEED,
+    Fields,
+    JsonFields,
+    skeleton_of,
+    table_fields,
+    trec_fields,
+)
+from gainful.rows.decimal_parsing import WORD, Bytes, Words
+from gainful.rows.files import BYTE_ORDER_MARK, read_at
+from gainful.rows.packed_rows import (
+    PackedRows,
+    joined_queries,
+    joined_rows,
+    joined_words,
+    keys_of,
+    word_at,
+    words_of,
+)
+from gainful.rows.text_formats import Layout
+from gainful.rows.values_as_numbers import in_single
+
+Result = TypeVar("Result")
+Find = Callable[[Bytes, Words, int, int], Fields | JsonFields | None]
+"""A function that locates the fields of whole lines between two positions; None if they aren't clean."""
+
+LARGEST = 2**31 - 1  # bytes; larger files are left to the engine
+# Bytes of a chunk: with few, arrays stay in a core's cache; with many, threads seldom wait for
+# Python's lock. Each thread takes seven times as much memory.
+_SMALL_CHUNK, _LARGE_CHUNK = 1 << 20, 1 << 22
+_MOST_THREADS = 8
+_CHUNKS_EACH = 4  # minimum, so that all threads end at about the same time
+_LONGEST_LINE = 1 << 12
+_MOST_KEPT = 1 << 28  # bytes of a file whose rows are kept in memory
+_LONGEST_ID = 64  # bytes of an id that is stored as a whole
+MARGIN = 16
+"""Zero bytes around a text, so that words may extend beyond its ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanIds:
+    """Rows of a clean file with the document ids as words, without the text, grouped by query.
+
+    Attributes:
+        queries: (q,) query ids, in file order.
+        starts: (q+1,) int64, the first row of each query, and the number of rows.
+        numbers: (n,) float64.
+        docs: (w, n) uint64, the document ids, as in `IdWords`.
+    """
+
+    queries: list[bytes]
+    starts: Ints
+    numbers: Floats
+    docs: Words
+
+
+def read_clean_ids(path: Path, layout: Layout) -> CleanIds | None:
+    """Read a clean file; None if it isn't clean, is very large, has a long id, or scatters a query's rows."""
+    file = _CleanFile(path, path.stat().st_size, layout, keyed=False)
+    if file.size > LARGEST:
+        return None
+
+    def finish(rows: PackedRows, _start: int, _last: int) -> CleanIds | None:
+        longest = int(rows.lengths.max())
+        if longest > _LONGEST_ID:
+            return None
+        words, alike = words_of(rows.text), int(rows.lengths.min()) == longest
+        docs = np.empty((-(-longest // WORD), rows.docs.size), np.uint64)
+        for at, word in enumerate(docs):
+            word[:] = word_at(words, rows.docs, rows.lengths, at * WORD, alike=alike)
+        docs.byteswap(inplace=True)
+        return CleanIds(rows.queries, rows.starts, rows.numbers, docs)
+
+    parts = file.work_on_chunks(finish)
+    if not parts or not _stand_together([part.queries for part in parts]):
+        return None
+    return _joined_ids(parts)
+
+
+def read_clean_rows(path: Path, layout: Layout) -> PackedRows | None:
+    """Read a clean file; None if it isn't clean, is large, or scatters the rows of a query."""
+    file = _CleanFile(path, path.stat().st_size, layout)
+    if file.size > _MOST_KEPT:
+        return None
+    parts = file.work_on_chunks(lambda rows, _start, _last: rows.kept())
+    if not parts or not _stand_together([part.queries for part in parts]):
+        return None
+    return joined_rows(parts)
+
+
+def are_lines_alike(path: Path, layout: Layout) -> bool:
+    """Return whether a file is clean, so that every line has the fields of the first."""
+    file = _CleanFile(path, path.stat().st_size, layout, keyed=False)
+    return file.size <= LARGEST and file.work_on_chunks(lambda *_: True) is not None
+
+
+def work_on_clean_rows(
+    path: Path,
+    layout: Layout,
+    work: Callable[[PackedRows], Result | None],
+    depth: int | None = None,
+    *,
+    single: bool = False,
+) -> list[Result] | None:
+    """Read a clean file and process its queries, some at a time, on all cores.
+
+    Args:
+        path: the path of the file.
+        layout: the layout of its fields.
+        work: processes some queries with all their rows; returns None to stop.
+        depth: rows that can't be among this many highest of their query may be left out.
+        single: whether numbers are first rounded to float32.
+
+    Returns the results in any order. None if the work stopped; if the file is very large or not clean; if
+    the rows of a query are scattered; if a number is too large for a float32.
+    """
+    file = _CleanFile(path, path.stat().st_size, layout, depth, single)
+    if file.size > LARGEST:
+        return None
+    done: list[Result] = []
+    room = [_MOST_KEPT]
+
+    def work_on_whole_queries(
+        rows: PackedRows, start: int, last: int
+    ) -> tuple[list[bytes], list[PackedRows]] | None:
+        # The first and the last query may continue in the adjacent chunks.
+        count = len(rows.queries)
+        first, end = int(start > 0), count - int(last < file.size)
+        if first < end:
+            result = work(rows.of_queries(first, end))
+            if result is None:
+                return None
+            done.append(result)
+        edges = sorted({*range(first), *range(max(first, end), count)})
+        kept = [rows.of_queries(query, query + 1).kept() for query in edges]
+        room[0] -= sum(part.text.size for part in kept)
+        return None if room[0] < 0 else (rows.queries, kept)
+
+    found = file.work_on_chunks(work_on_whole_queries)
+    if not found or not _stand_together([queries for queries, _ in found]):
+        return None
+    edges = [part for _, parts in found for part in parts]
+    if edges:
+        result = work(joined_rows(edges))
+        if result is None:
+            return None
+        done.append(result)
+    return done
+
+
+def finder_of_fields(layout: Layout, head: bytes) -> Find | None:
+    """Return the function that locates fields, given the first whole line; None if that line isn't clean."""
+    if layout.format == "jsonl":
+        skeleton = skeleton_of(head, layout)
+        return None if skeleton is None else skeleton.fields
+    fields = trec_fields if layout.format == "trec" else table_fields
+    return lambda text, _words, begin, end: fields(text, begin, end, layout)
+
+
+def _chunk_size(size: int) -> int:
+    """Return how many bytes of a file are read at a time."""
+    if size <= _SMALL_CHUNK or (threads := min(cores(), _MOST_THREADS)) == 1:
+        return _SMALL_CHUNK
+    return min(max(size // (_CHUNKS_EACH * threads), _SMALL_CHUNK), _LARGE_CHUNK)
+
+
+def _stand_together(parts: Sequence[list[bytes]]) -> bool:
+    """Return whether the rows of each query are contiguous; a query may continue in the next part."""
+    queries: list[bytes] = []
+    for part in parts:
+        queries += part[bool(queries) and part[0] == queries[-1] :]
+    return len(set(queries)) == len(queries)
+
+
+def _joined_ids(parts: Sequence[CleanIds]) -> CleanIds:
+    queries, lengths = joined_queries([(part.queries, np.diff(part.starts)) for part in parts])
+    return CleanIds(
+        queries,
+        np.concatenate(([0], np.cumsum(lengths))),
+        np.concatenate([part.numbers for part in parts]),
+        joined_words([part.docs for part in parts]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _CleanFile:
+    """A file that may be clean, and how to read it.
+
+    Attributes:
+        path: the path of the file.
+        size: its number of bytes.
+        layout: the layout of its fields.
+        depth: the number of needed rows per query; all if None.
+        single: whether numbers are rounded to float32.
+        keyed: whether keys are needed; otherwise they are all 0.
+    """
+
+    path: Path
+    size: int
+    layout: Layout
+    depth: int | None = None
+    single: bool = False
+    keyed: bool = True
+
+    def work_on_chunks(
+        self, finish: Callable[[PackedRows, int, int], Result | None]
+    ) -> list[Result] | None:
+        """Read each chunk and process its rows; None if a chunk isn't clean, or if the work stopped."""
+        keep_memory()
+        find = self._find()
+        if find is None:
+            return None
+        chunk = _chunk_size(self.size)
+        stopped: list[bool] = []
+
+        def read_chunk(start: int) -> tuple[Result | None] | None:
+            last = min(start + chunk, self.size)
+            rows = None if stopped else self._rows(start, last, find)
+            if rows is None:
+                stopped.append(True)
+                return None
+            if not rows.queries:  # a line is longer than the chunk
+                return (None,)
+            result = finish(rows, start, last)
+            if result is None:
+                stopped.append(True)
+            return (result,)
+
+        parts = in_parallel(read_chunk, range(0, self.size, chunk), most=_MOST_THREADS)
+        if stopped:
+            return None
+        return [part[0] for part in parts if part is not None and part[0] is not None]
+
+    def _find(self) -> Find | None:
+        """Return the function that locates the fields; None if the first line isn't clean."""
+        with self.path.open("rb", buffering=0) as file:
+            head = file.read(_LONGEST_LINE)
+        if head.startswith(BYTE_ORDER_MARK):
+            return None
+        header = head.partition(b"\n")[0].removesuffix(b"\r") if self.layout.header else b""
+        # Only the row reader knows whether quotes are closed properly, and which rows follow a header that
+        # ends with a lone carriage return: this reader continues after the line feed.
+        if b'"' in header or b"\r" in header:
+            return None
+        return finder_of_fields(self.layout, head)
+
+    def _rows(self, start: int, last: int, find: Find) -> PackedRows | None:
+        """Read the lines that begin in a chunk; None if they aren't clean."""
+        # The byte before the chunk shows whether a line begins with the chunk.
+        first = max(start - 1, 0)
+        text = np.empty(last - first + _LONGEST_LINE + 2 * MARGIN, np.uint8)
+        room = text[MARGIN : min(self.size, last + _LONGEST_LINE) - first + MARGIN]
+        got = read_at(self.path, first, room)
+        text = text[: got + 2 * MARGIN]
+        text[:MARGIN] = text[MARGIN + got :] = 0
+        if first + got == self.size and text[MARGIN + got - 1] != LINE_FEED:
+            text[MARGIN + got] = LINE_FEED  # the last line may lack its line end
+            got += 1
+        begin, end = MARGIN, MARGIN + got
+        if start or self.layout.header:
+            begin = _after_line(text, MARGIN, end)
+        if first + got < self.size or last < self.size:
+            end = _after_line(text, MARGIN + last - first - 1, end)
+        if begin < 0 or end < 0:
+            return None  # a line that is too long for this reader
+        if begin >= end:
+            none = np.empty(0, np.int64)
+            return PackedRows([], none, none, np.empty(0), np.empty(0, np.uint64), none, none, text)
+        return self._fields(text, begin, end, find)
+
+    def _fields(self, text: Bytes, begin: int, end: int, find: Find) -> PackedRows | None:
+        """Read whole lines; None if they aren't clean."""
+        words = words_of(text)
+        fields = find(text, words, begin, end)
+        if fields is None:
+            return None
+        query, doc, number = self.layout.places
+        if number >= 0:
+            numbers = fields.numbers(text, words, number)
+        else:  # every row has the number 1
+            numbers = np.ones(fields.start(query).size)
+        if numbers is not None and self.single:  # before rows are left out by their numbers
+            numbers = in_single(numbers)
+        if numbers is None or (self.single and np.isinf(numbers).any()):
+            return None
+
+        start, stop = fields.start(query), fields.end(query)
+        stretches = np.flatnonzero(_opens(words, start, stop - start))  # rows of one query each
+        counts = np.diff(stretches, append=start.size)
+        bounds = zip(start[stretches].tolist(), stop[stretches].tolist(), strict=True)
+        queries = [text[low:high].tobytes() for low, high in bounds]
+
+        kept = counts
+        docs, doc_ends = fields.start(doc), fields.end(doc)
+        if self.depth is not None and counts.max() > self.depth:
+            chosen, kept = _highest(numbers, stretches, counts, self.depth)
+            numbers, docs, doc_ends = numbers[chosen], docs[chosen], doc_ends[chosen]
+        lengths = doc_ends - docs
+        starts = np.concatenate(([0], np.cumsum(kept)))
+        keys = keys_of(words, docs, lengths) if self.keyed else np.zeros(lengths.size, np.uint64)
+        return PackedRows(queries, starts, counts, numbers, keys, docs, lengths, text)
+
+
+def _after_line(text: Bytes, place: int, end: int) -> int:
+    """Return the start of the line after a position; −1 if the current line doesn't end in the text."""
+    found = text[place : min(place + _LONGEST_LINE, end)].tobytes().find(LINE_FEED)
+    return place + found + 1 if found >= 0 else -1
+
+
+def _opens(words: Words, starts: Ints, lengths: Ints) -> Bools:
+    """Return whether the field of each row differs from that of the row before."""
+    opens = np.empty(starts.size, np.bool_)
+    opens[0] = True
+    np.not_equal(lengths[1:], lengths[:-1], out=opens[1:])
+    alike = not opens[1:].any()
+    for place in range(0, int(lengths[0] if alike else lengths.max()), WORD):
+        word = word_at(words, starts, lengths, place, alike=alike)
+        opens[1:] |= word[1:] != word[:-1]
+    return opens
+
+
+def _highest(numbers: Floats, starts: Ints, counts: Ints, depth: int) -> tuple[Ints, Ints]:
+    """Return the rows whose number is at least as high as the one at `depth` in their stretch, and counts."""
+    edges = np.full(starts.size, -np.inf)
+    long = np.flatnonzero(counts > depth)
+    rises = numbers[1:] > numbers[:-1]
+    rises[starts[1:] - 1] = False
+    if not rises.any():  # runs are usually sorted
+        edges[long] = numbers[starts[long] + depth - 1]
+        long = long[:0]
+    for length in set(counts[long].tolist()):
+        alike = long[counts[long] == length]
+        matrix = numbers[starts[alike][:, None] + np.arange(length)]
+        matrix.partition(length - depth, axis=1)
+        edges[alike] = matrix[:, length - depth]
+    near = numbers >= np.repeat(edges, counts)
+    kept = np.add.reduceat(near, starts, dtype=np.int64)
+    return np.flatnonzero(near), kept

@@ -1,0 +1,547 @@
+"""Open, decompress and recognise files, and report what can go wrong with that."""
+
+import csv
+import io
+import os
+import re
+import stat
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError
+from gainful.message_texts import shown
+from gainful.rows.duckdb_engine import Session, bytes_of
+from gainful.rows.temporary_files import Temporary, no_room
+
+if TYPE_CHECKING:
+    from _csv import Reader
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LINE_ENDS = "Convert its line ends: tr '\\r' '\\n' < FILE > NEW."
+"""Advice for a text whose lines end with only carriage returns."""
+
+_GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+# Ids may begin like some archives, so the patterns contain everything an archive must start with.
+_OTHER_PACKINGS = re.compile(
+    rb"PK(\x03\x04|\x05\x06).\0|BZh[1-9](1AY&SY|\x17rE8P\x90)|\xfd7zXZ\0|7z\xbc\xaf", re.DOTALL
+)
+_PARQUET = b"PAR1"
+_PARQUET_LEAST = 12  # bytes: the mark at both ends, and the length of the footer
+_CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\v\f\r")
+_LONGEST_FIELD = 2**31 - 1
+_CHUNK = 1 << 22
+_FREELY, _RATIO = 10**9, 200  # bytes a compressed file may expand to, or the factor, if larger
+_MAGIC = 16
+_NUMPY = b"\x93NUMPY"
+_SPREADSHEETS = (".xlsx", ".xlsm", ".ods")
+_GLOB = frozenset("*?[")
+# Versioned table formats, whose folders of Parquet files may contain deleted rows: the contents of
+# such a folder, the name of the format, and the code that reads it, given the path of the folder.
+_VERSIONED = (
+    ("_delta_log", "a Delta Lake table", "deltalake.DeltaTable({path!r}).to_pyarrow_table()"),
+    (
+        "metadata/*.metadata.json",
+        "an Iceberg table",
+        "table.scan().to_arrow() of pyiceberg, table = StaticTable.from_metadata('{marker}')",
+    ),
+    (".hoodie", "a Hudi table", "spark.read.format('hudi').load({path!r})"),
+)
+# Database files: their first bytes, the offset of these, the name, and the code that reads them.
+_DATABASES = (
+    (
+        b"SQLite format 3\0",
+        0,
+        "a SQLite database",
+        "pandas.read_sql('SELECT * FROM my_table', sqlite3.connect({name!r}))",
+        "sqlite3 -header -csv {name} 'SELECT * FROM my_table' > my_table.csv",
+    ),
+    (
+        b"DUCK",
+        8,
+        "a DuckDB database",
+        "duckdb.connect({name!r}).sql('FROM my_table')",
+        """duckdb {name} "COPY my_table TO 'my_table.parquet'\"""",
+    ),
+)
+_QUERIED = (
+    "In Python, pass what this call returns: {}. For the command line, write the table to a file "
+    "first: {}."
+)
+# A path collapses two slashes into one.
+_ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+):/(?P<rest>/?.*)", re.IGNORECASE | re.DOTALL)
+_SECRETS = re.compile(r"(?<=//)[^/@:]*:.*@|\?.*", re.DOTALL)  # up to the last @
+# The tool that copies a file from an address to this machine.
+_COPIES = {
+    **dict.fromkeys(("http", "https", "ftp"), "curl -LO '{}'"),
+    **dict.fromkeys(("s3", "s3a", "s3n"), "aws s3 cp '{}' ."),
+    **dict.fromkeys(("gs", "gcs"), "gcloud storage cp '{}' ."),
+    **dict.fromkeys(("az", "azure", "abfs", "abfss", "wasbs"), "azcopy copy '{}' ."),
+    "hdfs": "hdfs dfs -get '{}' .",
+}
+# The polars function that reads a file at an address into a lazy frame, which gainful accepts.
+_SCANS = {".parquet": "scan_parquet", ".csv": "scan_csv", ".jsonl": "scan_ndjson"}
+_SERVERS = {
+    **dict.fromkeys(
+        ("postgresql", "postgres"),
+        """psql ADDRESS --csv -c 'SELECT * FROM my_table' > my_table.csv""",
+    ),
+    **dict.fromkeys(
+        ("mysql", "mariadb"), "mysql --batch -e 'SELECT * FROM my_table' > my_table.tsv"
+    ),
+    **dict.fromkeys(
+        (
+            "mssql",
+            "oracle",
+            "snowflake",
+            "bigquery",
+            "redshift",
+            "clickhouse",
+            "trino",
+            "databricks",
+        ),
+        "as CSV or Parquet, with its own client",
+    ),
+}
+_READ = 1 << 16  # bytes of a compressed file, enough for one of its blocks
+_WITH_HEADER = 16 + zlib.MAX_WBITS  # tells zlib to expect gzip
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """A file to read, and its name in messages.
+
+    Attributes:
+        name: the name in messages.
+        path: the path of the contents.
+        holder: keeps the temporary copy of standard input or of a pipe, if it is one.
+    """
+
+    name: str
+    path: Path
+    holder: Temporary | None = field(default=None, compare=False, repr=False)
+
+
+def path_text(given: str | os.PathLike[str]) -> str:
+    """Return a path as a string."""
+    path: Any = os.fspath(given)
+    return os.fsdecode(path) if isinstance(path, bytes) else str(path)
+
+
+def refuse_open_file(given: object, where: str) -> None:
+    """Reject an open file or StringIO, whose lines would be taken for a list."""
+    if callable(getattr(given, "readline", None)) and callable(getattr(given, "read", None)):
+        name = getattr(given, "name", None)
+        remedy = "Write it to a file, and give the path of that."
+        if isinstance(name, str):
+            remedy = f"Give its path: {shown(name)}."
+        raise InputError(
+            where, "the path of a file", f"an open file, {type(given).__name__}", remedy
+        )
+
+
+def path_of(given: str | os.PathLike[str]) -> str:
+    """Return the path of a file to read as a string, `-` for standard input."""
+    if not isinstance(given, str | os.PathLike):
+        raise InputError("path", "the path of a file", shown(given))
+    name = path_text(given)
+    if not name:  # the system would take an empty path for the current folder
+        raise InputError(
+            "path", "the name of a file", "an empty text", "Check where it comes from."
+        )
+    return name
+
+
+def are_one_file(one: object, other: object) -> bool:
+    """Return whether two inputs are paths of the same file.
+
+    >>> are_one_file(__file__, Path(__file__)), are_one_file(__file__, {})
+    (True, False)
+    """
+    if not isinstance(one, str | os.PathLike) or not isinstance(other, str | os.PathLike):
+        return False
+    try:
+        return Path(path_of(one)).samefile(path_of(other))
+    except (OSError, ValueError):  # a missing file, a pattern, standard input
+        return False
+
+
+def are_the_same(one: object, other: object) -> str:
+    """Return "file" or "object" if two inputs are the same one; else empty.
+
+    >>> are_the_same(__file__, Path(__file__)), are_the_same(__file__, {})
+    ('file', '')
+    """
+    if are_one_file(one, other):
+        return "file"
+    return "object" if one is other and not isinstance(one, str | os.PathLike) else ""
+
+
+def plain_file(name: str, session: Session) -> LocalFile:
+    """Return a file that can be read directly: decompressed, with standard input copied."""
+    return unpacked(kept_file(name, session), session)
+
+
+def kept_file(name: str, session: Session) -> LocalFile:
+    """Return a file that can be read again: a copy of standard input or of a pipe."""
+    if name == "-":
+        import shutil
+
+        if sys.stdin is None:
+            raise InputError("standard input", "something to read", "none: it is closed")
+        with session.written_to_stay("input") as (target, file, holder):
+            shutil.copyfileobj(sys.stdin.buffer, file, _CHUNK)
+        return LocalFile("standard input", target, holder)
+    with opened(name) as file:  # fails for a directory, or without permission
+        if not Path(name).is_file():  # a pipe cannot be read twice
+            import shutil
+
+            with session.written_to_stay("input") as (target, copy, holder):
+                shutil.copyfileobj(file, copy, _CHUNK)
+            return LocalFile(name, target, holder)
+    return LocalFile(name, Path(name))
+
+
+@contextmanager
+def opened(name: str) -> Iterator[BinaryIO]:
+    """Open a file to read its bytes; raise an error that explains why it can't be opened."""
+    try:
+        with open(name, "rb") as file:  # noqa: PTH123 - Path rejects some paths
+            yield file
+    except InputError:
+        raise  # about the content, before ValueError, its base class
+    except FileNotFoundError:
+        refuse_address(name)
+        raise InputError(
+            name or "''", "a file", "none of that name", "Check the path.", code="file.not-found"
+        ) from None
+    except IsADirectoryError:
+        raise InputError(name, "a file", "a directory", "Name a file in it.") from None
+    except (OSError, ValueError) as problem:  # ValueError: an invalid path
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise InputError(name or "''", "a readable file", str(reason)) from None
+
+
+def read_at(path: Path, place: int, room: NDArray[np.uint8]) -> int:
+    """Read bytes of a file into `room`, from an offset on; return how many, fewer at the end of the file.
+
+    Several threads call this, each with a handle of its own: not every system supports pread.
+    """
+    with path.open("rb", buffering=0) as file:
+        file.seek(place)
+        return file.readinto(room)
+
+
+def is_parquet(path: Path) -> bool:
+    """Return whether a file is Parquet, intact or damaged, rather than text with the same first bytes."""
+    with opened(str(path)) as file:
+        head = file.read(len(_PARQUET) + 1)
+        if not head.startswith(_PARQUET):
+            return False
+        if len(head) == len(_PARQUET) or head[-1] in _CONTROLS:
+            return True
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - len(_PARQUET) * 2))
+        length, mark = file.read(len(_PARQUET)), file.read()
+    return mark == _PARQUET and int.from_bytes(length, "little") + _PARQUET_LEAST <= size
+
+
+def is_database(head: bytes) -> bool:
+    """Return whether the first bytes are those of a database file."""
+    return any(head.startswith(magic, place) for magic, place, *_ in _DATABASES)
+
+
+def no_text(name: str, head: bytes) -> InputError:
+    r"""Return the error for a binary file, chosen by its first bytes.
+
+    >>> print(no_text("scores.npy", b"\x93NUMPY\x01"))
+    scores.npy: expected text or Parquet, found an array of NumPy. Write it with numpy.savetxt, or give arrays to evaluate_arrays.
+    """
+    found, remedy = "a binary file", "Check the path."
+    if head.startswith(_NUMPY):
+        found = "an array of NumPy"
+        remedy = "Write it with numpy.savetxt, or give arrays to evaluate_arrays."
+    for magic, place, database, call, command in _DATABASES:
+        if head.startswith(magic, place):
+            found = database
+            remedy = _QUERIED.format(call.format(name=name), command.format(name=name))
+    return InputError(name, "text or Parquet", found, remedy)
+
+
+def csv_fields(lines: Iterable[str], delimiter: str, *, strict: bool = False) -> "Reader":
+    """Return a reader of delimited fields of any length, with optional quotes."""
+    # The limit applies to the whole process, so it is never lowered.
+    if csv.field_size_limit() < _LONGEST_FIELD:
+        csv.field_size_limit(_LONGEST_FIELD)
+    return csv.reader(lines, delimiter=delimiter, strict=strict)
+
+
+def first_fields(text: str, delimiter: str) -> list[str]:
+    r"""Return the fields of the first line that isn't blank; empty if they can't be read.
+
+    >>> first_fields("\r\nquery,doc\rq1,a\r", ",")
+    ['query', 'doc']
+    """
+    try:
+        rows = csv_fields(io.StringIO(text, newline=""), delimiter)
+        # A line of tabs is blank, but a row of other delimiters has empty cells.
+        return next((row for row in rows if delimiter.join(row).strip()), [])
+    except csv.Error:
+        return []
+
+
+def judgments_in_folder(name: str) -> str:
+    """Return the judgments in the folder of a BEIR dataset; return any other name unchanged.
+
+    The judgments are in `qrels/test.tsv`, or else in the only file in `qrels`.
+    """
+    folder = Path(name) / "qrels"
+    try:
+        files = sorted(folder.glob("*.tsv")) if folder.is_dir() else []
+    except OSError:
+        return name
+    chosen = [file for file in files if file.name == "test.tsv"] or files
+    if len(chosen) > 1:
+        listed = ", ".join(file.name for file in chosen)
+        raise InputError(
+            str(folder), "test.tsv, or one file of judgments", f"{len(chosen)}: {listed}",
+            "Name one of them.",
+        )  # fmt: skip
+    return str(chosen[0]) if chosen else name
+
+
+def refuse_versioned_tables(folders: Iterable[Path], name: str) -> None:
+    """Reject folders of Delta Lake, Iceberg and Hudi tables, and folders inside them.
+
+    Their Parquet files also contain rows that have since been deleted or replaced. Only a reader of the
+    format knows which, from the table's log.
+    """
+    seen: set[Path] = set()
+    for folder in folders:
+        for place in (resolved := folder.resolve(), *resolved.parents):
+            if place in seen:
+                break
+            seen.add(place)
+            for pattern, table, reader in _VERSIONED:
+                marker = max(place.glob(pattern), default=None)
+                if marker is None:
+                    continue
+                call = reader.format(path=str(place), marker=marker)
+                raise InputError(
+                    name,
+                    "plain Parquet files",
+                    f"{table} in {place}, whose files also hold deleted rows",
+                    f"In Python, pass what its own reader returns: {call}. For the command line, write "
+                    "that to a Parquet file in another folder.",
+                )
+
+
+def parts_of(name: str) -> list[Path] | None:
+    """Return the Parquet files in a directory or of a pattern; None if the name is neither."""
+    path = Path(name)
+    try:
+        if path.is_dir():
+            refuse_versioned_tables([path], name)
+            # Names that begin with _ or . aren't part of the table, or not yet: _temporary, _SUCCESS.
+            found = sorted(
+                part
+                for part in path.rglob("*.parquet")
+                if not any(name.startswith(("_", ".")) for name in part.relative_to(path).parts)
+            )
+            if not found:
+                raise InputError(
+                    name, "a file, or a directory with Parquet files", "a directory without any",
+                    "Name a file in it.",
+                )  # fmt: skip
+            return found
+    except InputError:
+        raise  # before ValueError, its base class
+    except (OSError, ValueError):
+        return None  # opening the file reports the problem
+    return pattern_matches(name)
+
+
+def pattern_matches(name: str) -> list[Path] | None:
+    """Return the sorted matches of a pattern such as runs/*.run; None if the name isn't a pattern."""
+    if not _GLOB & set(name):
+        return None
+    try:
+        path = Path(name)
+        if path.exists():
+            return None
+        found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+    except (OSError, ValueError, IndexError, NotImplementedError):
+        return None  # opening the file reports the problem
+    if not found:
+        refuse_address(name)
+        raise InputError(name, "files that match the pattern", "none", "Check the pattern.")
+    return found
+
+
+def refuse_address(name: str) -> None:
+    """Reject the address of a database or of a remote file, and show how to get the data.
+
+    >>> refuse_address("gs://lake/bm25.run")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: gs://lake/bm25.run: expected the path of a file on this machine, found an address (gs). Copy the file first (gcloud storage cp 'gs://lake/bm25.run' .).
+    """
+    parts = _ADDRESS.fullmatch(name)
+    if parts is None:
+        return
+    scheme, rest = parts["scheme"].lower().partition("+")[0], parts["rest"]
+    copy, server = _COPIES.get(scheme), _SERVERS.get(scheme)
+    local = scheme in ("file", "sqlite", "duckdb")
+    if not (copy or server or local or rest.startswith("/")):
+        return
+    address = _SECRETS.sub("", f"{parts['scheme']}://{rest.removeprefix('/')}")
+    expected, found = "the path of a file on this machine", f"an address ({scheme})"
+    if local:
+        path = f"/{rest.lstrip('/')}" if scheme == "file" else rest.removeprefix("//")
+        remedy = f"Give the path alone: {path}."
+    elif server:
+        found = f"the address of a database ({scheme})"
+        call = "pandas.read_sql('SELECT * FROM my_table', connection)"
+        remedy = _QUERIED.format(call, server)
+    else:
+        remedy = f"Copy the file first ({copy.format(address)})" if copy else "Copy the file first"
+        scan = _SCANS.get(os.path.splitext(address.lower())[1])  # noqa: PTH122 - an address isn't a path
+        if scan is not None and copy and scheme != "hdfs":
+            remedy += f", or pass what this call returns in Python: polars.{scan}({address!r})"
+        remedy += "."
+    raise InputError(address, expected, found, remedy)
+
+
+def unpacked(file: LocalFile, session: Session) -> LocalFile:
+    """Return a file decompressed."""
+    with opened(str(file.path)) as packed:
+        magic = packed.read(_MAGIC)
+    if _OTHER_PACKINGS.match(magic):
+        remedy = "Unpack it first."
+        if file.path.suffix.lower() in _SPREADSHEETS:  # they are archives of XML
+            remedy = "Save the spreadsheet as CSV, in UTF-8."
+        raise InputError(file.name, "a plain file, .gz or .zst", "another kind of archive", remedy)
+    if not magic.startswith((_GZIP, _ZSTANDARD)):
+        return file
+    try:
+        with (
+            file.path.open("rb") as packed,
+            _unpacking(packed, magic) as source,
+            session.written_aside("unpacked") as (target, plain),
+        ):
+            _unpack(file, packed, source, plain, session)
+    except InputError:
+        raise  # about the temporary directory, before ValueError, its base class
+    except (EOFError, zlib.error, OSError, ValueError) as problem:
+        if isinstance(problem, OSError) and problem.errno is not None:
+            raise InputError(file.name, "a readable file", f"{problem.strerror}") from None
+        raise InputError(
+            file.name,
+            "a whole packed file",
+            f"one that is cut off or damaged ({str(problem).rstrip('.')})",
+            "Fetch or write it again.",
+        ) from None
+    return LocalFile(file.name, target)
+
+
+def _unpack(
+    file: LocalFile, packed: BinaryIO, source: BinaryIO, plain: BinaryIO, session: Session
+) -> None:
+    """Decompress a file up to a limit, because a small file can fill a disk."""
+    import shutil
+
+    size, given = file.path.stat().st_size, session.engine.unpacked
+    most = max(_FREELY, _RATIO * size) if given is None else bytes_of(given)
+    free = shutil.disk_usage(session.folder).free
+    room = free - min(_FREELY, free // 10)  # leave some room on the disk for others
+    written = 0
+    while chunk := source.read(_CHUNK):
+        written += len(chunk)
+        if written > most:
+            raise InputError(
+                file.name,
+                f"at most {_written_size(most)} when it is unpacked",
+                f"more, from {_written_size(size)} that are packed",
+                "If it is what it should be, raise the limit: --unpacked SIZE, in Python "
+                "Engine(unpacked=…); or unpack it first.",
+            )
+        if written > room and given is None:
+            raise no_room(f"{_written_size(free)} free, and {file.name} takes more when unpacked")
+        plain.write(chunk)
+        session.tell(packed.tell() / size)
+
+
+def _written_size(size: int) -> str:
+    """Return a number of bytes as text for a message.
+
+    >>> _written_size(999), _written_size(1_000_000_000), _written_size(2_540_000)
+    ('999 B', '1 GB', '2.5 MB')
+    """
+    power = min(max(len(str(size)) - 1, 0) // 3, 4)
+    text = f"{size / 1000**power:.1f}".removesuffix(".0")
+    return f"{text} {' kMGT'[power].strip()}B"
+
+
+def _unpacking(packed: BinaryIO, magic: bytes) -> Any:
+    if magic.startswith(_GZIP):
+        import gzip
+
+        return gzip.open(packed, "rb")
+    zstd = _zstandard()
+    return _whole(zstd.open(packed, "rb"), zstd.ZstdError)
+
+
+@contextmanager
+def _whole(file: Any, damaged: type[Exception]) -> Iterator[Any]:
+    try:
+        with file:
+            yield file
+    except damaged as problem:
+        raise ValueError(str(problem)) from None
+
+
+def beginning(path: str | os.PathLike[str], size: int) -> bytes:
+    """Return the first bytes of a regular file, decompressed; empty if it can't be read.
+
+    >>> beginning("no such file", 10)
+    b''
+    """
+    try:
+        # Pipes can't be read twice, so they are skipped.
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - Path rejects some paths
+            return b""
+        with open(path, "rb") as file:  # noqa: PTH123 - Path rejects some paths
+            head = file.read(_READ)
+    except (OSError, ValueError, TypeError):
+        return b""
+    if head.startswith(_GZIP):
+        try:
+            return zlib.decompressobj(_WITH_HEADER).decompress(head, size)
+        except zlib.error:
+            return b""
+    return _zstandard_beginning(head, size) if head.startswith(_ZSTANDARD) else head[:size]
+
+
+def _zstandard_beginning(head: bytes, size: int) -> bytes:
+    zstd = _zstandard()
+    try:
+        return bytes(zstd.ZstdDecompressor().decompress(head, size))
+    except zstd.ZstdError:
+        return b""
+
+
+def _zstandard() -> Any:
+    """Import Zstandard, which is part of Python from 3.14 on."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+
+    return zstd

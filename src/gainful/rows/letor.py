@@ -1,0 +1,107 @@
+"""Read learning-to-rank data: labels with `qid:` (SVMlight, LETOR), and a file of predictions.
+
+Line n of the predictions is the score of the document on line n of the labels. A line of labels is
+`label qid:ID feature:value …`, optionally followed by `#` and a comment.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.array_types import Floats
+from gainful.errors import InputError
+from gainful.message_texts import shown
+from gainful.rows.files import BYTE_ORDER_MARK, LocalFile, opened
+from gainful.rows.grades_scores_or_ranks import RUN
+from gainful.rows.text_formats import number_in
+
+_FIELDS = 3  # the label, the query, and the rest of the line
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The labels (n,) and query ids (n,) of documents without ids."""
+
+    name: str
+    labels: Floats
+    queries: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """The scores (n,) of documents without ids."""
+
+    name: str
+    scores: Floats
+
+
+def read_labels(file: LocalFile) -> Labels:
+    """Read a file of labels."""
+    labels: list[float] = []
+    queries: list[str] = []
+    for number, line in _lines(file):
+        fields = line.split(maxsplit=_FIELDS - 1)
+        if len(fields) < _FIELDS - 1 or not fields[1].startswith(b"qid:"):
+            raise InputError(
+                f"{file.name}:{number}", "label qid:ID feature:value …", f"{_shown(line)}"
+            )
+        labels.append(_number(fields[0], "label", file, number))
+        try:
+            queries.append(fields[1].removeprefix(b"qid:").decode())
+        except UnicodeDecodeError:
+            raise InputError(f"{file.name}:{number}", "UTF-8 text", _shown(line)) from None
+    return Labels(file.name, np.array(labels), queries)
+
+
+def read_predictions(file: LocalFile) -> Predictions:
+    """Read a file of predictions."""
+    scores = [_number(line.strip(), "score", file, number) for number, line in _lines(file)]
+    return Predictions(file.name, np.array(scores))
+
+
+def refuse_first_line(file: LocalFile) -> None:
+    """Reject a header or NaN on the first line, because of which the file wasn't recognised as predictions."""
+    number, line = next(_lines(file), (0, b""))
+    if len(line.split()) != 1:
+        return
+    _number(
+        line.strip(),
+        "score",
+        file,
+        number,
+        "Predictions are one number on each line, and no header.",
+    )
+
+
+def refuse_other_length(labels: Labels, predictions: Predictions) -> None:
+    """Reject predictions that are more or fewer than the labels."""
+    if labels.labels.size != predictions.scores.size:
+        raise InputError(
+            predictions.name,
+            f"a prediction for each of the {labels.labels.size} labels of {labels.name}",
+            f"{predictions.scores.size}",
+        )
+
+
+def _lines(file: LocalFile) -> Iterator[tuple[int, bytes]]:
+    with opened(str(file.path)) as content:
+        for number, line in enumerate(content, 1):
+            text = line.removeprefix(BYTE_ORDER_MARK).split(b"#", 1)[0]
+            if text.strip():
+                yield number, text
+
+
+def _number(text: bytes, kind: str, file: LocalFile, line: int, remedy: str = "") -> float:
+    written = text.decode(errors="replace")
+    value = number_in(written)
+    if value is None or not math.isfinite(value):
+        advice = RUN.advice(written) or remedy  # for example, about a comma
+        where, expected = f"{file.name}:{line}", f"a finite number as {kind}"
+        raise InputError(where, expected, _shown(text), advice, code="rows.not-finite")
+    return value
+
+
+def _shown(text: bytes) -> str:
+    return shown(text.decode(errors="replace").strip())

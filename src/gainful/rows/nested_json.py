@@ -1,0 +1,150 @@
+"""Read JSON documents, such as `{query: {doc: number}}` or a list of records, and reject repeated keys."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gainful.errors import InputError
+from gainful.rows.files import BYTE_ORDER_MARK, LINE_ENDS, LocalFile, opened
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind, number_in
+from gainful.rows.identifiers import refuse_halves
+
+KEY_ONCE = "Remove one: keys in a JSON object must be unique."
+_NO_ROWS = "Remove one: keys in a JSON object must be unique. The policy duplicates is for rows."
+
+
+class RepeatedError(ValueError):
+    """A key that occurs twice in one object; Python would silently keep the last value."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """The path to a repeated key."""
+
+    keys: tuple[str, ...]
+
+
+def checked_documents(
+    documents: Mapping[str, Mapping[str, object]], kind: Kind, name: str, *, checked: bool
+) -> Mapping[str, Mapping[str, object]]:
+    """Return {query: {doc: number}} from a file; unless `checked`, its values need not be finite numbers."""
+    if not checked:
+        return {query: _unchecked(inner, kind) for query, inner in documents.items()}
+    refuse_halves(documents, where=f"{name}, query ids")
+    for query, inner in documents.items():
+        refuse_halves(inner, where=f"{name}, query {query!r}, document ids")
+        for doc, number in inner.items():
+            number_in(number, kind, f"{name}, query {query!r}, document {doc!r}", finite=True)
+    return documents
+
+
+def read_json(file: LocalFile) -> object:
+    """Return the value in a JSON file; a repeated key is an error."""
+    with opened(str(file.path)) as content:
+        text = content.read().removeprefix(BYTE_ORDER_MARK)
+    try:
+        return json.loads(text, object_pairs_hook=unique_keys)
+    except json.JSONDecodeError as problem:
+        lines = _lines(text) if problem.msg == "Extra data" else None
+        if lines is not None:
+            return lines
+        raise InputError(
+            f"{file.name}:{problem.lineno}",
+            "JSON: {query: {doc: number}}, or an object on each line",
+            f"{problem.msg.lower()} at column {problem.colno}",
+            LINE_ENDS if b"\r" in text.rstrip().replace(b"\r\n", b"\n") else "",
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError(file.name, "UTF-8 text", "invalid bytes") from None
+    except RepeatedError as problem:
+        levels = ("query", "document")
+        raise repeated_key(text, file.name, levels, problem, _NO_ROWS) from None
+    except (ValueError, RecursionError) as problem:
+        raise InputError(file.name, "readable JSON", str(problem)) from None
+
+
+def read_line(line: bytes) -> Any:
+    """Return the value of a line of JSON; a repeated key raises `RepeatedError`."""
+    return _DECODER.decode(line.decode("utf-8-sig", "surrogatepass"))
+
+
+def _lines(text: bytes) -> list[object] | None:
+    """Return the values of JSON lines; None if a line isn't JSON."""
+    try:
+        return [read_line(line) for line in text.split(b"\n") if line.strip()]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unchecked(documents: Mapping[str, object], kind: Kind) -> dict[str, object]:
+    """Return documents with the booleans of a run as text, so that they aren't read as numbers."""
+    words = kind.name != JUDGMENTS.name
+    return {
+        doc: json.dumps(number) if words and isinstance(number, bool) else number
+        for doc, number in documents.items()
+    }
+
+
+def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Build a dict from the key-value pairs of an object; a repeated key raises `RepeatedError`."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise RepeatedError(repr(_second(pairs)))
+    return values
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=unique_keys)  # slower to build than a line to decode
+
+
+def _second(pairs: list[tuple[str, object]]) -> str | None:
+    """Return the first repeated key, if any."""
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            return key
+        seen.add(key)
+    return None
+
+
+def _again(pairs: list[tuple[str, object]]) -> _Again | None:
+    """Return the path to the first repeated key in an object or inside it, if any; drop all else."""
+    key = _second(pairs)
+    if key is not None:
+        return _Again((key,))
+    return next(
+        (_Again((key, *value.keys)) for key, value in pairs if isinstance(value, _Again)), None
+    )
+
+
+def repeated_key(
+    text: str | bytes, name: str, levels: Sequence[str], problem: RepeatedError, remedy: str
+) -> InputError:
+    """Return the error that locates a repeated key.
+
+    The text is parsed again, because a parser reads an inner object before the key of its query.
+
+    Args:
+        text: the JSON text.
+        name: the name of the file in messages.
+        levels: the meaning of keys in nested dicts, outermost first.
+        problem: the exception of the first parse.
+        remedy: advice for a repeated key at one of the levels.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_again)
+    except (ValueError, RecursionError):  # beyond the key, where the first parse stopped
+        value = None
+    if isinstance(value, _Again):
+        *outer, key = value.keys
+        what = levels[len(outer)] if len(outer) < len(levels) else "key"
+        places = [f"{level} {one!r}" for level, one in zip(levels, outer, strict=False)]
+        where = ", ".join([name, *places])
+        return InputError(
+            where, f"each {what} once", f"{key!r} again", remedy, code="rows.duplicate"
+        )
+    for number, record in enumerate(value if isinstance(value, list) else [], 1):
+        if isinstance(record, _Again):
+            where, key = f"{name}, record {number}", record.keys[-1]
+            return InputError(where, "each key once", f"{key!r} again", KEY_ONCE)
+    return InputError(name, "each key once", f"{problem} again", KEY_ONCE)

@@ -1,0 +1,651 @@
+"""Read tables with typed columns: Parquet, data frames and Arrow objects."""
+
+import ctypes
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gainful.arguments import is_truth
+from gainful.errors import InputError
+from gainful.message_texts import shown
+from gainful.rows.duckdb_engine import (
+    EngineError,
+    Session,
+    file_quoted,
+    is_odd_number,
+    name_quoted,
+    quoted,
+    reading_table,
+)
+from gainful.rows.files import refuse_versioned_tables
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
+from gainful.rows.id_types import IdType, type_of_column, type_of_ids
+from gainful.rows.identifiers import id_advice, id_text, refuse_halves
+from gainful.rows.records_of_lists import has_name_of_list, holds_documents
+from gainful.rows.run_and_judgment_columns import (
+    assessor_in,
+    find_columns,
+    find_rank,
+    has_column,
+    kind_by_columns,
+    number_after_none,
+    refuse_ids,
+    refuse_numbers,
+)
+from gainful.rows.table_source import (
+    MOST_ROWS,
+    NO_ID,
+    NOT_HELD,
+    Source,
+    is_lasting,
+    plain_arrays,
+    small_frame,
+    with_events_in_table,
+)
+from gainful.rows.text_formats import Layout
+from gainful.rows.values_as_numbers import INEXACT, is_held, number_of, written_integer
+
+Given = Mapping[str, str]
+Records = list[dict[str, Any]]
+
+WHOLE = frozenset(
+    f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "", "BIG", "HUGE")
+) - {"INT", "UINT"} | {"INTEGER", "UINTEGER"}
+"""The engine's integer types."""
+_IDS = WHOLE | {"VARCHAR", "UUID"}
+FRACTIONS = frozenset(["FLOAT", "DOUBLE"])
+"""The engine's types for a column of integers with missing values."""
+_EXACT = 2.0**53  # a float64 represents every smaller integer exactly
+_SHOWN = (
+    "left(replace(chr(39) || {} || chr(39), chr(10), ' '), 60)"  # the invalid value, for messages
+)
+_LARGE = frozenset(["BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT"])
+_WHOLE = ",0)"  # the end of the type of decimals without decimal places
+_NUMBERS = _IDS - {"UUID"} | frozenset(["FLOAT", "DOUBLE", "BOOLEAN", "DECIMAL"])
+
+
+def parquet(
+    parts: Sequence[Path], kind: Kind, columns: Given, session: Session, name: str
+) -> Source | Records:
+    """Read one Parquet file, or several with the same columns."""
+    files, relation, written = parquet_relation(parts, session, name)
+    source = typed(relation, kind, columns, session, name, [column for column, _ in written[0]])
+    if not isinstance(source, Source):
+        refuse_mixed(written, [column for column, _ in written[0]], name)
+        return source
+    for known in {tuple(column for column, _ in part) for part in written}:
+        places = find_columns(known, kind_by_columns(known, kind, columns), columns, name)
+        # The engine reads only the columns of the first part.
+        ids = [known[place] for place in places[:2]]
+        extra = number_after_none(known, ids, source.kind, "the first part")
+        if extra is not None:
+            raise InputError(name, *extra)
+        refuse_mixed(written, [known[place] for place in places if place >= 0], name)
+    complete, size = _seen(files, source, session)
+    source = replace(source, rescans=True, strict=complete)
+    if not complete or source.kind.ascending or size > MOST_ROWS:
+        return source
+    with suppress(EngineError):  # errors are reported when the rows are matched
+        source = replace(source, plain=plain_arrays(session.columns(source.select)))
+    return source
+
+
+def parquet_relation(
+    parts: Sequence[Path], session: Session, name: str
+) -> tuple[str, str, list[list[tuple[str, str]]]]:
+    """Return SQL for a list of files and for their table (from FROM on), and the columns of each file."""
+    refuse_versioned_tables((part.parent for part in parts), name)
+    files = ", ".join(file_quoted(part, session) for part in parts)
+    relation = f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
+    return files, relation, _written_columns(files, session, name)
+
+
+def _seen(files: str, source: Source, session: Session) -> tuple[bool, int]:
+    """Return whether the metadata guarantee that no value is missing and no id empty, and the number of rows."""
+    chosen = ", ".join(quoted(name) for name in source.layout.names)
+    with reading_table(source.name):
+        known, missing, values = session.rows(
+            "SELECT bool_and(stats_null_count IS NOT NULL AND stats_min_value IS DISTINCT FROM ''), "
+            "sum(stats_null_count), sum(num_values) "
+            f"FROM parquet_metadata([{files}]) WHERE path_in_schema IN ({chosen})"
+        )[0]
+    return bool(known) and missing == 0, int(values or 0) // len({*source.layout.names})
+
+
+def typed(
+    relation: str,
+    kind: Kind,
+    columns: Given,
+    session: Session,
+    name: str,
+    written: Sequence[str] | None = None,
+    frame: object = None,
+    types: Sequence[str] | None = None,
+) -> Source | Records:
+    """Read typed columns; numeric ids are written as text without change.
+
+    A table with its documents in lists is returned as records.
+
+    Args:
+        relation: SQL, from FROM on.
+        kind: judgments or run.
+        columns: the caller's column names, by role.
+        session: the session in which the relation exists.
+        name: its name in messages.
+        written: the original column names, if known; the engine renames the second of two equal names.
+        frame: the result of `readable`, for a data frame or an Arrow object.
+        types: the column types of a small frame, as the engine names them.
+    """
+    if types is None or written is None:
+        described = described_columns(relation, session, name)
+    else:
+        described = [*zip(written, types, strict=True)]
+    names = [column for column, _ in described]
+    if written is None or len(written) != len(names):
+        written = names
+    if types is None:  # already determined for a small frame
+        records = records_with_lists(relation, described, kind, columns, session, name)
+        if records is not None:
+            return records
+    kind = with_events_in_table(kind_by_columns(written, kind, columns), relation, session)
+    places = find_columns(written, kind, columns, name)
+    query, doc = (name_quoted(names[place]) for place in places[:2])
+    ids = _IDS | FRACTIONS | {"ENUM"}
+    refuse_ids(name, described, {"query": places[0], "doc": places[1]}, ids)
+    # An empty id counts as missing, as in a text file.
+    texts = [
+        f"nullif({id_text_in_sql(names[place], described[place][1], name)}, '')"
+        for place in places[:2]
+    ]
+    if kind.implied is None:
+        refuse_numbers(name, described[places[2]], kind, _NUMBERS)
+        number, full_type = name_quoted(names[places[2]]), described[places[2]][1]
+    else:
+        number, full_type = repr(kind.implied), "DOUBLE"
+    value = f"CAST({number} AS DOUBLE)"
+    type_of_number = full_type.split("(")[0]
+    told = f"{quoted(f' as {kind.number} of query ')}, {query}, {quoted(', document ')}, {doc}"
+    if type_of_number == "VARCHAR":
+        value = (
+            f"CASE WHEN {number} IS NULL THEN NULL "
+            f"WHEN TRY_CAST({number} AS DOUBLE) IS NULL OR {is_odd_number(number)} "
+            f"THEN error(concat({_SHOWN.format(number)}, {told})) ELSE {value} END"
+        )
+    if type_of_number in _LARGE or full_type.endswith(
+        _WHOLE
+    ):  # as in a dict, an integer is never silently rounded
+        value = (
+            f"CASE WHEN {number} IS NULL OR CAST({number} AS HUGEINT) = CAST({value} AS HUGEINT) THEN {value} "
+            f"ELSE error(concat(CAST({number} AS VARCHAR), {told}, {quoted(NOT_HELD)})) END"
+        )
+    if kind.ascending:
+        value = f"-({value})"
+    ranks, rank = None if kind.ascending else find_rank(written), ""
+    if ranks is not None:  # via text, to which every type can be cast
+        rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
+    select = f"SELECT {texts[0]} AS query, {texts[1]} AS doc, {value} AS number{rank} {relation}"
+    chosen = tuple(names[place] for place in places if place >= 0)
+    layout = Layout("typed", names=chosen, rank=ranks, assessor=assessor_in(written, columns))
+    query_type, doc_type = (
+        type_of_column(described[place][1])
+        if frame is None
+        else id_type_in(frame, place, described[place][1])
+        for place in places[:2]
+    )
+    return Source(kind, name, select, layout=layout, query_type=query_type, doc_type=doc_type)
+
+
+def described_columns(relation: str, session: Session, name: str) -> list[tuple[str, str]]:
+    """Return the columns of a table, name and type."""
+    with reading_table(name):
+        found = session.rows(f"DESCRIBE SELECT * {relation}")
+    return [(row[0], row[1]) for row in found]
+
+
+def id_text_in_sql(column: str, type_: str, name: str) -> str:
+    """Return SQL for ids as text; a whole float is written like an integer."""
+    quoted_name = name_quoted(column)
+    if type_ not in FRACTIONS:
+        return f"CAST({quoted_name} AS VARCHAR)"
+    odd = quoted(f"the id {{}} in the column {column!r} of the {name}{NO_ID}")
+    return (
+        f"CASE WHEN {quoted_name} IS NULL OR isnan({quoted_name}) THEN NULL "
+        f"WHEN {is_whole_in_sql(column)} "
+        f"THEN CAST(CAST({quoted_name} AS BIGINT) AS VARCHAR) "
+        f"ELSE error(replace({odd}, '{{}}', CAST({quoted_name} AS VARCHAR))) END"
+    )
+
+
+def is_whole_in_sql(column: str) -> str:
+    """Return SQL for whether a float is an integer that it represents exactly."""
+    name = name_quoted(column)
+    return f"{name} = trunc({name}) AND abs({name}) < {_EXACT!r}"
+
+
+def _written_columns(files: str, session: Session, name: str) -> list[list[tuple[str, str]]]:
+    """Return the columns of each file, name and type, as written; columns nested in others are left out."""
+    with reading_table(name):
+        found = session.rows(
+            "SELECT file_name, name, coalesce(type || coalesce(' ' || converted_type, ''), ''), "
+            f"coalesce(num_children, 0) FROM parquet_schema([{files}])"
+        )
+    columns: dict[str, list[tuple[str, str]]] = {}
+    inside: dict[str, int] = {}  # how many of the following columns are nested
+    for file, column, type_, children in found:
+        if file not in columns:  # the table itself
+            columns[file], inside[file] = [], 0
+            continue
+        if inside[file]:
+            inside[file] -= 1
+        else:
+            columns[file].append((column, type_))
+        inside[file] += children
+    return list(columns.values())
+
+
+def refuse_mixed(
+    written: Sequence[Sequence[tuple[str, str]]], read: Collection[str], name: str
+) -> None:
+    """Reject parts that differ in the type of a needed column; the engine would cast all to one type."""
+    types: dict[str, set[str]] = {}
+    for part in written:
+        for column, type_ in part:
+            types.setdefault(column, set()).add(type_)
+    for column in read:
+        if len(types[column]) > 1:
+            raise InputError(
+                f"{name}, column {column!r}",
+                "the same type in every part",
+                " and ".join(sorted(types[column])),
+                "Write the parts with the same types.",
+            )
+
+
+def open_frame(
+    given: object, kind: Kind, columns: Mapping[str, str], session: Session
+) -> Source | Records | None:
+    """Open a data frame, an Arrow object or a stream of batches; None for anything else."""
+    table = readable(given, kind.name)
+    if table is None:
+        return None
+    refuse_ids_in_index(given, kind, columns)
+    refuse_nothing(given, kind)
+    plain = _open_small_frame(given, kind, columns, session, table)
+    if plain is not None:
+        return plain
+    name = registered(session, given, table, kind.name, kind.name)
+    names = written_names(table)
+    source = typed(f"FROM {name}", kind, columns, session, kind.name, names, table)
+    if isinstance(source, Source):
+        plain = with_truth_as_numbers(given, source.layout.names[2:3], kind)
+        if plain is not given:
+            return open_frame(plain, kind, columns, session)
+        refuse_odd_objects(given, source.layout.names, kind)
+    return source
+
+
+def _open_small_frame(
+    given: object, kind: Kind, columns: Mapping[str, str], session: Session, table: object
+) -> Source | None:
+    """Open a small data frame without the engine; None if the engine has to read it."""
+    small = small_frame(given)
+    if small is None or len({*small.columns}) < len(small.columns):
+        return None
+    kind = kind_by_columns(small.columns, kind, columns)
+    places = find_columns(small.columns, kind, columns, kind.name)
+    rows = None if kind.ascending else small.rows(places, kind.implied)
+    if rows is None:
+        return None
+    relation = f"FROM {session.register_later(kind.name, table)}"
+    names, types = small.columns, small.types
+    source = typed(relation, kind, columns, session, kind.name, names, table, types)
+    return replace(source, plain=rows) if isinstance(source, Source) else None
+
+
+def registered(session: Session, given: object, table: object, name: str, where: str) -> str:
+    """Register a frame or a stream as a table; store the rows if they can be read only once.
+
+    Args:
+        session: the session that creates the table.
+        given: the frame.
+        table: the object that the engine reads for it.
+        name: the prefix of the table's name.
+        where: its name in messages.
+    """
+    with reading_table(where):
+        relation = session.register(name, table)
+        if is_lasting(given):
+            return relation
+        stored = session.name(name)
+        session.execute(f"CREATE TEMP TABLE {stored} AS FROM {relation}")
+    return stored
+
+
+_NESTED = (
+    "STRUCT(",
+    "MAP(",
+)  # the engine's names of nested types, besides lists, whose names end with a bracket
+
+
+def records_with_lists(
+    relation: str,
+    described: Sequence[tuple[str, str]],
+    kind: Kind,
+    columns: Mapping[str, str],
+    session: Session,
+    name: str,
+) -> Records | None:
+    """Return the rows of a table with its documents in lists; None if each document has a row.
+
+    Raises if it is unclear whether a list holds documents.
+
+    Args:
+        relation: SQL, from FROM on.
+        described: name and type of each column.
+        kind: judgments or run.
+        columns: the caller's column names, by role.
+        session: the session in which the relation exists.
+        name: its name in messages.
+    """
+    nested = any(type_.endswith("]") or type_.startswith(_NESTED) for _, type_ in described)
+    if not nested and not has_name_of_list([column for column, _ in described]):
+        return None  # the usual case
+    names = [column for column, _ in described]
+    first = _rows(f"{relation} LIMIT 1", names, session, name)
+    if not any(holds_documents(row, kind, columns, name) for row in first):
+        return None
+    return _rows(relation, names, session, name)
+
+
+def _rows(relation: str, names: Sequence[str], session: Session, name: str) -> Records:
+    with reading_table(name):
+        found = session.rows(f"SELECT * {relation}")
+    return [dict(zip(names, row, strict=True)) for row in found]
+
+
+# None and pandas' missing values are reported as missing later.
+_ID_TYPES = (str, int, np.integer, type(None))
+
+
+class _Stream:
+    """An object with only an Arrow stream.
+
+    The engine would require pyarrow for classes that it knows; a bare stream doesn't need it.
+    """
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        self.names: list[str] | None = None
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        stream = self.source.__arrow_c_stream__(requested_schema)
+        if self.names is None:
+            self.names = _names_in(stream)
+        return stream
+
+
+class _Schema(ctypes.Structure):
+    """Arrow's description of a column, or of a table as a column with others inside."""
+
+
+_Schema._fields_ = [
+    ("format", ctypes.c_char_p),
+    ("name", ctypes.c_char_p),
+    ("metadata", ctypes.c_void_p),
+    ("flags", ctypes.c_int64),
+    ("n_children", ctypes.c_int64),
+    ("children", ctypes.POINTER(ctypes.POINTER(_Schema))),
+    ("dictionary", ctypes.c_void_p),
+    ("release", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Schema))),
+    ("private_data", ctypes.c_void_p),
+]
+
+
+class _ArrayStream(ctypes.Structure):
+    """The beginning of Arrow's stream structure, which returns the schema."""
+
+    _fields_ = (
+        ("get_schema", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Schema))),
+    )
+
+
+def _names_in(stream: object) -> list[str] | None:
+    """Return the column names of an Arrow stream; None if it doesn't reveal them.
+
+    The engine renames the second of two equal names, so its own names don't suffice.
+    """
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    address = pointer(stream, b"arrow_array_stream")
+    schema = _Schema()
+    if _ArrayStream.from_address(address).get_schema(address, ctypes.byref(schema)):
+        return None  # the engine meets and reports the same problem
+    try:
+        columns = [schema.children[place].contents.name for place in range(schema.n_children)]
+    finally:
+        schema.release(ctypes.byref(schema))
+    return [(name or b"").decode(errors="replace") for name in columns]
+
+
+def written_names(table: Any) -> list[str] | None:
+    """Return the original column names of the result of `readable`, after it has been read."""
+    if isinstance(table, _Stream):
+        return table.names
+    return [str(name) for name in table.columns]
+
+
+def id_type_in(table: Any, place: int, engine: str) -> IdType:
+    """Return the type of an id column in the result of `readable`; `engine` is the engine's type.
+
+    In a pandas column of objects, ids may be integers or text.
+    """
+    if isinstance(table, _Stream):
+        return type_of_column(engine, _type_in_stream(table.source, place))
+    own = table.dtypes.iloc[place]
+    if own.kind != "O" or not isinstance(own, np.dtype):
+        return type_of_column(engine, own)
+    found = type_of_ids(table.iloc[:, place])
+    return found if found.is_text else replace(found, own=own)
+
+
+def _type_in_stream(source: Any, place: int) -> Any:
+    """Return the type of a column in polars or pyarrow; None for other libraries."""
+    polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
+    if polars is not None and isinstance(source, polars.DataFrame):
+        return source.dtypes[place]
+    schema = getattr(source, "schema", None)
+    if pyarrow is not None and isinstance(schema, pyarrow.Schema):
+        return schema.field(place).type
+    return None
+
+
+def readable(given: Any, name: str) -> Any:
+    """Return the object that the engine reads for a data frame or an Arrow object; None for anything else.
+
+    The name is for messages.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(given, pandas.DataFrame):
+        if not given.columns.is_unique:
+            again = given.columns[given.columns.duplicated()][0]
+            raise InputError(name, "each column once", f"{again!r} again", "Rename one.")
+        return given  # the engine reads it column by column
+    if hasattr(given, "__arrow_c_stream__"):
+        return _Stream(given)
+    if hasattr(given, "collect"):  # a lazy frame
+        collected = given.collect()
+        return _Stream(collected) if hasattr(collected, "__arrow_c_stream__") else None
+    _refuse_connections(given, name)
+    return None
+
+
+def _refuse_connections(given: Any, name: str) -> None:
+    """Reject sources that only produce a table on request: Arrow datasets and database connections."""
+    module, kind = type(given).__module__, type(given).__name__
+    if module.startswith("pyarrow") and hasattr(given, "to_table"):
+        call = "scanner.to_table(), or scanner.to_reader() to read it in parts"
+        if hasattr(given, "scanner"):
+            call = "dataset.to_table(), or dataset.scanner().to_reader() to read it in parts"
+    elif module.partition(".")[0] in ("duckdb", "_duckdb"):
+        call = "connection.sql('FROM my_table')"
+    elif module.startswith("sqlalchemy") or (hasattr(given, "cursor") and hasattr(given, "commit")):
+        call = "pandas.read_sql('SELECT * FROM my_table', connection)"
+    else:
+        return
+    library = module.partition(".")[0].removeprefix("_")
+    raise InputError(name, "a table", f"{kind} of {library}", f"Pass {call}.")
+
+
+def rows_in(given: Any, most: int | None = None) -> list[dict[str, Any]]:
+    """Return the rows of a data frame or an Arrow table, or the first ones; empty for anything else."""
+    pandas, polars, pyarrow = map(sys.modules.get, ("pandas", "polars", "pyarrow"))
+    if pandas is not None and isinstance(given, pandas.DataFrame):
+        # `readable` reports two columns of the same name.
+        if not given.columns.is_unique or not len(given):
+            return []
+        if most == 1:  # much faster than a slice
+            return [{name: given[name].iloc[0] for name in given.columns}]
+        return given.iloc[:most].to_dict("records")  # type: ignore[no-any-return]
+    if polars is not None and isinstance(given, polars.DataFrame):
+        return list(given.head(len(given) if most is None else most).to_dicts())
+    if pyarrow is not None and isinstance(given, pyarrow.Table):
+        return list(given.slice(0, most).to_pylist())
+    return []
+
+
+def refuse_ids_in_index(given: Any, kind: Kind, columns: Mapping[str, str]) -> None:
+    """Reject a pandas data frame whose queries or documents are only in its index."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(given, pandas.DataFrame):
+        return
+    index = [str(name) for name in given.index.names if name is not None]
+    names = [str(name) for name in given.columns]
+    for role in ("query", "doc") if index else ():
+        if not has_column(role, names, kind, columns) and has_column(role, index, kind, columns):
+            raise InputError(
+                kind.name,
+                f"a column for {role}",
+                f"it in the index, {', '.join(map(repr, index))}",
+                "Make columns of the index: reset_index().",
+                code="rows.no-column",
+                subject=role,
+            )
+
+
+def refuse_series(given: Any, kind: Kind, columns: Mapping[str, str]) -> None:
+    """Reject a single column of a data frame, since its index would be ignored.
+
+    A column of records is accepted, as rows.
+    """
+    pandas, polars = map(sys.modules.get, ("pandas", "polars"))
+    if pandas is not None and isinstance(given, pandas.Series):
+        first = given.iloc[0] if len(given) else None
+        if isinstance(first, dict) and has_column("query", [*map(str, first)], kind, columns):
+            return
+        remedy = "Make columns of its index: reset_index()."
+        if isinstance(first, tuple):
+            remedy = "Give a list of its rows: tolist()."
+        elif isinstance(first, list | set | dict | np.ndarray) and given.index.nlevels == 1:
+            remedy = "Give a dict by its index: to_dict()."
+    elif polars is not None and isinstance(given, polars.Series) and given.dtype != polars.Struct:
+        remedy = "Give the data frame that has it, with the queries beside it."
+    else:
+        return
+    expected = "a data frame, or a dict {query: [doc, …]}"
+    raise InputError(kind.name, expected, f"one column: {shown(given)}", remedy)
+
+
+def refuse_nothing(given: Any, kind: Kind) -> None:
+    """Reject a data frame without rows, whose columns have no type or don't exist."""
+    pandas, polars = map(sys.modules.get, ("pandas", "polars"))
+    bare = pandas is not None and isinstance(given, pandas.DataFrame) and not given.columns.size
+    if polars is not None and isinstance(given, polars.DataFrame) and not len(given):
+        bare = all(type_ == polars.Null for type_ in given.dtypes)
+    if bare:
+        raise InputError(kind.name, kind.least, "none")
+
+
+def with_truth_as_numbers(given: Any, columns: Sequence[str], kind: Kind) -> Any:
+    """Return judgments with booleans in object columns as 1 and 0; without any, the same frame."""
+    for name, values in objects_in(given, columns):
+        if kind.name == JUDGMENTS.name and any(map(is_truth, values)):
+            plain = values.map(lambda value: float(value) if is_truth(value) else value)
+            return given.assign(**{name: plain.infer_objects()})
+    return given
+
+
+def refuse_odd_objects(given: Any, columns: Sequence[str], kind: Kind) -> None:
+    """Reject values in object columns that the engine would silently write as text.
+
+    Ids are strings or integers. Integers as numbers must be exact in a float64, and True isn't a number here.
+
+    Args:
+        given: the data frame; anything else is ignored.
+        columns: the names of query, doc and number.
+        kind: judgments or run.
+    """
+    refuse_odd_ids(given, columns[:2], kind.name)
+    for name, values in objects_in(given, columns[2:3]):
+        for row, value in enumerate(values, 1):
+            if isinstance(value, bool | np.bool_):
+                # The engine would read it as text.
+                raise InputError(
+                    f"{kind.name}, row {row}, column {name!r}",
+                    f"numbers as {kind.number}, or a column of the type bool",
+                    f"{value} in a column of objects",
+                    f"Make it one of numbers first: frame[{name!r}].astype(float).",
+                )
+            if not isinstance(value, float | str) and not is_held(value):
+                raise InputError(
+                    f"{kind.name}, row {row}, column {name!r}",
+                    f"a {kind.number} that a float64 holds exactly",
+                    written_integer(int(value)),
+                    INEXACT,
+                )
+
+
+def refuse_odd_ids(given: Any, columns: Sequence[str], table: str) -> None:
+    """Reject ids in a data frame that are neither strings nor integers.
+
+    Args:
+        given: the data frame; anything else is ignored.
+        columns: the names of the id columns.
+        table: its name in messages.
+    """
+    for name, values in objects_in(given, columns):
+        if {*map(type, values)} <= {str, int}:  # much faster than checking each value
+            texts = [value for value in values if isinstance(value, str)]
+            refuse_halves(texts, where=f"{table}, column {name!r}")
+            continue
+        for value in values:
+            odd = not isinstance(value, _ID_TYPES) or isinstance(value, bool)
+            if odd and not is_missing(value):
+                raise InputError(
+                    f"{table}, column {name!r}",
+                    "strings (or integers) as ids",
+                    shown(value),
+                    "Make the ids strings first." if number_of(value) is None else id_advice(value),
+                )
+            if isinstance(value, str):
+                id_text(value, where=f"{table}, column {name!r}")
+
+
+def objects_in(given: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+    """Yield the object columns of a data frame, among the given columns."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(given, pandas.DataFrame):
+        return
+    for name in given.columns:
+        if str(name) in columns and given[name].dtype == object:
+            yield name, given[name]
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value is one that pandas uses for missing data."""
+    pandas = sys.modules["pandas"]
+    return bool(pandas.api.types.is_scalar(value) and pandas.isna(value))

@@ -1,0 +1,689 @@
+"""Read one list of documents per query, in any common form, as `{query: {doc: number}}`."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeGuard
+from uuid import UUID
+
+import numpy as np
+
+from gainful.errors import InputError, warn
+from gainful.message_texts import shortened, shown
+from gainful.rows.grades_scores_or_ranks import RANKS, RUN, Kind, RunInOrder, number_in
+from gainful.rows.id_types import UNTYPED, IdType, type_of_ids
+from gainful.rows.identifiers import id_advice, id_text, is_id, is_odd_id
+from gainful.rows.input_types import Record
+from gainful.rows.records_of_lists import (
+    IDS_OF_HITS,
+    Beside,
+    Row,
+    documents_in,
+    documents_of_record,
+    fields_of_numbers,
+    is_of_a_query,
+    name_of_list,
+    numbers_beside,
+    refuse_no_list,
+    refuse_rows,
+    refuse_unnamed_rows,
+    row_in,
+)
+from gainful.rows.run_and_judgment_columns import (
+    ALIASES,
+    Columns,
+    asked_columns,
+    for_other_side,
+    is_name_of_distances,
+)
+from gainful.rows.search_responses import (
+    DISTANCES,
+    ORDERS_TOO,
+    fields_named,
+    is_from_a_service,
+    items_of,
+    query_in,
+    response_in,
+    value_at,
+)
+from gainful.rows.values_as_numbers import is_array, number_of
+
+_PAIR = 2  # doc and number
+_SCORES = ("_score", "score", "_rankingScore", "@search.score")
+_OF_SERVICES = "score of a service"
+_USUAL = {
+    "doc": (*IDS_OF_HITS, *ALIASES["doc"]),
+    RUN.number: (*_SCORES, *ALIASES[RUN.number], "relevance"),
+    _OF_SERVICES: _SCORES,
+}
+"""Field names of hits, for the roles whose names differ from the column names of tables."""
+_INSIDE = (
+    "_source", "fields", "document", "metadata", "node", "payload", "entity", "_additional", "properties",
+)  # fmt: skip
+_SAID = ("metadata", "node", "_additional")  # filled by the service, not by the document
+_UNGRADED = 1.0
+_FALLING = [float(-place) for place in range(1, 10_001)]  # the scores of a list of ids
+_TO_LISTS = ("tolist", "to_list", "to_pylist")  # of torch, polars and Arrow
+
+
+class _Place(NamedTuple):
+    """The field that holds the score, rank or distance of an item, its value, and its role."""
+
+    field: str
+    number: Any
+    role: str
+
+
+class _Item(NamedTuple):
+    """One item in a query's list.
+
+    Attributes:
+        doc: the document id.
+        number: its grade or score, if any.
+        certain: whether the number decides the order, whatever the item's position.
+        place: a rank, distance or textual score, for an item without a number.
+        field: the name of the field that holds the number.
+    """
+
+    doc: str
+    number: float | None = None
+    certain: bool = False
+    place: _Place | None = None
+    field: str = ""
+
+
+class Lists(NamedTuple):
+    """Lists as `{query: {doc: number}}`; shares no objects with the caller's input.
+
+    Attributes:
+        documents: the documents of each query, with their grades or scores.
+        types: the original types of the query ids and the document ids.
+        taken_from: the field that held the list, for records with several fields.
+    """
+
+    documents: Mapping[str, Mapping[str, float]]
+    types: tuple[IdType, IdType] = (UNTYPED, UNTYPED)
+    taken_from: str = ""
+
+
+def is_list(value: object) -> TypeGuard[Iterable[Any]]:
+    """Return whether a value is a sequence, an array or an iterator, but not a text or a named tuple."""
+    if isinstance(value, str | bytes | bytearray | memoryview | Mapping):
+        return False
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    # A named tuple is a single row.
+    return isinstance(value, Sequence | Iterator) and not hasattr(value, "_fields")
+
+
+def one_for_each(
+    queries: Sequence[object], items: Sequence[Any], name: str
+) -> Iterable[tuple[object, Any]]:
+    """Pair each list with the id of its query."""
+    if len(queries) != len(items):
+        raise InputError(
+            "queries", f"{len(items)} ids, one for each list of {name}", str(len(queries))
+        )
+    return zip(queries, items, strict=True)
+
+
+def fields_of(item: Any) -> dict[str, Any]:
+    """Return the fields of a named tuple, a dataclass or another object, by name."""
+    names = getattr(item, "_fields", None)
+    if isinstance(item, tuple) and names is not None:
+        return dict(zip(names, item, strict=True))
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+    try:
+        return {name: value for name, value in vars(item).items() if not name.startswith("__")}
+    except TypeError:
+        slots = getattr(type(item), "__slots__", ())
+        return {name: getattr(item, name) for name in slots if hasattr(item, name)}
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is a number."""
+    return number_of(value) is not None
+
+
+def _is_number_as_text(value: object) -> bool:
+    """Return whether a value is a number written as text.
+
+    >>> _is_number_as_text("0.9"), _is_number_as_text(0.9), _is_number_as_text("high")
+    (True, False, False)
+    """
+    try:
+        return isinstance(value, str) and "_" not in value and math.isfinite(float(value))
+    except ValueError:
+        return False
+
+
+def is_grade(value: object) -> bool:
+    """Return whether a value can be a grade: a number or a boolean."""
+    return isinstance(value, bool | np.bool_) or is_number(value)
+
+
+class ListReader:
+    """Reads the list of each query, and warns once per kind of problem.
+
+    An item is an id, a pair `(doc, number)`, or an object with an id: a hit, a record, or a document
+    or node of another library. Lists of a run are in order of rank. Scores of objects only mark ties,
+    and scores that contradict the order cause a warning, unless the caller names the score field,
+    which then decides the order. A judged document without a grade has grade 1.
+
+    Attributes:
+        kind: judgments or run.
+        columns: the caller's column options.
+        name: the name of the input in messages.
+        asked: the field names in the caller's column options, by role.
+    """
+
+    def __init__(self, kind: Kind, columns: Columns, name: str) -> None:
+        self.kind, self.columns, self.name = kind, columns, name
+        self.asked = asked_columns(kind, columns)
+        self._is_run = kind.name == RUN.name
+        # One example for each type of id.
+        self._queries: dict[type, object] = {}
+        self._docs: dict[type, object] = {}
+        self._repeated: list[tuple[str, str]] = []
+        self._rising: list[bool] = []
+        self._in_order = False  # whether any list of the run consists of hits
+        self._served = False  # whether the current list comes from a search service
+        # Queries whose scores contradict the order of their list: the query, the field, an example.
+        self._contradicting: list[tuple[str, _Place, str]] = []
+        self._taken_from = ""
+        self._has_records = False  # whether any record holds a list
+        # For judgments: the first query and document with a grade (True) and without (False). `_whole`
+        # considers only lists whose documents all have a grade, or all lack one.
+        self._graded: dict[bool, tuple[str, str]] = {}
+        self._whole: dict[bool, tuple[str, str]] = {}
+
+    def has_list(self, record: Record) -> bool:
+        """Return whether the document field named by the caller holds a list."""
+        return is_list(record.get(self.asked.get("doc")))
+
+    def answers(self, answers: Sequence[Any]) -> Lists:
+        """Read search responses with their queries, or records with a query and a list of documents."""
+        queries = self.columns.use_queries()
+        if queries is not None:
+            return self.lists(one_for_each(queries, answers, self.name))
+        named = []
+        for place, answer in enumerate(answers, 1):
+            query = None
+            if isinstance(answer, Mapping):
+                query = query_in(answer, self.asked.get("query"))
+            if query is None:
+                raise self._without_query(answer, place)
+            listed = self.has_list(answer)
+            lacking = not listed and self.has_list(answers[0])  # do not fall back to another list
+            known = listed or documents_in(answer, self.kind) is not None or is_of_a_query(answer)
+            if lacking or not known:
+                where, expected = f"{self.name}, query {query!r}", "a list of documents"
+                if lacking:
+                    expected = f"a list in the field {self.asked['doc']!r}, as the first has"
+                else:
+                    refuse_no_list(answer, self.kind, where)
+                fields = f"only {shortened(', '.join(map(repr, answer)))}"
+                raise InputError(where, expected, fields, "Write [] if it has none.")
+            named.append((query, answer))
+        if "query" in self.asked:
+            self.columns.use("query", self.kind)
+        return self.lists(named)
+
+    def _without_query(self, answer: Any, place: int) -> InputError:
+        """Return the error for a response without a query; raise if the response holds rows."""
+        asked = self.asked.get("query")
+        fields = shown(answer)
+        if isinstance(answer, Mapping):
+            key = name_of_list(answer, self.kind)
+            refuse_unnamed_rows(items_of(answer.get(key)) or (), self.asked, key, self.name)
+            fields = ", ".join(map(repr, answer))
+        other = "" if asked is None else for_other_side(self.kind, self.columns)
+        return InputError(
+            f"{self.name}, response {place}",
+            "the query that it answers" + ("" if asked is None else f", named {asked!r}"),
+            f"none among {fields}",
+            "Give queries=[…] (--query-ids FILE) with an id for each response, or a dict "
+            f"{{query: response}}.{other}",
+        )
+
+    def lists(self, named: Iterable[tuple[Any, Any]]) -> Lists:
+        """Read the list of each query."""
+        documents: dict[str, dict[str, float]] = {}
+        for id_, items in named:
+            query = id_text(id_, where=f"{self.name}, query ids")
+            self._queries.setdefault(type(id_), id_)
+            if query in documents:
+                raise InputError(self.name, "each query once", f"{query!r} again")
+            documents[query] = self._list(query, items)
+        self._look_at_some_graded()
+        self._warn()
+        types = type_of_ids(self._queries.values()), type_of_ids(self._docs.values())
+        kept = RunInOrder(documents) if self._in_order else documents
+        return Lists(kept, types, self._taken_from)
+
+    def _doc(self, id_: object, where: str) -> str:
+        self._docs.setdefault(type(id_), id_)
+        return id_text(id_, where=where)
+
+    def _list(self, query: str, items: Any) -> dict[str, float]:
+        where = f"{self.name}, query {query!r}"
+        beside, record = None, items
+        self._served = False
+        if isinstance(items, Mapping):
+            items, beside = self._in_record(items, where)
+        if isinstance(items, Mapping):
+            documents = {self._doc(doc, where): number for doc, number in items.items()}
+            if not self._is_run:
+                self._note_grades(query, documents.items())
+            return documents
+        if isinstance(items, Set):
+            if beside is not None or self._is_run:
+                order = f"a list of documents, each with one of {beside.field!r}" if beside else ""
+                expected = order or "documents in the order of rank"
+                remedy = f"Give a list, or a dict {{doc: {self.kind.number}}}."
+                raise InputError(where, expected, "a set, which has no order", remedy)
+            items = sorted(items, key=str)
+        if not is_list(items):
+            expected = f"{{doc: {self.kind.number}}}, or a list of documents"
+            raise InputError(where, expected, shown(items), _remedy_of_column(items))
+        plain = None if beside is not None else self._plain(items)
+        if plain is not None:
+            return plain
+        rows: list[Row] = []
+        read = [
+            self._item(item, f"{where}, item {place}", rows) for place, item in enumerate(items, 1)
+        ]
+        refuse_rows(rows, query, where, record)
+        beside = beside or self._named_ranks(read, where)
+        if beside is not None:
+            read = self._with_numbers(read, beside, where)
+        if self._is_run:
+            _refuse_mixed(read, where)
+        return self._numbered(query, read)
+
+    def _plain(self, items: Any) -> dict[str, float] | None:
+        """Return the documents of a list of distinct ASCII strings; None for anything else."""
+        if not self._is_run or type(items) is not list or {*map(type, items)} != {str}:
+            return None
+        documents = dict(zip(items, _FALLING[: len(items)], strict=False))
+        usual = len(documents) == len(items) and "" not in documents and "".join(items).isascii()
+        if not usual:
+            return None
+        self._docs.setdefault(str, items[0])
+        return documents
+
+    def _in_record(self, record: Record, where: str) -> tuple[Any, Beside | None]:
+        """Return a record's list with the parallel list of numbers, if any; or a dict of documents."""
+        if self.has_list(record):
+            name = self.asked["doc"]
+            self.columns.use("doc", self.kind)
+            items, error = record[name], record.get("error") if self._is_run else None
+            empty = error and isinstance(error, str | Mapping) and not len(items)
+            problem = ("documents", f"an error: {shortened(shown(error))}") if empty else None
+        else:
+            record, problem = response_in(record, self.kind)
+        if problem is not None:
+            raise InputError(where, *problem, "Search again, or leave the query out.")
+        if not self.has_list(record):
+            self._served = self._is_run and is_from_a_service(record)
+            self._in_order = self._in_order or self._served
+            documents = documents_of_record(record, self.kind, where)
+            if documents is None:
+                return record, None
+            items, name = documents
+        self._taken_from = self._taken_from or name
+        if isinstance(items, Mapping):
+            return items, None
+        self._has_records = True
+        beside = numbers_beside(record, name, self.kind, self.asked)
+        for role in (self.kind.number, RANKS.number):
+            if beside is not None and role in self.asked:
+                self.columns.use(role, self.kind)
+        return items, beside
+
+    def _with_numbers(self, items: list[_Item], beside: Beside, where: str) -> list[_Item]:
+        """Assign scores or grades from a parallel list, or sort the documents by its ranks or distances."""
+        field, numbers = beside.field, beside.numbers
+        if len(numbers) != len(items):
+            raise InputError(
+                where,
+                f"one of {field!r} for each of {len(items)} documents",
+                str(len(numbers)),
+                f"Make the lists of one length, or give {{query: {{doc: {self.kind.number}}}}}.",
+            )
+        whole = all(item.number is not None for item in items)
+        if beside.ranks and whole:  # scores take precedence over ranks
+            return items
+        kind = RANKS if beside.ranks else self.kind
+        numbers = [
+            number_in(number, kind, f"{where}, {field!r}, item {place}")
+            for place, number in enumerate(numbers, 1)
+        ]
+        if beside.ranks:
+            return self._ranked(items, numbers, field, where)
+        for place, (item, number) in enumerate(zip(items, numbers, strict=True), 1):
+            if item.number not in (None, number):
+                raise InputError(
+                    f"{where}, item {place}",
+                    f"one {self.kind.number} for document {item.doc!r}",
+                    f"{item.number:g}, and {number:g} in {field!r}",
+                    "Leave one of them out.",
+                )
+        if whole:
+            return items
+        return [
+            _Item(item.doc, number, certain=True)
+            for item, number in zip(items, numbers, strict=True)
+        ]
+
+    def _ranked(
+        self, items: list[_Item], ranks: list[float], field: str, where: str
+    ) -> list[_Item]:
+        """Sort documents by rank; reject equal ranks, and values that are not ranks despite their name.
+
+        Distances may tie.
+        """
+        named = RANKS.number in self.asked
+        order = sorted(range(len(items)), key=ranks.__getitem__)
+        expected, found = "", ""
+        if is_name_of_distances(field):
+            if named or order == [*range(len(items))]:
+                return [_Item(items[at].doc, -ranks[at]) for at in order]
+            expected = f"{field!r} that rise along the list, as distances do"
+            found = shortened(", ".join(f"{rank:g}" for rank in ranks))
+        elif not named:
+            odd = [ranks[at] for at in order if ranks[at] < 0 or ranks[at] != int(ranks[at])]
+            expected = f"whole numbers from 1 (or 0) in {field!r}" if odd else ""
+            found = f"{odd[0]:g}" if odd else ""
+        if expected:
+            remedy = f"columns rank={field} the lowest, score={field} the highest."
+            raise InputError(where, expected, found, f"Say which is the best: {remedy}")
+        for left, right in pairwise(order):
+            doc, again = items[left].doc, items[right].doc
+            if ranks[left] == ranks[right] and doc != again:
+                raise InputError(
+                    where,
+                    f"a rank of its own in {field!r} for each of {len(items)} documents",
+                    f"{ranks[left]:g} for {doc!r} and {again!r}",
+                    "Correct the ranks, or leave them out: the list is in order of rank.",
+                )
+        return [items[at] for at in order]
+
+    def _named_ranks(self, items: list[_Item], where: str) -> Beside | None:
+        """Return the ranks in the field named by the caller; None if no document has one."""
+        field = self.asked.get(RANKS.number, "")
+        ranks = [item.place.number for item in items if item.place is not None]
+        if not field or not ranks:
+            return None
+        lacking = next((item.doc for item in items if item.place is None), None)
+        if lacking is not None:
+            expected = f"a number in {field!r} of each document"
+            raise InputError(where, expected, f"none of {lacking!r}")
+        return Beside(field, ranks, ranks=True)
+
+    def _item(self, item: Any, where: str, rows: list[Row]) -> _Item:
+        """Return the document of an item, with its number if any; add the item to `rows` if it names a query."""
+        if type(item) is str or is_id(item) or isinstance(item, UUID):
+            return _Item(self._doc(item, where))  # a UUID is rejected with advice
+        if isinstance(item, np.ndarray):
+            item = item.tolist()
+        number: Any
+        if isinstance(item, tuple | list) and not hasattr(item, "_fields"):
+            if len(item) != _PAIR:
+                raise InputError(where, f"a pair (doc, {self.kind.number})", shown(item))
+            doc, number = self._item(item[0], where, rows).doc, item[1]
+            return _Item(doc, number_in(number, self.kind, where), certain=True)
+        fields = item if isinstance(item, Mapping) else fields_of(item)
+        if not fields:
+            raise InputError(
+                where,
+                "the id of a document, a pair, or an object with an id",
+                shown(item),
+                id_advice(item) if is_odd_id(item) else "",
+            )
+        inside = _inner(fields)
+        held = [fields, *inside.values()]
+        doc = self._id(held, where)
+        row = row_in(fields, self.asked, doc)
+        if row is not None:
+            rows.append(row)
+        if self._is_run:
+            self._in_order = True
+            # Stored fields of a document may have any name, so they are not searched for scores.
+            said = [inner for name, inner in inside.items() if name in _SAID or not self._served]
+            return self._hit([fields, *said], doc, where)
+        role = self.kind.number
+        # A grade that is text or an array is an error; it is not ignored.
+        grade = self._named_field(held, role, is_grade) or self._named_field(
+            held[:1], role, lambda value: isinstance(value, str) or is_array(value)
+        )
+        return _Item(doc, None if grade is None else number_in(grade[1], self.kind, where))
+
+    def _hit(self, held: Sequence[Mapping[str, Any]], doc: str, where: str) -> _Item:
+        """Return a hit with its score, rank or distance.
+
+        Hits sorted by a field may have no score.
+        """
+        role = self.kind.number
+        if RANKS.number in self.asked:
+            rank = self._named_field(held, RANKS.number, is_number)
+            return _Item(doc, place=None if rank is None else _Place(*rank, RANKS.number))
+        named = role in self.asked
+        score = self._named_field(held, role, is_number)
+        if score is not None:
+            return _Item(doc, number_in(score[1], self.kind, where), named, field=score[0])
+        names = _OF_SERVICES if self._served else role
+        text = self._named_field(held, role, _is_number_as_text, names)
+        if text is None:
+            return _Item(doc, place=self._rank_or_distance(held))
+        field, number = text[0], float(text[1])
+        if named:
+            return _Item(doc, number, certain=True, field=field)
+        return _Item(doc, place=_Place(field, number, role))
+
+    def _rank_or_distance(self, held: Sequence[Mapping[str, Any]]) -> _Place | None:
+        """Return the first rank or distance of a hit.
+
+        For a search service, distances count only if no other field orders the hits.
+        """
+        if self._served:
+            paths = DISTANCES if ORDERS_TOO.isdisjoint(held[0]) else ()
+            values = [(path[-1], value_at(held[0], *path)) for path in paths]
+        else:
+            ranks = ((inside, fields_of_numbers((*inside,), RANKS.number)) for inside in held)
+            values = [(name, inside[name]) for inside, names in ranks for name in names]
+        places = (_Place(name, value, RANKS.number) for name, value in values if is_number(value))
+        return next(places, None)
+
+    def _id(self, held: Sequence[Mapping[str, Any]], where: str) -> str:
+        asked = self.asked.get("doc")
+        named = self._named_field(held, "doc", is_id)
+        if named is not None:
+            return self._doc(named[1], where)
+        name = "doc" if asked is None else asked
+        for odd in (inside[name] for inside in held if name in inside):
+            if is_odd_id(odd):
+                id_text(odd, where=where)  # raises, with advice
+        raise InputError(
+            where,
+            "the id of a document" if asked is None else f"the field {asked!r} for doc",
+            f"only {', '.join(repr(name) for inside in held for name in inside)}",
+            "Say which field it is: columns doc=…"
+            + ("." if asked is None else f", or the path to it in the list: doc={asked}.FIELD.")
+            + ("" if asked is None else for_other_side(self.kind, self.columns)),
+        )
+
+    def _named_field(
+        self,
+        held: Iterable[Mapping[str, Any]],
+        role: str,
+        fits: Callable[[object], bool],
+        names: str = "",
+    ) -> tuple[str, Any] | None:
+        """Return the name and value of the first suitable field: the caller's, or else a usual one."""
+        asked = self.asked.get(role)
+        for fields in held:
+            for name in _usual_fields((*fields,), names or role) if asked is None else (asked,):
+                if name in fields and fits(fields[name]):
+                    if asked is not None:
+                        self.columns.use(role, self.kind)
+                    return name, fields[name]
+        return None
+
+    def _numbered(self, query: str, items: list[_Item]) -> dict[str, float]:
+        """Return the documents of a query; if one is repeated, the first occurrence counts."""
+        if self._is_run:
+            kept = self._scores(query, items)
+        else:
+            self._note_grades(query, [(item.doc, item.number) for item in items])
+            kept = [_UNGRADED if item.number is None else item.number for item in items]
+        documents: dict[str, float] = {}
+        for item, number in zip(items, kept, strict=True):
+            if item.doc in documents:
+                self._repeated.append((query, item.doc))
+            else:
+                documents[item.doc] = number
+        return documents
+
+    def _note_grades(self, query: str, documents: Collection[tuple[str, Any]]) -> None:
+        """Record examples of documents with and without a grade.
+
+        A fully graded list counts as graded only if some grade differs from 1.
+        """
+        for graded in (True, False):
+            some = [(doc, grade) for doc, grade in documents if (grade is not None) is graded]
+            if some:
+                self._graded.setdefault(graded, (query, some[0][0]))
+                informative = not graded or any(grade != _UNGRADED for _, grade in some)
+                if informative and len(some) == len(documents):
+                    self._whole.setdefault(graded, (query, some[0][0]))
+
+    def _look_at_some_graded(self) -> None:
+        """Reject records that are only partly graded; for lists, warn that the ungraded ones have grade 1."""
+        graded = self._graded if self._has_records else self._whole
+        if self._is_run or len(graded) < len((True, False)):
+            return
+        (query, doc), (bare_query, bare) = graded[True], graded[False]
+        some = f"one for {doc!r} of query {query!r}, none for {bare!r} of query {bare_query!r}"
+        remedy = f"Give every list its {self.kind.number}s, or leave them out of all."
+        if self._has_records:
+            expected = f"a {self.kind.number} for every document of records, or for none"
+            raise InputError(self.name, expected, some, remedy)
+        warn(f"{self.name}: lists without {self.kind.number}s count as grade 1: {some}. {remedy}")
+
+    def _scores(self, query: str, items: list[_Item]) -> list[float]:
+        """Return the scores of pairs or of a named field, or else scores that keep the list's order.
+
+        Hits are in order of rank, and their scores only mark ties. Scores that contradict the order
+        are recorded for a warning.
+        """
+        scores = [item.number for item in items if item.number is not None]
+        whole = len(scores) == len(items)
+        if whole and all(item.certain for item in items):
+            steps = [(left, right) for left, right in pairwise(scores) if left != right]
+            if steps and self.kind.number not in self.asked:
+                self._rising.append(all(left < right for left, right in steps))
+            return scores
+        if whole and all(left >= right for left, right in pairwise(scores)):
+            return scores
+        self._note_contradiction(query, items, scored=whole)
+        return [float(-place) for place in range(1, len(items) + 1)]
+
+    def _note_contradiction(self, query: str, items: list[_Item], *, scored: bool) -> None:
+        """Record the first pair of documents whose scores, ranks or distances contradict the list's order."""
+        places = [
+            _Place(item.field, item.number, RUN.number) if scored else item.place for item in items
+        ]
+        whole = [place for place in places if place is not None]
+        if not whole or len(whole) < len(items):
+            return
+        first, numbers = whole[0], [float(place.number) for place in whole]
+        if not scored and any(place.field != first.field for place in whole):
+            return
+        ranked = first.role == RANKS.number
+        if ranked and not is_name_of_distances(first.field) and not _are_ranks(numbers):
+            return
+        for (left, one), (right, other) in pairwise(zip(numbers, items, strict=True)):
+            if left > right if ranked else left < right:
+                example = f"{one.doc!r} ({left:g}) is before {other.doc!r} ({right:g})"
+                self._contradicting.append((query, first, example))
+                return
+
+    def _warn(self) -> None:
+        if self._contradicting:
+            query, place, example = self._contradicting[0]
+            others = len(self._contradicting) - 1
+            more = f" and of {others} more" if others else ""
+            warn(
+                f"{self.name}: the numbers in {place.field!r} contradict the order of the list of query "
+                f"{query!r}{more}: {example}. The order of the list counts. To rank by the numbers, name "
+                f"their field: columns run.{place.role}={place.field}. If the order is right, leave the "
+                "numbers out."
+            )
+        if self._repeated:
+            query, doc = self._repeated[0]
+            more = f", and {len(self._repeated) - 1} more" if len(self._repeated) > 1 else ""
+            warn(
+                f"{self.name}: document {doc!r} of query {query!r} is repeated in its list{more}; "
+                "the first occurrence counts."
+            )
+        if self._rising and all(self._rising):
+            warn(
+                f"{self.name}: the scores rise along every list, as distances do, but the highest "
+                "score counts as the best. If they are distances, give the ids only, or negate the "
+                "scores."
+            )
+
+
+def _refuse_mixed(items: list[_Item], where: str) -> None:
+    """Reject a ranked list that mixes pairs and ids: documents without a score could not be ranked."""
+    bare = next((item for item in items if not item.certain and item.number is None), None)
+    pairs = sum(item.certain for item in items)
+    if bare is not None and pairs:
+        raise InputError(
+            where,
+            "only pairs (doc, score), or only ids",
+            f"both: {pairs} of {len(items)} with a score, {bare.doc!r} without",
+            "Give every document a score, or none and list them in order of rank.",
+        )
+
+
+def _remedy_of_column(value: Any) -> str:
+    """Return advice on turning a column or a tensor into a list; empty for anything else."""
+    if not getattr(value, "shape", None):
+        return ""
+    if hasattr(value, "to_dict") and hasattr(value, "tolist"):  # of pandas
+        return "Pass its values, .tolist(), or .to_dict() if its index holds the documents."
+    return next((f"Pass a list: .{name}()." for name in _TO_LISTS if hasattr(value, name)), "")
+
+
+def _are_ranks(numbers: list[float]) -> bool:
+    """Return whether numbers can be ranks: non-negative integers without repetition.
+
+    >>> _are_ranks([3.0, 1.0]), _are_ranks([3.5, 1.0]), _are_ranks([1.0, 1.0])
+    (True, False, False)
+    """
+    whole = all(number >= 0 and number.is_integer() for number in numbers)
+    return whole and len({*numbers}) == len(numbers)
+
+
+def _inner(fields: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the nested objects of a hit that may describe its document, by name."""
+    inside = {}
+    for name in _INSIDE:
+        if name in fields:
+            value = fields[name]
+            if isinstance(value, Mapping):
+                inside[name] = value
+            elif value is not None and not isinstance(value, str | int | float | list):
+                inside[name] = fields_of(value)
+    return inside
+
+
+@lru_cache(maxsize=256)  # most items have the same fields
+def _usual_fields(names: tuple[Any, ...], role: str) -> tuple[Any, ...]:
+    """Return the fields of an item, among `names`, whose names fit a role."""
+    return fields_named(dict.fromkeys(names), _USUAL.get(role) or ALIASES[role])

@@ -1,0 +1,670 @@
+"""Find the columns of a table that hold the query, the doc and the number."""
+
+import os
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from gainful.errors import InputError, warn
+from gainful.message_texts import did_you_mean, shown
+from gainful.rows.files import BYTE_ORDER_MARK, opened, path_of
+from gainful.rows.grades_scores_or_ranks import (
+    DISTANCES,
+    FOUND_RANKS,
+    HISTORY,
+    JUDGMENTS,
+    RANKS,
+    RUN,
+    UNCOUNTED_ROWS,
+    UNGRADED_ROWS,
+    Kind,
+    mistaken,
+)
+from gainful.rows.identifiers import id_text
+
+# Usual names, the least ambiguous first, since a table may contain both the text and the id of a query.
+# Names are compared in lower case, with _ for blanks and hyphens.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "query": (
+        "query_id", "qid", "q_id", "queryid", "topic_id", "question_id", "user_id", "query", "topic",
+        "user", "search_term", "keyword", "keywords", "question", "userid",
+    ),
+    "doc": (
+        "doc_id", "docno", "docid", "did", "document_id", "corpus_id", "item_id", "product_id",
+        "passage_id", "pid", "chunk_id", "article_id", "movie_id", "sku", "asin", "doc", "document",
+        "item", "product", "url", "itemid", "movieid",
+    ),
+    "grade": (
+        "grade", "relevance", "rel", "label", "target", "relevancy", "judgment", "judgement",
+        "relevant", "score", "rating", "stars",
+    ),
+    "score": ("score", "prediction", "pred", "sim", "similarity", "rating"),
+    "rank": ("rank", "position", "pos"),
+    "count": (
+        "count", "counts", "times", "frequency", "interactions", "plays", "listens", "views", "clicks",
+        "purchases",
+    ),
+    "assessor": (
+        "assessor_id", "annotator_id", "judge_id", "rater_id", "worker_id", "assessor", "annotator",
+        "judge", "rater", "worker",
+    ),
+    "subtopic": ("subtopic_id", "subtopic", "intent_id", "intent", "facet_id", "facet", "iteration"),
+}  # fmt: skip
+
+_NUMBERS = {
+    JUDGMENTS.name: (JUDGMENTS.number,),
+    RUN.name: (RUN.number, RANKS.number),
+    HISTORY.name: (HISTORY.number,),
+}
+_ASSESSOR = "assessor"
+_KEYS = ("query", "doc", "grade", "score", "rank", _ASSESSOR, f"{JUDGMENTS.name}.{_ASSESSOR}", *(
+    f"{kind.name}.{role}"
+    for kind in (JUDGMENTS, RUN)
+    for role in ("query", "doc", *_NUMBERS[kind.name])
+))  # fmt: skip
+_ITEM_TABLES = ("items", "vectors")
+SLICES_QUERY = "slices.query"
+"""The key that names the column of queries in a table of slices."""
+_RECOMMENDER_KEYS = ("count", *(
+    f"{HISTORY.name}.{role}" for role in ("query", "doc", "count")), *(f"{name}.doc" for name in _ITEM_TABLES)
+)  # fmt: skip
+NO_COLUMN = -1
+"""The position of the number in a table without a column of numbers."""
+
+_EVENTS = ("event", "event_type", "event_name", "action")  # may be worth more or less
+# Columns besides query and doc that cannot be grades.
+_NO_GRADES = frozenset(
+    [
+        "timestamp", "time", "date", "datetime", "ts", "created_at", "session", "session_id",
+        *_EVENTS, "iteration", "title", "name", "text", "description", "category",
+    ]
+)  # fmt: skip
+_LONGEST_NUMBER = 10  # digits; no file has so many columns
+_FEWEST_COLUMNS = 2  # a query and a doc
+_SUBTOPIC = "subtopic"
+
+
+class Columns(dict[str, str]):
+    """Column names by role, which remember whether an input had such a column.
+
+    They also carry the query ids of a list of lists, and the rule that merges the grades of several
+    assessors.
+
+    >>> columns = Columns({"query": "user"})
+    >>> find_columns(["user", "doc", "score"], RUN, columns, "run.csv")
+    (0, 1, 2)
+    >>> columns.refuse_unused()
+    """
+
+    def __init__(
+        self,
+        names: Mapping[str, str] | None = None,
+        queries: Sequence[object] | None = None,
+        assessors: object = None,
+    ) -> None:
+        super().__init__(names or {})
+        self._used: set[str] = set()
+        self._queries = queries
+        self._queries_used = queries is None
+        self._assessors = assessors
+        self._assessors_used = assessors is None
+
+    def use_queries(self) -> Sequence[object] | None:
+        """Return the query ids for a list of lists; None if there are none."""
+        self._queries_used = True
+        return self._queries
+
+    def use_assessors(self) -> object:
+        """Return the rule that merges the grades of several assessors; None if unset."""
+        self._assessors_used = True
+        return self._assessors
+
+    def use(self, role: str, kind: Kind) -> None:
+        """Record that an input of a kind had the column for a role."""
+        self._used.add(_key(role, kind, self))
+
+    def is_used(self, role: str, kind: Kind) -> bool:
+        """Return whether an input of a kind had the column for a role."""
+        return _key(role, kind, self) in self._used
+
+    def item_column(self, table: str) -> str | None:
+        """Return the caller's name for the id column in a table of items, if any."""
+        key = self._item_key(table)
+        return self.get(key)
+
+    def use_item_column(self, table: str) -> None:
+        """Record that a table of items had the column for its ids."""
+        self._used.add(self._item_key(table))
+
+    def _item_key(self, table: str) -> str:
+        own = f"{table}.doc"
+        return own if own in self else "doc"
+
+    def refuse_unused(self) -> None:
+        """Reject a name that no input used, because its input was read in another way."""
+        if not self._queries_used:
+            raise InputError(
+                "queries",
+                "a list of lists, or responses of a search, that lack the ids of their queries",
+                "none",
+                "Leave it out.",
+            )
+        if not self._assessors_used:
+            raise InputError(
+                "assessors", "judgments, whose grades become one", "none", "Leave it out."
+            )
+        for key, name in self.items():
+            if key not in self._used:
+                raise InputError(
+                    f"columns, {key}",
+                    f"an input with columns, one of which is {name!r}",
+                    "none",
+                    "Leave it out: dicts, JSON of their shape, labels with qid: and predictions "
+                    "have no columns.",
+                )
+
+
+def read_columns(
+    columns: object,
+    queries: object = None,
+    assessors: object = None,
+    *,
+    subtopics: bool = False,
+    recommending: bool = False,
+    slicing: bool = False,
+) -> Columns:
+    """Check the caller's column names; names that were checked before are returned unchanged.
+
+    Args:
+        columns: column names by role.
+        queries: the query ids for a list of lists, or the path of a file with one id per line.
+        assessors: the rule that merges the grades of several assessors.
+        subtopics: whether roles of subtopics are allowed.
+        recommending: whether roles of a history and of tables of items are allowed.
+        slicing: whether roles of a table of slices are allowed.
+
+    >>> read_columns({"query": "user", "run.doc": "item"})
+    {'query': 'user', 'run.doc': 'item'}
+    """
+    if isinstance(columns, Columns):
+        return columns
+    if subtopics and assessors is not None:
+        expected = "none: a document has one grade for each subtopic"
+        raise InputError("assessors", expected, shown(assessors), "Leave it out.")
+    ids = _read_queries(queries)
+    if columns is None:
+        return Columns(queries=ids, assessors=assessors)
+    if not isinstance(columns, Mapping):
+        raise InputError("columns", "a dict such as {'query': 'user'}", shown(columns))
+    keys = (*_KEYS, _SUBTOPIC, f"{JUDGMENTS.name}.{_SUBTOPIC}") if subtopics else _KEYS
+    keys = (*keys, *_RECOMMENDER_KEYS) if recommending else keys
+    keys = (*keys, SLICES_QUERY) if slicing else keys
+    for key, name in columns.items():
+        if key not in keys:
+            raise InputError("columns", "a key", f"{key!r}", did_you_mean(key, keys))
+        ungraded = name is None and key.rpartition(".")[2] == JUDGMENTS.number
+        if not ungraded and (not isinstance(name, str | int) or isinstance(name, bool)):
+            raise InputError(f"columns, {key}", "the name of a column", shown(name))
+    both = [key for key in columns if key.rpartition(".")[2] in _NUMBERS[RUN.name]]
+    if len({key.rpartition(".")[2] for key in both}) > 1:
+        raise InputError(
+            "columns",
+            "a score or a rank, by which a run is ordered",
+            f"both, {' and '.join(both)}",
+            "Leave one of them out.",
+        )
+    names = {key: "" if name is None else str(name) for key, name in columns.items()}
+    return Columns(names, ids, assessors)
+
+
+def _read_queries(given: object) -> list[object] | None:
+    """Return query ids in the order of a list of lists, unchanged."""
+    if given is None:
+        return None
+    if isinstance(given, str | os.PathLike):
+        return _ids_in_file(path_of(given))
+    if isinstance(given, bytes | Mapping) or not isinstance(given, Iterable):
+        raise InputError("queries", "a list of ids, or a file of them", shown(given))
+    try:
+        ids = list(given)
+    except TypeError:  # a zero-dimensional array claims to be iterable
+        raise InputError("queries", "a list of ids, or a file of them", shown(given)) from None
+    for place, each in enumerate(ids, 1):
+        id_text(each, where=f"queries, item {place}")
+    return ids
+
+
+def _ids_in_file(name: str) -> list[object]:
+    with opened(name) as file:
+        lines = file.read().removeprefix(BYTE_ORDER_MARK).splitlines()
+    try:
+        return [line.decode().strip() for line in lines if line.strip()]
+    except UnicodeDecodeError:
+        raise InputError(name, "UTF-8 text", "invalid bytes") from None
+
+
+def asked_columns(
+    kind: Kind, given: Mapping[str, str], *, also: str | None = None
+) -> dict[str, str]:
+    """Return the caller's column names for a kind, by role, including one more role if `also` names it.
+
+    >>> asked_columns(RUN, {"query": "user", "grade": "stars", "run.rank": "place"})
+    {'query': 'user', 'rank': 'place'}
+    """
+    roles = ("query", "doc", *_NUMBERS[kind.name], *([] if also is None else [also]))
+    found = {role: _given(role, kind, given) for role in roles}
+    return {role: name for role, name in found.items() if name}
+
+
+def assessor_in(names: Sequence[str], given: Mapping[str, str]) -> str:
+    """Return the name of the column of assessors; empty without one.
+
+    >>> assessor_in(["query", "doc", "Annotator", "grade"], {})
+    'Annotator'
+    >>> assessor_in(["query", "doc", "Bewerter", "grade"], {"judgments.assessor": "Bewerter"})
+    'Bewerter'
+    """
+    asked = _given(_ASSESSOR, JUDGMENTS, given)
+    if asked in names:
+        return str(asked)
+    place = place_by_name(ALIASES[_ASSESSOR], names)
+    return "" if place is None else names[place]
+
+
+def is_number(name: str) -> bool:
+    """Return whether a name is the number of a column, for files without a header."""
+    return name.isascii() and name.isdecimal() and len(name) < _LONGEST_NUMBER
+
+
+def kind_by_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> Kind:
+    """Return the kind of a table: a run without scores has ranks.
+
+    Rows of judgments have grade 1 if no column holds grades, or could.
+
+    A column named rank may still hold scores, as in PostgreSQL's full-text search, so ranks must be
+    integers unless the caller named their column.
+
+    >>> kind_by_columns(["query", "doc", "position"], RUN, {}) is FOUND_RANKS
+    True
+    >>> kind_by_columns(["query", "doc", "position"], RUN, {"rank": "position"}) is RANKS
+    True
+    >>> kind_by_columns(["query", "doc", "distance"], RUN, {"rank": "distance"}) is DISTANCES
+    True
+    >>> kind_by_columns(["query", "doc", "rank", "score"], RUN, {}) is RUN
+    True
+    """
+    if kind is JUDGMENTS:
+        if not _has_no_grade(names, given):
+            return kind
+        if _given(JUDGMENTS.number, JUDGMENTS, given) is not None:
+            return replace(UNGRADED_ROWS, assumed=False)
+        event = next((one for one in names if plain_name(one) in _EVENTS), "")
+        return replace(UNGRADED_ROWS, ignored=event) if event else UNGRADED_ROWS
+    if kind is HISTORY:  # any other column may accompany user and item
+        counted = _find(HISTORY.number, names, kind, given) is not None
+        counted = counted or _given(HISTORY.number, kind, given) is not None
+        return kind if counted else UNCOUNTED_ROWS
+    if kind is not RUN or _given(RUN.number, kind, given) is not None:
+        return kind
+    asked = _given(RANKS.number, kind, given)
+    if asked is not None:
+        return DISTANCES if is_name_of_distances(asked) else RANKS
+    has = [_find(role, names, kind, given) is not None for role in _NUMBERS[RUN.name]]
+    return FOUND_RANKS if has == [False, True] else RUN
+
+
+def _has_no_grade(names: Sequence[str], given: Mapping[str, str]) -> bool:
+    asked = _given(JUDGMENTS.number, JUDGMENTS, given)
+    if asked is not None or _find(JUDGMENTS.number, names, JUDGMENTS, given) is not None:
+        return asked == ""
+    found = [_find(role, names, JUDGMENTS, given) for role in ("query", "doc")]
+    others = [name for place, name in enumerate(names) if place not in found]
+    return None not in found and {plain_name(name) for name in others} <= _NO_GRADES
+
+
+def number_after_none(
+    names: Iterable[str], ids: Container[str], kind: Kind, first: str
+) -> tuple[str, str, str] | None:
+    """Return the error parts if a row has a number, or a candidate for one, although the first row has none.
+
+    They are the expected and the actual value, and advice; None if the row has no number either.
+
+    Args:
+        names: the fields of the row.
+        ids: the fields of the query and the doc.
+        kind: the kind of the rows, as inferred from the first one.
+        first: the name of the first row in messages.
+
+    >>> expected, found, remedy = number_after_none(["q", "d", "Rel"], ["q", "d"], UNGRADED_ROWS, "line 1")
+    >>> expected, found
+    ('a grade in every row, or in none as in line 1', "'Rel'")
+    """
+    if not kind.assumed:
+        return None
+    number = kind.number
+    others = {plain_name(name): name for name in names if isinstance(name, str) and name not in ids}
+    found = next((repr(others[one]) for one in ALIASES[number] if one in others), None)
+    if found is None and kind.name == JUDGMENTS.name:
+        unknown = (name for plain, name in others.items() if plain not in _NO_GRADES)
+        found = next((f"{name!r}, which may be one" for name in unknown), None)
+    if found is None:
+        return None
+    remedy = f"Give every row a {number}, or leave it out of all."
+    if kind.name == JUDGMENTS.name:
+        remedy += f" Or say that none counts: columns {number}= (None in Python), which makes every row of {number} 1."
+    return f"a {number} in every row, or in none as in {first}", found, remedy
+
+
+def looks_like_header(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> bool:
+    """Return whether these are column names rather than data."""
+    asked = set(asked_columns(kind, given).values())
+    if asked <= {*names} and not asked <= {*kind.fields}:
+        return True
+    kind = kind_by_columns(names, kind, given)
+    found = [_find(role, names, kind, given) for role in ("query", "doc", kind.number)]
+    return None not in found[:2] or found.count(None) <= 1
+
+
+def refuse_ids(
+    where: str, columns: Sequence[tuple[str, str]], roles: Mapping[str, int], known: Container[str]
+) -> None:
+    """Reject columns of a type that ids can't have.
+
+    Args:
+        where: the location of the table in messages.
+        columns: name and type of each; only the word counts in types such as DECIMAL(9,2).
+        roles: the positions of id columns, by role.
+        known: the types that ids can have.
+
+    >>> refuse_ids("run", [("q", "FLOAT")], {"query": 0}, {"VARCHAR"})
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: run, column 'q': expected strings (or integers) as ids for query, found values of type FLOAT. Make the ids strings first.
+    """
+    for role, place in roles.items():
+        name, type_ = columns[place]
+        if type_.split("(")[0] not in known:
+            raise InputError(
+                f"{where}, column {name!r}",
+                f"strings (or integers) as ids for {role}",
+                f"values of type {type_}",
+                "Make the ids strings first.",
+            )
+
+
+def refuse_numbers(where: str, column: tuple[str, str], kind: Kind, known: Container[str]) -> None:
+    """Reject a column (name and type) that can't hold grades or scores."""
+    name, type_ = column
+    if type_.split("(")[0] not in known:
+        raise InputError(
+            f"{where}, column {name!r}", f"numbers as {kind.number}", f"values of type {type_}"
+        )
+
+
+def no_rank(where: str, query: str, doc: str, rank: float) -> InputError:
+    """Return the error for a number that isn't a rank, in a column that was taken for ranks."""
+    return InputError(
+        where,
+        "whole numbers from 1 (or 0) in a column that its name alone tells to hold ranks",
+        f"{rank!r} for document {doc!r} of query {query!r}",
+        "Name it: columns rank=… where the lowest is the best, score=… where the highest is.",
+    )
+
+
+def rank_again(where: str, query: str, rank: float, docs: tuple[str, str]) -> InputError:
+    """Return the error for two documents of a query with the same rank."""
+    return InputError(
+        where,
+        "a rank of its own for each document of a query",
+        f"rank {rank:g} for {docs[0]!r} and {docs[1]!r} of query {query!r}",
+        "Put the ranks right. Scores may tie, columns score=…, and so may ranks that come from a "
+        "column named distance.",
+    )
+
+
+def find_columns(
+    names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
+) -> tuple[int, int, int]:
+    """Return the positions, from 0, of query, doc and number among the columns of a table.
+
+    `kind_by_columns` determines the kind of number; the position is `NO_COLUMN` if there is none.
+
+    >>> find_columns(["query-id", "corpus-id", "score"], JUDGMENTS, {}, "qrels.tsv")
+    (0, 1, 2)
+    """
+    query, doc = (_place(role, names, kind, given, where) for role in ("query", "doc"))
+    if kind.implied is None:
+        number = _place(kind.number, names, kind, given, where)
+    else:
+        number = NO_COLUMN
+        if _given(kind.number, kind, given) is not None and isinstance(given, Columns):
+            given.use(kind.number, kind)
+    if len({query, doc, number}) < len(kind.places):
+        raise InputError(where, "three columns", f"{names[query]!r} given for two of them")
+    return query, doc, number
+
+
+def _place(
+    role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
+) -> int:
+    asked = _given(role, kind, given)
+    place = _find(role, names, kind, given)
+    if place is None:
+        only = "only " + ", ".join(map(repr, names))
+        if asked:
+            raise InputError(
+                where,
+                f"the column {asked!r} for {role}",
+                only,
+                did_you_mean(asked, names) + for_other_side(kind, given),
+                code="rows.no-such-column",
+                subject=asked,
+            )
+        swapped = _swapped(role, names, kind)
+        raise InputError(
+            where,
+            f"a column for {role}",
+            only,
+            swapped or _remedy(role, names),
+            code="input.swapped" if swapped else "rows.no-column",
+            subject=role,
+        )
+    refuse_alike(names, place, role, where, exact=bool(asked), option=True)
+    if asked is not None and isinstance(given, Columns):
+        if role == RUN.number and is_name_of_distances(asked) and not given.is_used(role, kind):
+            warn(
+                f"{where}: {asked!r} is read as scores, of which the highest is the best; of "
+                f"distances the lowest is: columns rank={asked}."
+            )
+        given.use(role, kind)
+    return place
+
+
+def refuse_alike(
+    names: Sequence[str],
+    place: int,
+    role: str,
+    where: str,
+    *,
+    exact: bool = False,
+    option: bool = False,
+) -> None:
+    """Reject ambiguous columns.
+
+    Args:
+        names: the column names.
+        place: the position of the matching column.
+        role: its role.
+        where: the location of the names in messages.
+        exact: whether the caller gave the name, which must then match exactly; if not, names that differ
+            in blanks or capitals are also ambiguous.
+        option: whether the caller can name the column.
+
+    >>> refuse_alike(["Doc ID", "doc_id"], 0, "doc", "run.csv")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: run.csv: expected one column 'Doc ID' for doc, found 2: 'Doc ID', 'doc_id'. Rename one.
+    """
+    chosen = names[place]
+    alike = [
+        name
+        for name in names
+        if name == chosen or (not exact and plain_name(name) == plain_name(chosen))
+    ]
+    if len(alike) > 1:
+        say = f", or say which it is: columns {role}=…" if option and len({*alike}) > 1 else ""
+        found = f"{len(alike)}: {', '.join(map(repr, alike))}"
+        raise InputError(where, f"one column {chosen!r} for {role}", found, f"Rename one{say}.")
+
+
+def for_other_side(kind: Kind, given: Mapping[str, str]) -> str:
+    """Return how to name columns for only the other input, if both inputs may be meant.
+
+    >>> for_other_side(JUDGMENTS, {"query": "user"})
+    ' A name that is meant for the run alone is written run.query=….'
+    >>> for_other_side(JUDGMENTS, {"judgments.query": "user"})
+    ''
+    """
+    shared = next((role for role in ("query", "doc") if role in given), None)
+    if shared is None:
+        return ""
+    other, meant = (RUN, "the run") if kind.name == JUDGMENTS.name else (JUDGMENTS, "the judgments")
+    return f" A name that is meant for {meant} alone is written {other.name}.{shared}=…."
+
+
+def _swapped(role: str, names: Sequence[str], kind: Kind) -> str:
+    """Return advice if the columns are those of the other kind; else empty."""
+    plain = {plain_name(name) for name in names}
+    if role == RUN.number and not any(map(is_name_of_distances, names)):
+        return "" if plain.isdisjoint(ALIASES[JUDGMENTS.number]) else mistaken(JUDGMENTS, given=RUN)
+    if kind.name == JUDGMENTS.name and "hits" in plain:  # the response of a search service
+        return mistaken(RUN, given=JUDGMENTS)
+    if role == JUDGMENTS.number and not plain.isdisjoint(ALIASES[RANKS.number]):
+        return (
+            f"{mistaken(RUN, given=JUDGMENTS)} Where each row is of grade 1, say so: columns grade= "
+            "(None in Python)."
+        )
+    return ""
+
+
+def _remedy(role: str, names: Sequence[str]) -> str:
+    distance = next((name for name in names if is_name_of_distances(name)), None)
+    if role == RUN.number and distance is not None:
+        return (
+            "Of distances, the lowest is the best: name them as ranks, columns "
+            f"rank={distance}. Those that are equal tie, as scores do."
+        )
+    counts = next((name for name in names if plain_name(name) in ALIASES[HISTORY.number]), None)
+    if role == JUDGMENTS.number and counts is not None:
+        return (
+            f"Say whether the counts are grades: columns grade={counts}; or that each row is of "
+            "grade 1: columns grade= (None in Python)."
+        )
+    ranks = ""
+    if role == RUN.number:
+        ranks = ", or rank=… where it has ranks"
+        if len(names) == _FEWEST_COLUMNS:
+            ranks += ". Judgments without grades are given before the run"
+    if role == JUDGMENTS.number:
+        ranks = ", or that there is none: grade= (None in Python), which makes every row of grade 1"
+    return f"Give it one of these names: {', '.join(ALIASES[role])}; or say which it is: columns {role}=…{ranks}."
+
+
+def refuse_repeated(names: Sequence[str], where: str) -> None:
+    """Reject a table with two columns of the same name.
+
+    >>> refuse_repeated(["query", "ndcg", "ndcg"], "scores")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: scores: expected each column once, found 'ndcg' again. Rename one.
+    """
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InputError(where, "each column once", f"{name!r} again", "Rename one.")
+
+
+def is_name_of_ranks(name: str) -> bool:
+    """Return whether a column name denotes ranks.
+
+    >>> is_name_of_ranks("Position"), is_name_of_ranks("score")
+    (True, False)
+    """
+    return plain_name(name) in ALIASES[RANKS.number]
+
+
+def is_name_of_distances(name: str) -> bool:
+    """Return whether a column name denotes distances, for which the lowest is the best.
+
+    >>> is_name_of_distances("Dist"), is_name_of_distances("cosine distance")
+    (True, True)
+    """
+    plain = plain_name(name).removesuffix("s")
+    return plain == "dist" or plain.endswith("distance")
+
+
+def may_be_of_a_run(name: str) -> bool:
+    """Return whether a column of judgments has a name typical of runs, or an empty one.
+
+    >>> may_be_of_a_run("Score"), may_be_of_a_run("rel"), may_be_of_a_run("rating")
+    (True, False, False)
+    """
+    return plain_name(name) in ("", RUN.number)  # a rating is a grade
+
+
+def find_rank(names: Sequence[str]) -> int | None:
+    """Return the position of a column of ranks, if there is one."""
+    return place_by_name(["rank"], names)
+
+
+def has_column(role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> bool:
+    """Return whether there is a column for a role: the one that the caller named, or a usual name.
+
+    >>> has_column("doc", ["query", "SKU"], RUN, {}), has_column("doc", ["query"], RUN, {})
+    (True, False)
+    """
+    return _find(role, names, kind, given) is not None
+
+
+def _given(role: str, kind: Kind, given: Mapping[str, str]) -> str | None:
+    return given.get(_key(role, kind, given))
+
+
+def _key(role: str, kind: Kind, given: Mapping[str, str]) -> str:
+    own = f"{kind.name}.{role}"
+    return own if own in given else role
+
+
+def _find(role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> int | None:
+    asked = _given(role, kind, given)
+    if asked is not None:
+        return names.index(asked) if asked in names else None
+    return place_by_name(ALIASES[role], names)
+
+
+def place_by_name(
+    usual: Sequence[str], names: Sequence[str], taken: Container[int] = ()
+) -> int | None:
+    """Return the position of the first usual name among the columns that aren't taken.
+
+    >>> place_by_name(ALIASES["doc"], ["Item", "doc-id"]), place_by_name(["doc"], ["Doc"], {0})
+    (1, None)
+    """
+    plain = ["" if place in taken else plain_name(name) for place, name in enumerate(names)]
+    return next((plain.index(name) for name in usual if name in plain), None)
+
+
+def plain_name(name: object) -> str:
+    """Return a column name as it is compared: in lower case, with _ for blanks and hyphens.
+
+    >>> plain_name(" Query-ID")
+    'query_id'
+    """
+    return str(name).strip().casefold().replace("-", "_").replace(" ", "_")
+
+
+def column_names() -> dict[str, tuple[str, ...]]:
+    """Return the usual column names by role, the least ambiguous first.
+
+    >>> column_names()["rank"]
+    ('rank', 'position', 'pos')
+    """
+    return dict(ALIASES)

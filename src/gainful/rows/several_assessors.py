@@ -1,0 +1,332 @@
+"""Merge the grades of several assessors into one grade per document.
+
+A table has a column of assessors; a dict is `{query: {doc: {assessor: grade}}}`. An export of the judging desk
+also contains each assessor's role: if there are settled grades, only they count, and grades of models don't count.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gainful.arithmetic.kernels import merged_grades as kernels
+from gainful.arithmetic.kernels.dawid_skene import Estimate, dawid_skene
+from gainful.arithmetic.number_arrays import LARGEST_EXACT
+from gainful.array_types import Bools, Floats
+from gainful.errors import InputError
+from gainful.message_texts import did_you_mean, shown
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS
+from gainful.rows.id_types import UNTYPED, IdType, type_of_ids
+from gainful.rows.identifiers import in_order
+from gainful.rows.ranked_lists import Lists
+from gainful.rows.run_and_judgment_columns import Columns, asked_columns
+from gainful.rows.side_table_columns import ASSESSED
+from gainful.rows.side_table_reader import InputTable, read_table
+
+Item = tuple[str, str]
+_EXAMPLES = 5
+_MOST_GRADES = 50  # the most for Dawid and Skene's model, whose confusions have the square of that
+SETTLED = "adjudicated"
+"""The role of grades that settle disagreements, which override all others; also the name of their assessor."""
+MODEL = "model"
+"""The role of grades that don't count, unless the rule is the name of their assessor."""
+_ROLES = frozenset(["assessor", "lead", "judgments", MODEL, SETTLED])
+_EQUAL = 1e-9  # probabilities that differ by less are equal except for rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule that merges the grades of one document.
+
+    Attributes:
+        meaning: its description, for help and documentation.
+        merge: takes grades (n, a), NaN where an assessor gave none, weights (a,) and a rule for ties.
+        weighted: whether weights of assessors affect it.
+        ties: the default rule for ties, one of `kernels.TIES`; None if ties can't occur.
+    """
+
+    meaning: str
+    merge: Callable[[Floats, Floats, str], Floats]
+    weighted: bool = False
+    ties: str | None = None
+
+
+def fit_confusions(grades: Floats) -> Estimate:
+    """Fit Dawid and Skene's model to grades (n, a), NaN where an assessor gave none."""
+    values = _different(grades)
+    if values.size > _MOST_GRADES:
+        raise InputError(
+            "grades",
+            f"at most {_MOST_GRADES} different ones for dawid-skene, which takes them for names",
+            str(values.size),
+            "Round them, or merge by the mean or the median.",
+        )
+    places = np.searchsorted(values, np.nan_to_num(grades))
+    return dawid_skene(np.where(np.isnan(grades), -1, places), values.size)
+
+
+def most_probable(found: Estimate, grades: Floats, ties: str) -> Floats:
+    """Return the most probable grade (n,) of each item; the rule for ties decides between equals."""
+    top = found.probabilities.max(axis=1, keepdims=True)
+    values = np.broadcast_to(_different(grades), found.probabilities.shape)
+    return kernels.settled(values, found.probabilities >= top - _EQUAL, grades, ties)
+
+
+def _different(grades: Floats) -> Floats:
+    return np.unique(grades[~np.isnan(grades)])
+
+
+DAWID_SKENE = "dawid-skene"
+RULES: Mapping[str, Rule] = {
+    "mean": Rule(
+        "the mean of the grades",
+        lambda grades, weights, _: kernels.mean(grades, weights),
+        weighted=True,
+    ),
+    "median": Rule(
+        "the grade in the middle; of two, their mean", kernels.median, weighted=True, ties="mean"
+    ),
+    "majority": Rule(
+        "the grade given most often; of several, the lowest",
+        kernels.majority,
+        weighted=True,
+        ties="lowest",
+    ),
+    "max": Rule("the highest grade", lambda grades, *_: kernels.highest(grades)),
+    "min": Rule("the lowest grade", lambda grades, *_: kernels.lowest(grades)),
+    DAWID_SKENE: Rule(
+        "the most probable grade, under the confusions of grades that each assessor shows",
+        lambda grades, _, ties: most_probable(fit_confusions(grades), grades, ties),
+        ties="lowest",
+    ),
+}
+"""The rules by name. Any other name is an assessor, whose grades alone count."""
+
+
+def grades_by_item(
+    queries: Iterable[str],
+    docs: Iterable[str],
+    people: Iterable[str],
+    numbers: Iterable[float],
+    assessors: Sequence[str],
+) -> tuple[list[Item], Floats]:
+    """Return the items (query, doc) in input order, and their grades (n, a), NaN for missing ones.
+
+    Args:
+        queries: the query of each grade.
+        docs: the document of each grade.
+        people: the assessor of each grade.
+        numbers: the grades.
+        assessors: (a,) the names, in the order of the columns.
+    """
+    places: dict[Item, int] = {}
+    rows = [places.setdefault(item, len(places)) for item in zip(queries, docs, strict=True)]
+    columns = {name: place for place, name in enumerate(assessors)}
+    found = np.full((len(places), len(assessors)), np.nan)
+    found[rows, [columns[name] for name in people]] = np.fromiter(numbers, np.float64)
+    return [*places], found
+
+
+class AssessedRows(NamedTuple):
+    """The rows of a table of grades, by column, and the original types of the ids."""
+
+    queries: Sequence[str]
+    docs: Sequence[str]
+    assessors: Sequence[str]
+    grades: Sequence[float]
+    query_type: IdType = UNTYPED
+    doc_type: IdType = UNTYPED
+    roles: Mapping[str, str] = MappingProxyType({})
+
+
+def read_assessed_rows(given: object, columns: Columns, session: Session) -> AssessedRows:
+    """Read a table with the columns query, doc, assessor and grade."""
+    asked = asked_columns(JUDGMENTS, columns, also="assessor")
+    if isinstance(given, dict) and (plain := _plain_rows(given)) is not None:
+        return plain
+    table = read_table(given, ASSESSED, JUDGMENTS.name, columns=asked, session=session)
+    if table.has_columns:
+        for role in asked:
+            columns.use(role, JUDGMENTS)
+    return AssessedRows(
+        table["query"],
+        table["doc"],
+        table["assessor"],
+        table["grade"],
+        table.types.get("query", UNTYPED),
+        table.types.get("doc", UNTYPED),
+        _roles_in(table),
+    )
+
+
+def _roles_in(table: InputTable) -> Mapping[str, str]:
+    """Return the roles of assessors in an export of the desk; empty if the table's roles mean something else."""
+    if not {*table["role"]} <= _ROLES:
+        return {}
+    found: dict[str, str] = {}
+    for row, (name, role) in enumerate(zip(table["assessor"], table["role"], strict=True)):
+        if found.setdefault(name, role) != role:
+            expected = f"one role for each assessor, {found[name]} for {shown(name)}"
+            raise InputError(table.where(row), expected, role)
+    return found
+
+
+def counting(
+    assessors: Sequence[str], roles: Mapping[str, str], rule: str, first: str | None = None
+) -> list[int]:
+    """Return the positions of the assessors whose grades a rule uses.
+
+    Models don't count, and if the rule is an assessor's name, neither do settled grades; but an assessor
+    named as the rule or as the first always counts.
+
+    >>> counting(["ann", "gpt", "adjudicated"], {"gpt": "model", "adjudicated": "adjudicated"}, "mean")
+    [0, 2]
+    """
+    left_out = {MODEL} if rule in RULES else {MODEL, SETTLED}
+    return [
+        place
+        for place, name in enumerate(assessors)
+        if name in (rule, first) or roles.get(name) not in left_out
+    ]
+
+
+def _plain_rows(given: dict[Any, object]) -> AssessedRows | None:
+    """Read `{query: {doc: {assessor: grade}}}` of texts and plain numbers, much faster than as a table.
+
+    None if it contains anything else; the reader of tables then reports any errors.
+    """
+    queries: list[str] = []
+    docs: list[str] = []
+    people: list[str] = []
+    grades: list[float] = []
+    for query, known in given.items():
+        if type(known) is not dict:
+            return None
+        for doc, found in known.items():
+            if type(found) is not dict:
+                return None
+            queries += [query] * len(found)
+            docs += [doc] * len(found)
+            people += found
+            grades += found.values()
+    try:
+        for ids in ({*queries}, {*docs}, {*people}):
+            "".join(ids).encode()  # raises for values that aren't strings, and for lone surrogates
+    except (TypeError, UnicodeError):
+        return None
+    if not queries or not {*map(type, grades)} <= {int, float}:
+        return None
+    if not all(-LARGEST_EXACT < grade < LARGEST_EXACT for grade in grades):
+        return None
+    return AssessedRows(queries, docs, people, [*map(float, grades)], type_of_ids(given))
+
+
+def read_assessed(given: object, columns: Columns, rule: object, session: Session) -> Lists:
+    """Read judgments of several assessors as `{query: {doc: grade}}`.
+
+    Args:
+        given: dicts, records, a data frame, an Arrow object, or the path of a file.
+        columns: unusual column names, by role.
+        rule: the name of one of `RULES`, or of an assessor.
+        session: the engine's session.
+
+    >>> given = {"q": {"a": {"ann": 2, "bob": 1, "eve": 1}, "b": {"ann": 0}}}
+    >>> with Session() as session:
+    ...     read_assessed(given, Columns(), "mean", session).documents
+    {'q': {'a': 1.3333333333333333, 'b': 0.0}}
+    """
+    if not isinstance(rule, str) or not rule:
+        expected = f"{', '.join(RULES)}, or the name of an assessor"
+        raise InputError("assessors", expected, shown(rule))
+    try:
+        rows = read_assessed_rows(given, columns, session)
+    except InputError as problem:
+        # A first line of several fields without a row is a header with unusual names.
+        if problem.code == "rows.no-header" and isinstance(given, str | os.PathLike):
+            raise InputError(
+                problem.where,
+                "a table with the columns query, doc, assessor and grade",
+                "no names of columns",
+                "Judgments as TREC has them are without assessors: leave out the rule for these.",
+            ) from None
+        raise
+    assessors = in_order({*rows.assessors})
+    refuse_unknown(rule, assessors)
+    items, grades = grades_by_item(rows.queries, rows.docs, rows.assessors, rows.grades, assessors)
+    places = counting(assessors, rows.roles, rule)
+    named = [assessors[place] for place in places]
+    there: Bools = np.logical_or.reduce(~np.isnan(grades[:, places]), axis=1)
+    merged = np.full(len(items), np.nan)
+    if there.any():
+        first = [name for name in named if rows.roles.get(name) == SETTLED]
+        merged[there] = merge_by(rule, grades[there][:, places], named, first=first)
+    found: dict[str, dict[str, float]] = {
+        query: {} for (query, _), counts in zip(items, there.tolist(), strict=True) if counts
+    }
+    for (query, doc), grade in zip(items, merged.tolist(), strict=True):
+        if grade == grade:  # NaN if the only assessor who counts gave no grade
+            found[query][doc] = grade
+    return Lists(found, (rows.query_type, rows.doc_type))
+
+
+def merge_by(
+    rule: str,
+    grades: Floats,
+    assessors: Sequence[str],
+    weights: Floats | None = None,
+    ties: str | None = None,
+    first: Sequence[str] = (),
+) -> Floats:
+    """Return one grade (n,) for each row of grades (n, a), by a rule or from one assessor.
+
+    It is NaN if that assessor gave none. Grades of the assessors in `first` replace merged grades, in that
+    order of precedence.
+
+    >>> merge_by("median", np.array([[2.0, 0.0, 1.0]]), ["ann", "bob", "eve"]).tolist()
+    [1.0]
+    >>> merge_by("mean", np.array([[2.0, 0.0], [np.nan, 1.0]]), ["ann", "bob"], first=["ann"]).tolist()
+    [2.0, 1.0]
+    """
+    if rule not in RULES:
+        return grades[:, [*assessors].index(rule)]
+    chosen = RULES[rule]
+    even = np.ones(len(assessors)) if weights is None else weights
+    alone = grades[:, [[*assessors].index(name) for name in first]]
+    if rule == DAWID_SKENE and first:
+        # The model is fitted to the other assessors: settled grades have no confusions.
+        others = grades[:, [place for place, name in enumerate(assessors) if name not in first]]
+        found = np.full(len(grades), np.nan)
+        there = ~np.isnan(others).all(axis=1)
+        if there.any():
+            found[there] = chosen.merge(others[there], even, ties or chosen.ties or "")
+    else:
+        found = chosen.merge(grades, even, ties or chosen.ties or "")
+    for column in alone.T[::-1]:
+        found = np.where(np.isnan(column), found, column)
+    return found
+
+
+def refuse_unknown(name: object, assessors: Sequence[str], where: str = "assessors") -> None:
+    """Reject a name that is neither a rule nor an assessor, or that is both."""
+    known = sorted({*assessors})
+    if name in RULES and name in known:
+        raise InputError(
+            where,
+            "a rule, or the name of an assessor",
+            f"{shown(name)}, which is both here",
+            "Give that assessor another name: in the table, or with names=[…] beside judgments in a list.",
+        )
+    if name not in RULES and name not in known:
+        listed = ", ".join(map(shown, known[:_EXAMPLES])) + (
+            ", …" if len(known) > _EXAMPLES else ""
+        )
+        raise InputError(
+            where,
+            f"{', '.join(RULES)}, or one of the assessors {listed}",
+            shown(name),
+            did_you_mean(name, [*RULES, *known]),
+        )

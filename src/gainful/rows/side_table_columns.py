@@ -1,0 +1,389 @@
+"""`Role` and `Roles`: the columns of each kind of table beside runs and judgments, as data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from gainful.errors import InputError
+from gainful.message_texts import did_you_mean, shortened
+from gainful.rows.grades_scores_or_ranks import RUN
+from gainful.rows.run_and_judgment_columns import (
+    ALIASES,
+    place_by_name,
+    plain_name,
+    refuse_alike,
+    refuse_repeated,
+)
+
+_SURE = "id"  # a part of the least ambiguous names of id columns
+_TITLES = ("title", "headline", "name")
+_TEXTS: Mapping[str, tuple[str, ...]] = {
+    "query": ("text", "query_text", "question", "utterance", "description", "query", "topic"),
+    "doc": ("text", "snippet", "contents", "content", "body", "passage", "abstract", "description",
+            "document", "doc", "chunk", "segment"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """The contents of one column.
+
+    Attributes:
+        name: its name in messages and in the result.
+        names: the usual column names, the least ambiguous first, as `plain_name` spells them.
+        holds: ids, finite numbers, texts, or labels (anything that can be a dict key).
+        truth: whether True and False count as the numbers 1 and 0.
+        longest: the number of characters to keep of a text; all if None.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    holds: Literal["id", "number", "text", "label"] = "id"
+    truth: bool = False
+    longest: int | None = None
+
+    @property
+    def noun(self) -> str:
+        """The name of one of its ids in messages."""
+        return "document" if self.name == "doc" else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The contents of a kind of table: all that `read_table` needs to know about it.
+
+    Attributes:
+        contents: a description, for messages.
+        least: the minimum contents, for messages.
+        shape: its form as a dict, for messages.
+        keys: the ids that identify a row; dicts are nested in this order.
+        values: the other columns to read; a dict holds several of them as a tuple.
+        optional: values that a table may lack, except for one.
+        besides: optional columns, recognised by these names only; dicts don't contain them.
+        bare: the role of a single value in a dict, if there are several values.
+        others: whether all other columns are kept, by name.
+        keys_alone: whether a table may consist of the keys only.
+        unnamed: the roles of fields in a file without column names, by the number of fields on a line.
+        white_space: whether such fields are separated by white space, as in TREC files.
+        prose: whether it contains texts by people: in TSV, a quote within a text is part of it.
+        repeats: whether rows may repeat keys: never, only with the same values, or freely.
+        named: the prefix of role names in the caller's `columns`; None if they can't be named.
+    """
+
+    contents: str
+    least: str
+    shape: str
+    keys: tuple[Role, ...]
+    values: tuple[Role, ...] = ()
+    optional: bool = False
+    besides: tuple[Role, ...] = ()
+    bare: str | None = None
+    others: bool = False
+    keys_alone: bool = False
+    unnamed: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    white_space: bool = False
+    prose: bool = False
+    repeats: Literal["no", "same", "yes"] = "no"
+    named: str | None = None
+
+    @property
+    def all(self) -> tuple[Role, ...]:
+        """The keys and the values."""
+        return (*self.keys, *self.values)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether any value is a number."""
+        return any(role.holds == "number" for role in self.values)
+
+    def hint(self, count: int) -> str:
+        """Return a hint about a line with another number of fields, or on how to write the fields."""
+        if not self.white_space:
+            return ""
+        if count == len(RUN.fields):
+            return "This looks like a run. Check the order of the arguments."
+        return "Write these fields on each line, with blanks or tabs between them."
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The columns of a table: their names, and the position of each role, from 0."""
+
+    names: tuple[str, ...]
+    places: Mapping[str, int]
+    numbered: bool = False
+
+    @property
+    def others(self) -> list[tuple[str, int]]:
+        """The columns without a role, with their positions."""
+        taken = {*self.places.values()}
+        return [(name, place) for place, name in enumerate(self.names) if place not in taken]
+
+
+def find_header(
+    names: Sequence[str], roles: Roles, asked: Mapping[str, str], where: str, *, keys: int = 0
+) -> Header:
+    """Find the column of each role: the one that the caller named, or one with a usual name.
+
+    Args:
+        names: the column names.
+        roles: the kind of table.
+        asked: the caller's column names, by role.
+        where: the location of the names in messages.
+        keys: the number of columns known to be the first keys.
+
+    >>> find_header(["_id", "title", "text", "url"], DOC_TEXTS, {}, "corpus.jsonl").places
+    {'doc': 0, 'title': 1, 'text': 2}
+    """
+    named = [name for name in names[keys:] if name or roles.others]
+    refuse_repeated(named, where)
+    places = {role.name: place for place, role in enumerate(roles.keys[:keys])}
+    for role in roles.all[keys:]:
+        place = _find(role, names, asked, {*places.values()}, where)
+        if place is not None:
+            places[role.name] = place
+        elif role in roles.keys or not roles.optional:
+            raise _missing(role, roles, names, asked, where)
+    for role in roles.besides:
+        place = _find(role, names, {}, {*places.values()}, where)
+        if place is not None:
+            places[role.name] = place
+    taken = [*places.values()]
+    twice = [place for place in taken if taken.count(place) > 1]
+    if twice:
+        raise _given_twice(names[twice[0]], roles, where)
+    if roles.optional and not any(role.name in places for role in roles.values):
+        places[roles.values[-1].name] = _only_other(names, roles, places, where)
+    return Header(tuple(names), places)
+
+
+def looks_like_header(names: Sequence[str], roles: Roles, asked: Mapping[str, str]) -> bool:
+    """Return whether the fields of a first line are column names.
+
+    >>> looks_like_header(["qid", "intent", "docno", "rel"], SUBTOPICS, {})
+    True
+    """
+    wanted = {*asked.values()}
+    if wanted and wanted <= {*names}:
+        return True
+    found: set[int] = set()
+    for role in roles.all:
+        place = None if role.name in asked else place_by_name(role.names, names, found)
+        if place is not None:
+            found.add(place)
+    # In files separated by white space, a single matching name may well be the first id.
+    first = not roles.white_space and plain_name(names[0]) in roles.keys[0].names
+    return first or len(found) >= min(2, len(roles.all))
+
+
+def has_value_names_only(names: Sequence[str], roles: Roles) -> bool:
+    """Return whether all names are names of values, as in a record without its id.
+
+    >>> has_value_names_only(["title", "text"], DOC_TEXTS), has_value_names_only(["d1"], DOC_TEXTS)
+    (True, False)
+    """
+    known = {name for role in roles.values for name in role.names}
+    return bool(names) and {plain_name(name) for name in names} <= known
+
+
+def _find(
+    role: Role, names: Sequence[str], asked: Mapping[str, str], taken: set[int], where: str
+) -> int | None:
+    if role.name in asked:
+        return names.index(asked[role.name]) if asked[role.name] in names else None
+    place = place_by_name(role.names, names, taken)
+    if place is not None:
+        refuse_alike(names, place, role.name, where)
+    return place
+
+
+def _missing(
+    role: Role, roles: Roles, names: Sequence[str], asked: Mapping[str, str], where: str
+) -> InputError:
+    wanted, place = asked.get(role.name), place_by_name(role.names, names)
+    if wanted is None and place is not None and names[place] in asked.values():
+        return _given_twice(names[place], roles, where)
+    what = f"the id of each {role.noun}" if roles.prose and role in roles.keys else role.name
+    only = shortened("only " + ", ".join(map(repr, names)))
+    if wanted is not None:
+        return InputError(
+            where,
+            f"the column {wanted!r} for {what}",
+            only,
+            did_you_mean(wanted, names),
+            code="rows.no-such-column",
+            subject=wanted,
+        )
+    return InputError(
+        where,
+        f"a column for {what}",
+        only,
+        f"Give it one of these names: {', '.join(role.names)}{_or_say(role, roles)}.",
+        code="rows.no-column" if len(names) > 1 else "rows.no-header",
+        subject=role.name,
+    )
+
+
+def _or_say(role: Role, roles: Roles) -> str:
+    """Return the advice to name a column, if callers can name one."""
+    if roles.named is None:
+        return ""
+    return f"; or say which it is: columns {roles.named}{role.name}=…"
+
+
+def _given_twice(name: str, roles: Roles, where: str) -> InputError:
+    count = {2: "two", 3: "three", 4: "four"}.get(len(roles.all), str(len(roles.all)))
+    return InputError(where, f"{count} columns", f"{name!r} given for two of them")
+
+
+def _only_other(names: Sequence[str], roles: Roles, places: Mapping[str, int], where: str) -> int:
+    """Return the position of the only column beside the keys, whatever its name."""
+    others = [place for place in range(len(names)) if place not in places.values()]
+    if len(others) != 1:
+        last = roles.values[-1].name
+        raise InputError(
+            where,
+            f"a column for the {last}",
+            shortened(", ".join(map(repr, names))),
+            f"Give it one of these names: {', '.join(n for r in roles.values for n in r.names)}.",
+            code="rows.no-column" if len(names) > 1 else "rows.no-header",
+            subject=last,
+        )
+    return others[0]
+
+
+def _texts(role: str, longest: int | None) -> Roles:
+    sure = [alias for alias in ALIASES[role] if _SURE in alias]
+    # The least ambiguous names first, since `query` and `doc` may also be the text.
+    ids = ("_id", *sure, "id", *(alias for alias in ALIASES[role] if alias not in sure))
+    return Roles(
+        contents="texts",
+        least="at least one text",
+        shape=f"{{{role}: text}} or {{{role}: (title, text)}}",
+        keys=(Role(role, ids),),
+        values=(
+            Role("title", _TITLES, "text", longest=longest),
+            Role("text", _TEXTS[role], "text", longest=longest),
+        ),
+        optional=True,
+        bare="text",
+        unnamed={2: (role, "text"), 3: (role, "title", "text")},
+        prose=True,
+        repeats="same",
+    )
+
+
+QUERIES = Roles(
+    contents="a table of queries",
+    least="at least one query",
+    shape="{query: value} or {query: {column: value}}",
+    keys=(Role("query", ALIASES["query"]),),
+    bare="value",
+    others=True,
+)
+"""One row per query: slices, and scores from elsewhere."""
+SLICES = replace(QUERIES, named="slices.")
+"""One row per query, in a call that accepts column names."""
+BOARD = Roles(
+    contents="a table of scores",
+    least="at least one query, or task",
+    shape="{query: {run: value}}",
+    keys=(Role("query", (*ALIASES["query"], "task", "task_name", "dataset", "benchmark")),),
+    others=True,
+)
+"""One row per query or task, with a column for each run."""
+TASKS = replace(QUERIES, keys=BOARD.keys)
+"""One row per query or task: the scores of one run."""
+QUERY_TEXTS = _texts("query", longest=1201)
+DOC_TEXTS = _texts("doc", longest=801)
+WHOLE_QUERY_TEXTS = _texts("query", longest=None)
+WHOLE_DOC_TEXTS = _texts("doc", longest=None)
+"""Texts that are used in full, because a model reads them."""
+SENT_QUERY_TEXTS = replace(WHOLE_QUERY_TEXTS, unnamed={2: ("query", "text")})
+"""Texts of searches. A third unnamed field may be half of a text that contains a comma."""
+PAIRS = Roles(
+    contents="queries and documents",
+    least="at least one query and document",
+    shape="{query: [doc, …]}",
+    keys=(Role("query", ALIASES["query"]), Role("doc", ALIASES["doc"])),
+    others=True,
+    keys_alone=True,
+    unnamed={
+        2: ("query", "doc"),
+        4: ("query", "iteration", "doc", "grade"),
+        6: ("query", "iteration", "doc", "rank", "score", "tag"),
+    },
+    white_space=True,
+    repeats="yes",
+)
+"""Documents of queries, with any other columns: pools, judgments, lists to grade."""
+CHUNKS = Roles(
+    contents="a chunk and its document on each line",
+    least="at least one chunk",
+    shape="{chunk: document}",
+    keys=(Role("chunk", ("chunk_id", "chunk", "passage_id", "pid", "segment_id", "segment")),),
+    values=(Role("document", ALIASES["doc"]),),
+    unnamed={2: ("chunk", "document")},
+    white_space=True,
+    repeats="same",
+)
+SAMPLES = Roles(
+    contents="samples of pools",
+    least="at least one sampled document",
+    shape="{query: {doc: (stratum, grade)}}",
+    keys=(Role("query", ALIASES["query"]), Role("doc", ALIASES["doc"])),
+    values=(
+        Role("stratum", ("stratum_id", "stratum"), "label"),
+        Role("grade", ALIASES["grade"], "number"),
+    ),
+    unnamed={5: ("query", "iteration", "doc", "stratum", "grade")},
+    white_space=True,
+)
+ASSESSED = Roles(
+    contents="judgments of several assessors",
+    least="at least one judged document",
+    shape="{query: {doc: {assessor: grade}}}",
+    keys=(
+        Role("query", ALIASES["query"]),
+        Role("doc", ALIASES["doc"]),
+        Role("assessor", ALIASES["assessor"]),
+    ),
+    values=(Role("grade", ALIASES["grade"], "number", truth=True),),
+    besides=(Role("role", ("role",), "text"),),
+    named="",
+)
+SUBTOPICS = Roles(
+    contents="judgments with subtopics",
+    least="at least one judged document",
+    shape="{query: {subtopic: {doc: grade}}}",
+    keys=(
+        Role("query", ALIASES["query"]),
+        Role("subtopic", ALIASES["subtopic"]),
+        Role("doc", ALIASES["doc"]),
+    ),
+    values=(Role("grade", ALIASES["grade"], "number", truth=True),),
+    unnamed={4: ("query", "subtopic", "doc", "grade")},
+    white_space=True,
+    repeats="yes",
+    named="",
+)
+ITEMS = Roles(
+    contents="a table of items",
+    least="at least one item",
+    shape="{item: category}, {item: [category, …]} or {item: {column: category}}",
+    keys=(Role("item", ALIASES["doc"]),),
+    bare="category",
+    others=True,
+    keys_alone=True,
+    repeats="yes",
+)
+"""The items of a recommender, one row per item, or per category of an item."""
+VECTORS = Roles(
+    contents="a table of vectors",
+    least="at least one vector",
+    shape="{item: [number, …]}",
+    keys=(Role("item", ALIASES["doc"]),),
+    bare="number",
+    others=True,
+)
+"""One row per item, with a numeric column for each dimension."""

@@ -1,0 +1,626 @@
+"""`read_table`: read small tables beside runs and judgments, such as slices, texts and chunk maps."""
+
+import math
+import os
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal, SupportsFloat
+
+import numpy as np
+
+from gainful.arithmetic.number_arrays import LARGEST_EXACT
+from gainful.array_types import Floats
+from gainful.errors import InputError
+from gainful.message_texts import did_you_mean, shown
+from gainful.rows.duckdb_engine import Session, name_quoted, reading_table
+from gainful.rows.files import (
+    is_parquet,
+    parts_of,
+    path_of,
+    plain_file,
+)
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS
+from gainful.rows.id_types import IdType, type_of_column, type_of_ids
+from gainful.rows.identifiers import id_text, refuse_halves
+from gainful.rows.parquet_and_frame_tables import (
+    FRACTIONS,
+    WHOLE,
+    described_columns,
+    id_text_in_sql,
+    id_type_in,
+    is_whole_in_sql,
+    objects_in,
+    parquet_relation,
+    readable,
+    refuse_mixed,
+    refuse_odd_ids,
+    registered,
+    written_names,
+)
+from gainful.rows.run_and_judgment_columns import refuse_ids, refuse_repeated
+from gainful.rows.side_table_columns import CHUNKS, Header, Role, Roles, find_header
+from gainful.rows.side_table_rows import Reading, TableRow, mapping_rows, record_rows, text_rows
+from gainful.rows.text_formats import NO_HEADER, number_in
+from gainful.rows.values_as_numbers import INEXACT, is_exact, written_integer
+
+Cell = str | float | int | bool | None
+
+_CELLS = frozenset([str, float, int, bool, type(None)])
+_TEXT = {str, type(None)}
+_PLAIN = {float, type(None)}  # plain numbers; NumPy turns None into NaN
+_TRUTH = ("True", "False")
+
+# Types of the engine by how they are read: unchanged, as float64, or as text.
+_AS_THEY_ARE = WHOLE | {"VARCHAR", "BOOLEAN", "FLOAT", "DOUBLE"}
+_AS_TEXT = frozenset(["ENUM", "UUID", "DATE", "TIME", "TIMESTAMP", "INTERVAL", "JSON", '"NULL"'])
+_IDS = WHOLE | {"VARCHAR", "ENUM", "UUID"} | FRACTIONS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InputTable:
+    """A table that has been read.
+
+    Attributes:
+        name: its name in messages: the file, or the argument.
+        roles: the columns with a role, by its name, each (n,) ids, float64 or texts.
+        columns: the other columns by name, each (n,) cells: text, a number, a boolean, or None if
+            missing. Cells of text files are text.
+        places: (n,) the location of each row in messages.
+        first: the first id in the table, if only some ids are wanted.
+        has_columns: whether the input has named columns, unlike dicts.
+        groups: the keys of nested dicts, whether or not they contain rows.
+        types: the original types of ids, by role.
+        called: the name of each role's column in the table, if it has one.
+
+    >>> from gainful.rows.side_table_columns import QUERIES
+    >>> given = {"q1": {"length": 3, "locale": "de"}, "q2": {"length": 5}}
+    >>> table = read_table(given, QUERIES, "slices")
+    >>> table["query"], table.numbers("length"), table.texts("locale")
+    (('q1', 'q2'), array([3., 5.]), ['de', None])
+    """
+
+    name: str
+    roles: dict[str, tuple[object, ...]]
+    columns: dict[str, tuple[Cell, ...]]
+    places: tuple[int | str, ...] = field(repr=False)
+    first: str | None = None
+    has_columns: bool = True
+    groups: tuple[tuple[str, ...], ...] = ()
+    types: Mapping[str, IdType] = field(default_factory=dict, repr=False)
+    called: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def __getitem__(self, role: str) -> tuple[Any, ...]:
+        return self.roles[role]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def where(self, row: int) -> str:
+        """Return the location of a row, from 0, in messages."""
+        place = self.places[row]
+        return place if isinstance(place, str) else f"{self.name}:{place}"
+
+    def numbers(self, column: str) -> Floats:
+        """Return a column (n,) as float64, NaN for missing cells; booleans become 1 and 0."""
+        cells = self._cells(column)
+        if not {*map(type, cells)} <= _PLAIN:
+            cells = tuple(_cell_number(cell) for cell in cells)
+        numbers = np.array(cells, np.float64)
+        # Cells that aren't numbers are also infinite here; only now are they located.
+        wrong = np.flatnonzero(np.isinf(numbers))
+        if wrong.size:
+            self._refuse(column, int(wrong[0]))
+        return numbers
+
+    def texts(self, column: str) -> list[str | None]:
+        """Return a column (n,) as text, None for missing cells."""
+        cells = self._cells(column)
+        if {*map(type, cells)} <= _TEXT:
+            return list(cells)  # type: ignore[arg-type]
+        try:
+            return [None if cell is None or cell != cell else str(cell) for cell in cells]
+        except ValueError:  # Python rejects integers with thousands of digits
+            where = f"{self.name}, column {column!r}"
+            raise InputError(
+                where, "texts, or numbers to write as such", "a huge integer"
+            ) from None
+
+    def is_numeric(self, column: str) -> bool:
+        """Return whether a column contains only numbers, or text that represents numbers.
+
+        >>> from gainful.rows.side_table_columns import QUERIES
+        >>> table = read_table([{"qid": "1", "n": "2.5", "long": True}], QUERIES, "slices")
+        >>> table.is_numeric("n"), table.is_numeric("long")
+        (True, False)
+        """
+        cells = self._cells(column)
+        if {*map(type, cells)} == {float}:
+            return not bool(np.isinf(np.array(cells, np.float64)).any())
+        known = [cell for cell in cells if cell is not None]
+        return bool(known) and not any(
+            isinstance(cell, bool) or math.isinf(_cell_number(cell)) for cell in known
+        )
+
+    def _cells(self, column: str) -> tuple[Cell, ...]:
+        if column not in self.columns:
+            known = did_you_mean(column, self.columns)
+            raise InputError(self.name, "one of its columns", shown(column), known)
+        return self.columns[column]
+
+    def _refuse(self, column: str, row: int) -> None:
+        cell = self.columns[column][row]
+        place = self.places[row]
+        line = f":{place}" if isinstance(place, int) else ""
+        ids = "".join(f", {key} {ids[row]!r}" for key, ids in self.roles.items())
+        raise _no_number(f"{self.name}{line}{ids}", f"{column!r}", cell)
+
+
+def read_table(
+    given: object,
+    roles: Roles,
+    name: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    wanted: Collection[str] | None = None,
+    session: Session | None = None,
+) -> InputTable:
+    """Read a table of any kind, from any format.
+
+    Args:
+        given: dicts, nested by the keys of the roles; a list of dicts; a data frame; an Arrow
+            object; or the path of a file: CSV, TSV, JSON in any of these shapes, JSON lines,
+            Parquet, or other formats that the roles allow, compressed or not; `-` is standard input.
+        roles: the contents of its columns.
+        name: its name in messages, unless it is a file.
+        columns: unusual column names, by role. In a text file without names, numbers from 1.
+        wanted: the ids of the first key whose rows are kept; all if None.
+        session: the engine's session, which reads Parquet and frames, and decompresses files.
+
+    >>> from gainful.rows.side_table_columns import CHUNKS
+    >>> read_table([{"chunk": "c1", "doc": "d7"}], CHUNKS, "chunks").roles
+    {'chunk': ('c1',), 'document': ('d7',)}
+    """
+    if isinstance(given, InputTable):
+        return given
+    reading = Reading(roles, name, columns or {}, wanted)
+    for role, asked in reading.asked.items():
+        if not isinstance(asked, str):
+            raise InputError(f"{name}, {role}", "the name of a column", shown(asked))
+    if isinstance(given, Mapping):
+        table = _gathered(mapping_rows(given, reading), reading, "dicts")
+        return replace(table, types={roles.all[0].name: type_of_ids(given)})
+    if isinstance(given, list | tuple):
+        records = ((f"{name}, record {number}", each) for number, each in enumerate(given, 1))
+        found = record_rows(records, reading, "a dict {column: value}")
+        return _gathered(found, reading, "records")
+    if session is None:
+        with Session() as session:
+            return _from_outside(given, reading, session)
+    return _from_outside(given, reading, session)
+
+
+def _from_outside(given: object, reading: Reading, session: Session) -> InputTable:
+    if isinstance(given, str | os.PathLike):
+        return _from_path(path_of(given), reading, session)
+    table = readable(given, reading.name)
+    if table is None:
+        forms = (
+            f"a dict {reading.roles.shape}, a list of dicts, the path of a file, or a data frame"
+        )
+        raise InputError(reading.name, forms, type(given).__name__)
+    relation = registered(session, given, table, "table", reading.name)
+    return _typed(f"FROM {relation}", reading, session, given, table)
+
+
+def _from_path(name: str, reading: Reading, session: Session) -> InputTable:
+    parts = parts_of(name)
+    if parts is not None:
+        return _from_parquet(parts, replace(reading, name=name), session)
+    file = plain_file(name, session)
+    reading = replace(reading, name=file.name)
+    if is_parquet(file.path):
+        return _from_parquet([file.path], reading, session)
+    cells, rows = text_rows(file, reading)
+    return _gathered(rows, reading, cells)
+
+
+# --- tables with typed columns
+
+
+def _from_parquet(parts: Sequence[Path], reading: Reading, session: Session) -> InputTable:
+    _, relation, written = parquet_relation(parts, session, reading.name)
+    for part in written:
+        names = [column for column, _ in part]
+        header = find_header(names, reading.roles, reading.asked, reading.name)
+        read = names if reading.roles.others else [names[at] for at in header.places.values()]
+        refuse_mixed(written, read, reading.name)
+    return _typed(relation, reading, session)
+
+
+def _typed(
+    relation: str, reading: Reading, session: Session, given: object = None, table: object = None
+) -> InputTable:
+    """Read typed columns.
+
+    Args:
+        relation: SQL, from FROM on.
+        reading: what to read.
+        session: the session in which the relation exists.
+        given: the frame, if it is one.
+        table: the object that the engine reads for that frame.
+    """
+    roles, name = reading.roles, reading.name
+    described = described_columns(relation, session, name)
+    with reading_table(name):
+        names = [column for column, _ in described]
+        if table is not None:  # the engine renames the second of two equal names
+            refuse_repeated(written_names(table) or [], name)
+        header = find_header(names, roles, reading.asked, name)
+        types = dict(zip(names, (_plain_type(type_) for _, type_ in described), strict=True))
+        ids = {role.name: header.places[role.name] for role in roles.all if role.holds == "id"}
+        refuse_ids(name, [*types.items()], ids, _IDS)
+        _refuse_fractions(
+            relation, {role: names[at] for role, at in ids.items()}, types, name, session
+        )
+        refuse_odd_ids(given, [names[place] for place in ids.values()], name)
+        select, read = _selected(header, types, reading)
+        rows = session.rows(f"{select} {relation}{_join(header, types, reading, session)}")
+        if reading.wanted is not None and not rows:
+            some = session.rows(f"{select} {relation} LIMIT 1")
+            reading.first.extend(str(row[0]) for row in some)
+    objects = {str(column): values for column, values in objects_in(given, read.names)}
+    if objects and reading.wanted is None:
+        rows = _with_integers(rows, read, objects, ids)
+    numbers = count(1) if reading.wanted is None else None
+    places = (name if numbers is None else f"{name}, row {next(numbers)}" for _ in rows)
+    found = map(TableRow, places, [read] * len(rows), rows)
+    id_types = {
+        role: type_of_column(described[place][1])
+        if table is None
+        else id_type_in(table, place, described[place][1])
+        for role, place in ids.items()
+    }
+    return replace(_gathered(found, reading, "typed"), types=id_types)
+
+
+def _refuse_fractions(
+    relation: str, ids: Mapping[str, str], types: Mapping[str, str], name: str, session: Session
+) -> None:
+    """Reject fractions in id columns, by role; missing ids are reported later."""
+    for role, column in ids.items():
+        if types[column] not in FRACTIONS:
+            continue
+        odd = f"NOT coalesce({is_whole_in_sql(column)}, true) AND NOT isnan({name_quoted(column)})"
+        for (found,) in session.rows(
+            f"SELECT CAST({name_quoted(column)} AS VARCHAR) {relation} WHERE {odd} LIMIT 1"
+        ):
+            expected = f"strings (or integers) as ids for {role}"
+            raise InputError(
+                f"{name}, column {column!r}", expected, found, "Make the ids strings first."
+            )
+
+
+def _plain_type(written: str) -> str:
+    """Return an engine type without its parameters; of decimals, only whether it has decimal places."""
+    if written.startswith("DECIMAL") and written.endswith(",0)"):
+        return "HUGEINT"
+    kind = written.split("(")[0].split(" WITH ")[0]
+    return kind.split("_")[0] if kind.startswith("TIMESTAMP") else kind
+
+
+def _selected(header: Header, types: Mapping[str, str], reading: Reading) -> tuple[str, Header]:
+    """Return SQL for the columns to read: roles first, then the other columns if they are kept."""
+    found, names = [], []
+    for role in (*reading.roles.all, *reading.roles.besides):
+        place = header.places.get(role.name)
+        if place is not None:
+            names.append(header.names[place])
+            found.append(_column(names[-1], types, role, reading.name))
+    places = {name: at for at, name in enumerate(r for r in header.places)}
+    others = [name for name, _ in header.others] if reading.roles.others else []
+    found += [_column(column, types, None, reading.name) for column in others]
+    return f"SELECT {', '.join(found)}", Header((*names, *others), places)
+
+
+def _column(column: str, types: Mapping[str, str], role: Role | None, name: str) -> str:
+    quoted, kind = name_quoted(column), types[column]
+    if role is not None and role.holds == "id":
+        return id_text_in_sql(column, kind, name)
+    if role is not None and role.holds == "text":
+        text = f"CAST({quoted} AS VARCHAR)"
+        quoted = text if role.longest is None else f"left({text}, {role.longest})"
+        kind = kind if kind not in _AS_TEXT else "VARCHAR"
+    if kind in _AS_THEY_ARE:
+        return quoted
+    if kind == "DECIMAL":
+        return f"CAST({quoted} AS DOUBLE)"
+    if kind in _AS_TEXT and (role is None or role.holds != "number"):
+        return f"CAST({quoted} AS VARCHAR)"
+    raise InputError(
+        f"{name}, column {column!r}",
+        f"numbers as {role.name}" if role and role.holds == "number" else "text, numbers or truth",
+        f"values of type {kind}",
+        "Leave the column out, or make its values text."
+        if role is None
+        else "Make them numbers first."
+        if role.holds == "number"
+        else "Make them texts first.",
+    )
+
+
+def _join(header: Header, types: Mapping[str, str], reading: Reading, session: Session) -> str:
+    """Return SQL that keeps only the wanted rows."""
+    if reading.wanted is None:
+        return ""
+    column = header.names[header.places[reading.roles.keys[0].name]]
+    ids = np.array([*reading.wanted], object)
+    known = session.register("ids", {"wanted": ids})
+    key = id_text_in_sql(column, types[column], reading.name)
+    return f" SEMI JOIN {known} ON {key} = wanted"
+
+
+def _with_integers(
+    rows: Sequence[Sequence[Any]],
+    header: Header,
+    objects: Mapping[str, Iterable[Any]],
+    ids: Mapping[str, int],
+) -> list[tuple[Any, ...]]:
+    """Return rows with the integers in object columns restored, which the engine has written as text."""
+    columns = [*zip(*rows, strict=True)]
+    read_as_ids = {header.places[role] for role in ids}
+    for place, name in enumerate(header.names):
+        if name in objects and place not in read_as_ids and columns:
+            columns[place] = tuple(
+                int(value) if isinstance(value, int | np.integer) and text not in _TRUTH else text
+                for value, text in zip(objects[name], columns[place], strict=True)
+            )
+    return [*zip(*columns, strict=True)]
+
+
+# --- cells, checked and collected into columns
+
+_Form = Literal["text", "json", "dicts", "records", "typed"]
+
+
+def _gathered(found: Iterable[TableRow], reading: Reading, form: _Form) -> InputTable:
+    """Collect rows into columns, and check their contents."""
+    rows = _Rows(reading, form)
+    rows.keep(found)
+    roles = reading.roles
+    if not rows.places and reading.wanted is None:
+        raise InputError(reading.name, roles.least, "none")
+    columns, others = rows.columns()
+    if roles.others and not others and not roles.keys_alone:
+        raise InputError(reading.name, f"a column beside the {roles.keys[0].noun}", "none")
+    every = (*roles.all, *roles.besides)
+    read = {role.name: rows.checked(columns[role.name], role) for role in every}
+    table = InputTable(
+        reading.name,
+        read,
+        {name: _known(column, read, f"{reading.name}, column {name!r}") for name, column in others},
+        tuple(rows.places),
+        reading.first[0] if reading.first else None,
+        form != "dicts",
+        tuple(reading.groups),
+        called=rows.called(),
+    )
+    if roles.repeats != "yes":
+        _refuse_repeats(table, roles)
+    return table
+
+
+class _Rows:
+    """The rows to keep: their locations, headers and cells."""
+
+    def __init__(self, reading: Reading, form: _Form) -> None:
+        self._reading, self._roles, self._form = reading, reading.roles, form
+        self.places: list[int | str] = []
+        self._headers: list[Header] = []
+        self._cells: list[Sequence[object]] = []
+
+    def keep(self, found: Iterable[TableRow]) -> None:
+        """Keep the wanted rows, and only the needed part of their texts."""
+        if self._reading.wanted is not None and self._form != "dicts":
+            found = (row for row in found if self._is_wanted(*row))
+        longest = max((role.longest or 0 for role in self._roles.values), default=0)
+        if longest:
+            found = (row._replace(cells=_shortened(row.cells, longest)) for row in found)
+        rows = [*found]
+        if rows:
+            self.places, self._headers, self._cells = map(list, zip(*rows, strict=True))
+
+    def _is_wanted(self, place: int | str, header: Header, cells: Sequence[object]) -> bool:
+        role = self._roles.keys[0]
+        key = cells[header.places[role.name]]
+        return self._reading.wants(key if type(key) is str else self._id(key, role, place))
+
+    def columns(self) -> tuple[dict[str, Sequence[Any]], list[tuple[str, Sequence[Any]]]]:
+        """Return the columns of roles, and the other columns; missing cells are None."""
+        roles = self._roles
+        headers = {id(header): header for header in self._headers}
+        every = (*roles.all, *roles.besides)
+        nothing = [None] * len(self._cells)
+        if len(headers) == 1:  # the usual case, and faster
+            header, found = self._headers[0], [*zip(*self._cells, strict=True)]
+            at = header.places
+            return (
+                {r.name: found[at[r.name]] if r.name in at else nothing for r in every},
+                [(name, found[place]) for name, place in header.others] if roles.others else [],
+            )
+        names = [name for header in headers.values() for name, _ in header.others] * roles.others
+        places = {key: {**dict(each.others), **each.places} for key, each in headers.items()}
+        rows = [*zip(map(places.get, map(id, self._headers)), self._cells, strict=True)]
+
+        def column(name: str) -> list[Any]:
+            return [cells[at[name]] if at and name in at else None for at, cells in rows]
+
+        return (
+            {role.name: column(role.name) for role in every},
+            [(name, column(name)) for name in dict.fromkeys(names)],
+        )
+
+    def called(self) -> dict[str, str]:
+        """Return the names of the roles' columns in the first row."""
+        if self._form == "dicts" or not self._headers or self._headers[0].numbered:
+            return {}
+        header = self._headers[0]
+        return {role: header.names[place] for role, place in header.places.items()}
+
+    def checked(self, column: Sequence[Any], role: Role) -> tuple[Any, ...]:
+        """Return a column as the contents of its role."""
+        if role.holds == "id":
+            return self._ids(column, role)
+        plain = role.holds == "number" and {*map(type, column)} <= {int, float}
+        if plain and all(-LARGEST_EXACT < number < LARGEST_EXACT for number in column):
+            return tuple(map(float, column))  # much faster than checking each cell
+        check = {"number": self._number, "text": self._text, "label": self._label}[role.holds]
+        return tuple([check(cell, role, row) for row, cell in enumerate(column)])
+
+    def _ids(self, column: Sequence[Any], role: Role) -> tuple[str, ...]:
+        if not {*map(type, column)} <= {str}:
+            column = [
+                self._id(cell, role, place) for cell, place in zip(column, self.places, strict=True)
+            ]
+        if "" in column and self._form != "dicts":
+            where = self._reading.where(self.places[[*column].index("")])
+            raise InputError(where, f"an id as {role.name}", "an empty text")
+        refuse_halves(column, where=f"{self._reading.name}, {role.noun} ids")
+        return tuple(column)
+
+    def _id(self, cell: object, role: Role, place: int | str) -> str:
+        if cell is None:
+            raise InputError(self._reading.where(place), f"an id as {role.name}", "nothing")
+        return id_text(cell, where=self._reading.where(place))
+
+    def _number(self, cell: Any, role: Role, row: int) -> float:
+        number: float | None = None
+        written = isinstance(cell, str) and self._form in ("text", "typed")
+        if written:
+            number = number_in(cell)
+        elif isinstance(cell, bool | np.bool_):
+            # JSON has numbers for numbers; booleans in dicts and typed columns are written by programs.
+            number = float(cell) if role.truth and self._form in ("dicts", "typed") else None
+        elif isinstance(cell, SupportsFloat):
+            try:
+                number = float(cell)
+            except (TypeError, ValueError, OverflowError):
+                number = None
+        if number is None or not math.isfinite(number) or not _is_exact(cell):
+            remedy = NO_HEADER if self._headers[row].numbered and written else ""
+            raise _no_number(self._where(row), role.name, cell, remedy)
+        return number
+
+    def _text(self, cell: object, role: Role, row: int) -> str | None:
+        if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+            return None
+        if not isinstance(cell, str | int | float):
+            raise InputError(self._where(row), "a text", shown(cell))
+        try:
+            text = str(cell)[: role.longest]
+            text.encode()
+        except (ValueError, UnicodeEncodeError):  # thousands of digits, or a lone surrogate
+            raise InputError(self._where(row), "a text", shown(cell)) from None
+        return text
+
+    def _label(self, cell: object, role: Role, row: int) -> object:
+        if not isinstance(cell, Hashable) or (cell is None and self._form != "dicts"):
+            raise InputError(self._where(row), f"the name of a {role.name}", shown(cell))
+        return cell
+
+    def _where(self, row: int) -> str:
+        """Return the location of a cell in messages: its line, or its row with the ids."""
+        where = self._reading.where(self.places[row])
+        if isinstance(self.places[row], int):
+            return where
+        keys = self._roles.keys if self._form != "dicts" else self._roles.keys[-1:]
+        header, cells = self._headers[row], self._cells[row]
+        named = [(role.noun, cells[header.places[role.name]]) for role in keys]
+        return where + "".join(f", {noun} {cell!r}" for noun, cell in named)
+
+
+def _known(
+    cells: Sequence[Any], read: Mapping[str, Sequence[object]], where: str
+) -> tuple[Cell, ...]:
+    """Return the cells of a column without a role: text, numbers, booleans or None."""
+    if {*map(type, cells)} <= _CELLS:
+        return tuple(cells)
+    known: list[Cell] = []
+    for row, cell in enumerate(cells):
+        plain = cell.item() if isinstance(cell, np.generic) else cell
+        if type(plain) not in _CELLS:
+            ids = "".join(f", {key} {ids[row]!r}" for key, ids in read.items())
+            raise InputError(f"{where}{ids}", "text, a number, truth or nothing", shown(cell))
+        known.append(plain)
+    return tuple(known)
+
+
+def _refuse_repeats(table: InputTable, roles: Roles) -> None:
+    """Reject rows that repeat the keys of another row, unless the roles allow it."""
+    keys = [*zip(*(table[role.name] for role in roles.keys), strict=True)]
+    if len({*keys}) == len(keys):
+        return
+    seen: dict[tuple[str, ...], int] = {}
+    for row, key in enumerate(keys):
+        before = seen.setdefault(key, row)
+        values = [table[role.name] for role in roles.values]
+        same = roles.repeats == "same" and all(each[row] == each[before] for each in values)
+        if before != row and not same:
+            *outer, noun = [role.noun for role in roles.keys]
+            of = f" for a {' of a '.join(reversed(outer))}" if outer else ""
+            other = ", with another " + roles.values[-1].noun if roles.repeats == "same" else ""
+            raise InputError(
+                table.where(row),
+                f"each {noun} once{of}",
+                f"{key[-1]!r} again{other}",
+                "Remove one of them.",
+            )
+
+
+def _shortened(cells: Sequence[Any], longest: int) -> list[Any]:
+    return [cell[:longest] if type(cell) is str else cell for cell in cells]
+
+
+def _cell_number(cell: Cell) -> float:
+    """Return a cell as a float: NaN if missing, infinite if it isn't a finite number."""
+    if cell is None:
+        return math.nan
+    if isinstance(cell, str):
+        number = math.nan if not cell.strip() else number_in(cell)
+        return math.inf if number is None else number
+    if not _is_exact(cell):
+        return math.inf
+    return float(cell)
+
+
+def _is_exact(cell: object) -> bool:
+    return not isinstance(cell, int | np.integer) or is_exact(int(cell))
+
+
+def _no_number(where: str, name: str, cell: object, remedy: str = "") -> InputError:
+    if isinstance(cell, int | np.integer) and not _is_exact(cell):
+        expected = f"a number as {name} that a float64 holds exactly"
+        return InputError(where, expected, written_integer(int(cell)), INEXACT)
+    advice = JUDGMENTS.advice(cell) if name == JUDGMENTS.number else ""
+    found = "nothing" if cell is None else shown(cell)
+    expected = f"a finite number as {name}"
+    return InputError(where, expected, found, remedy or advice, code="rows.not-finite")
+
+
+def read_chunk_map(path: str | os.PathLike[str]) -> dict[str, str]:
+    r"""Read which document each chunk belongs to, for the `chunks` option of `evaluate`.
+
+    Args:
+        path: a file with a chunk and its document on each line, separated by ASCII white space, as in
+            TREC files; or a table of any other format, with a column for each. Compressed or not; `-`
+            is standard input.
+
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "chunks.txt")
+    >>> _ = file.write_text("c1 doc7\nc2 doc7\n")
+    >>> read_chunk_map(file)
+    {'c1': 'doc7', 'c2': 'doc7'}
+    """
+    table = read_table(path_of(path), CHUNKS, "chunks")
+    return dict(zip(table["chunk"], table["document"], strict=True))

@@ -1,0 +1,222 @@
+"""`Spark`: the engine that reads files on Spark; its session, its formats and its progress."""
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gainful.errors import InputError
+from gainful.message_texts import shown
+from gainful.rows.duckdb_engine import Engine
+from gainful.rows.files import refuse_versioned_tables
+from gainful.rows.input_types import Judgments, Run
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from gainful.rows.spark_text import SparkText
+
+_PACKED = (".gz", ".bz2", ".zst")
+_TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson")
+_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
+_MEBIBYTE = 1 << 20
+_EVERY = 0.5  # seconds
+_USUAL = 8  # stages of an evaluation: check judgments, find edges, send rows, add values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spark:
+    """Spark as the engine: it reads files where they are.
+
+    An existing session is used as it is.
+
+    Attributes:
+        master: where Spark runs, such as "local[2]", "yarn" or "spark://host:7077", or the address
+            of a Connect server, "sc://host"; all cores of this machine if None.
+        memory: the memory limit of the driver, such as "4GB"; Spark's default if None. If Spark runs
+            on this machine, the limit applies to all of Spark.
+        folder: where data that doesn't fit into memory is written; Spark's default if None.
+
+    >>> Spark(master="local[2]", memory="4GB")
+    Spark(master='local[2]', memory='4GB', folder=None)
+    """
+
+    master: str | None = None
+    memory: str | None = None
+    folder: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        Engine(memory=self.memory, folder=self.folder)  # validates both
+        if self.master is not None and not (isinstance(self.master, str) and self.master):
+            raise InputError("engine, master", "a text such as 'local[2]'", shown(self.master))
+
+    def session(self) -> "SparkSession":
+        """Return the existing session, or a new one."""
+        # Imported here because every reader imports this module, and few calls use Spark.
+        from gainful.rows.spark_frames import first_line, library, without_pandas
+
+        library()  # raises if Spark isn't installed
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+
+        # Otherwise the workers would run another Python, without this package.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder = SparkSession.builder
+        master = self.master or "local[*]"
+        if master.startswith("sc://"):
+            builder = builder.remote(master)
+        else:
+            builder = builder.master(master)
+            for key, value in self._settings().items():
+                builder = builder.config(key, value)
+        try:
+            with without_pandas():
+                return builder.getOrCreate()
+        except (PySparkException, RuntimeError, OSError) as problem:
+            raise InputError("engine, master", "a Spark that starts", first_line(problem)) from None
+
+    def _settings(self) -> dict[str, str]:
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.log.level": "ERROR",
+        }
+        if self.memory is not None:
+            settings["spark.driver.memory"] = f"{_mebibytes(self.memory)}m"
+        if self.folder is not None:
+            settings["spark.local.dir"] = os.fspath(self.folder)
+        return settings
+
+    def read(self, judgments: Judgments, runs: Mapping[str, Run]) -> tuple[Any, dict[str, Any]]:
+        """Return judgments and runs with files opened on Spark, and all other inputs unchanged.
+
+        Judgments in a format that Spark can't read are read on this machine; runs in such a format
+        are rejected before Spark starts.
+        """
+        for run in runs.values():
+            if isinstance(run, str | os.PathLike) and not _is_read(os.fspath(run)):
+                name = os.fspath(run)
+                raise InputError(
+                    name,
+                    "a run that Spark reads: .parquet or a directory of it, .csv, .tsv, .jsonl",
+                    f"the extension {_ending(name)!r}" if _ending(name) else "no extension",
+                    "Convert it: gainful convert.",
+                )
+        return self._read(judgments), {name: self._read(run) for name, run in runs.items()}
+
+    def _read(self, given: object) -> object:
+        if not isinstance(given, str | os.PathLike) or not _is_read(os.fspath(given)):
+            return given
+        name = os.fspath(given)
+        if "://" not in name:
+            refuse_versioned_tables([Path(name)], name)
+        return self._opened(name)
+
+    def _opened(self, name: str) -> "DataFrame | SparkText":
+        from pyspark.errors import PySparkException
+
+        from gainful.rows.spark_frames import first_line
+        from gainful.rows.spark_text import text_on_spark
+
+        session = self.session()
+        try:
+            if _ending(name) in _TEXTS:
+                return text_on_spark(name, session)
+            return session.read.parquet(name)
+        except PySparkException as problem:
+            if problem.getCondition() == "PATH_NOT_FOUND":
+                raise InputError(
+                    name, "a file", "none of that name", "Check the path.", code="file.not-found"
+                ) from None
+            raise InputError(name, "a file that Spark can read", first_line(problem)) from None
+
+
+def _is_read(name: str) -> bool:
+    ending = _ending(name)
+    return ending in (*_TEXTS, ".parquet") or os.path.isdir(name)  # noqa: PTH112 - any file system
+
+
+def _ending(name: str) -> str:
+    """Return the extension that determines the format.
+
+    >>> _ending("run.csv.gz"), _ending("s3a://lake/run.parquet"), _ending("run")
+    ('.csv', '.parquet', '')
+    """
+    stem = re.split(r"[/\\]", name.lower())[-1]
+    for packing in _PACKED:
+        stem = stem.removesuffix(packing)
+    return f".{stem.rpartition('.')[2]}" if "." in stem else ""
+
+
+def _mebibytes(size: str) -> int:
+    """Return a size in mebibytes.
+
+    >>> _mebibytes("4GB"), _mebibytes("1.5 GiB")
+    (3814, 1536)
+    """
+    number, unit, binary = re.fullmatch(r"\s*([\d.]+)\s*([kmgt]?)(i?)b\s*", size.lower()).groups()  # type: ignore[union-attr]
+    scale = 1024 ** "kmgt".find(unit) * 1024 if binary else _UNITS[unit]
+    return max(int(float(number) * scale / _MEBIBYTE), 1)
+
+
+@contextmanager
+def telling_stages(tell: Callable[[float, str], None] | None) -> Iterator[None]:
+    """Report Spark's progress from a separate thread: a share from 0 to 1, and the stage in words.
+
+    The share is an estimate, because Spark decides on the number of stages as it goes. A session on
+    another machine (Connect) offers no progress, so nothing is reported.
+    """
+    if tell is None:
+        yield
+        return
+    done = threading.Event()
+    stages = _Stages()
+
+    def watch() -> None:
+        while not done.wait(_EVERY):
+            found = stages.look(_tracker())
+            if found is not None and not done.is_set():
+                tell(*found)
+
+    watching = threading.Thread(target=watch, name="gainful-spark-stages", daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watching.join()
+
+
+def _tracker() -> Any:
+    """Return the status tracker of this process's Spark session; None without a session."""
+    pyspark = sys.modules.get("pyspark")
+    context = None if pyspark is None else pyspark.SparkContext._active_spark_context  # noqa: SLF001
+    return None if context is None else context.statusTracker()
+
+
+class _Stages:
+    """The stages seen so far."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+
+    def look(self, tracker: Any) -> tuple[float, str] | None:
+        """Return the share that is done, and the newest stage in words; None without a stage."""
+        if tracker is None:
+            return None
+        try:
+            active = sorted(tracker.getActiveStageIds())
+            found = tracker.getStageInfo(active[-1]) if active else None
+        except Exception:  # noqa: BLE001 - a session that ends raises various errors
+            return None
+        if found is None or not found.numTasks:
+            return None
+        self._seen.update(active)
+        count, tasks, ended = len(self._seen), found.numTasks, found.numCompletedTasks
+        share = (count - 1 + ended / tasks) / max(_USUAL, count)
+        return share, f"Spark, stage {count}: {ended} of {tasks} tasks"

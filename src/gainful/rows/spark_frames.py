@@ -1,0 +1,548 @@
+"""Recognise Spark data frames without importing Spark, and convert them to one shape."""
+
+# Only features that classic and Connect sessions share are used: the DataFrame and its columns.
+
+import re
+import sys
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, Generic, TypeGuard, TypeVar
+
+from gainful.errors import GainfulError, InputError, MissingDependencyError
+from gainful.message_texts import shortened
+from gainful.rows.grades_scores_or_ranks import Kind
+from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.run_and_judgment_columns import (
+    find_columns,
+    has_column,
+    kind_by_columns,
+    no_rank,
+    rank_again,
+    refuse_ids,
+    refuse_numbers,
+)
+from gainful.rows.values_as_numbers import BEYOND_SINGLE, INEXACT, beyond_single
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+
+# Spark's integer types and their NumPy names.
+_INTEGERS = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64"}
+_WHOLE = frozenset(_INTEGERS)
+_TEXT = frozenset(["string", "char", "varchar"])
+_IDS = _WHOLE | _TEXT | {"binary"}
+_LISTS = ("array<", "map<")
+_NUMBERS = _WHOLE | _TEXT | {"float", "double", "boolean", "decimal"}
+
+# The error in a line of a text file: its location, and the parts of the message.
+FAULT = "struct<file:string,start:bigint,line:bigint,expected:string,found:string,remedy:string>"
+
+# Spark settings: whether it may merge partitions of cached rows, and the initial number of partitions.
+_MAY_JOIN = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+_PARTITIONS = "spark.sql.adaptive.coalescePartitions.initialPartitionNum"
+# The setting for the size of an Arrow batch in bytes, and its largest value.
+_BYTES, _ANY_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch", str(2**31 - 1)
+# Only one thread at a time changes settings; another would take the changed ones for the user's.
+_CHANGING = Lock()
+# With up to so many partitions, the default, a task writes one file per partition; with more, a
+# single file.
+_A_FILE_EACH = 200
+_SOME_FILES = 16
+# Rows of a partition: enough to be worth a Python process, and the most to process together.
+_ENOUGH = 20_000
+_MANY = 200_000
+
+_SET_PYTHON = (
+    "Set PYSPARK_PYTHON, or spark.pyspark.python, before the session starts, to such a Python on "
+    f"every machine; on this one it is {sys.executable}."
+)
+_STOPPED = (
+    "a running session", "a stopped session", "Use the values of queries before you stop the session.",
+)  # fmt: skip
+# Known failures in Spark's stack traces: a pattern, and the parts of the message to show instead.
+_FAILURES: tuple[tuple[str, str, str, str], ...] = (
+    (
+        (
+            r"SESSION_OR_CONTEXT_NOT_EXISTS|stopped SparkContext|SparkContext was shut down"
+            r"|dagScheduler\(\)\" is null"
+        ),
+        *_STOPPED,
+    ),
+    (
+        r"[Pp]ython in worker has different version:? (\S+) than that in driver:? ([\d.]*\d)",
+        "workers that run Python {1}, like this process",
+        "Python {0}{python}",
+        _SET_PYTHON,
+    ),
+    (
+        r"(?:ModuleNotFoundError|ImportError): No module named '?(gainful|pyarrow|numpy)\b",
+        "the package {0} in the Python of its workers",
+        "none{python}",
+        f"Install gainful[spark] there. {_SET_PYTHON}",
+    ),
+    (
+        r"ModuleNotFoundError: No module named '([^'\n]+)'",
+        "the module {0}, which defines a measure or function, on its machines",
+        "none{python}",
+        "Send it there: spark.sparkContext.addPyFile(path), on Spark Connect spark.addArtifacts(path, pyfile=True).",
+    ),
+    (
+        r"(Cannot run program[^\n]*|(?<=Error from python worker:)\s.*?(?=\nPYTHONPATH|\Z))",
+        "a Python that its workers can run",
+        "{last}",
+        _SET_PYTHON,
+    ),
+)
+_CAUSE = re.compile(r"^(?:Caused by)?: (?:[\w$]+\.)*([\w$]+): (.+)$", re.M)
+_LONGEST = 300
+
+# Java would also accept 1d and 0x1p3 as numbers.
+_DECIMAL = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
+
+
+class Unread(ABC):
+    """A source that Spark can read, before its columns are known."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def sparkSession(self) -> "SparkSession":  # noqa: N802 - as a data frame has it
+        """The session that reads the source."""
+
+    @abstractmethod
+    def read(self, kind: Kind, columns: Mapping[str, str]) -> "DataFrame":
+        """Return the columns query, doc, number and fault, of the type `FAULT`."""
+
+
+def is_spark(given: object) -> "TypeGuard[DataFrame | Unread]":
+    """Return whether an object is on Spark: a file, or a data frame of any kind of session.
+
+    >>> is_spark({"q": {"d": 1}})
+    False
+    """
+    return isinstance(given, Unread) or any(
+        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
+        for kind in type(given).__mro__
+    )
+
+
+def library() -> Any:
+    """Return Spark's functions; raise, with installation advice, if Spark is missing."""
+    try:
+        from pyspark.sql import functions as found
+    except ImportError:
+        raise MissingDependencyError(
+            "Spark data frames",
+            "the package pyspark",
+            "none installed",
+            "Install it: pip install 'gainful[spark]'",
+        ) from None
+    return found
+
+
+def functions() -> Any:
+    """Return Spark's functions; raise if there is no running session."""
+    found = library()
+    try:
+        found.lit(0)
+    except AssertionError:  # how Spark reports a stopped session
+        raise InputError("Spark", *_STOPPED) from None
+    return found
+
+
+@contextmanager
+def errors_of_spark() -> Iterator[None]:
+    """Turn Spark's stack traces into one-sentence errors; errors of user functions stay unchanged."""
+    try:
+        yield
+    except GainfulError:
+        raise
+    except Exception as problem:
+        found = _failure(str(problem))
+        if found is not None:
+            raise found from None
+        if type(problem).__module__.partition(".")[0] not in ("pyspark", "py4j"):
+            raise
+        from pyspark.errors import PythonException
+
+        if isinstance(problem, PythonException):
+            raise
+        raise InputError("Spark", "readable rows", _cause(problem)) from None
+
+
+def _cause(problem: Exception) -> str:
+    """Return the root cause of a Spark error, the last cause in its stack trace."""
+    causes = _CAUSE.findall(str(problem))
+    return f"{causes[-1][0]}: {causes[-1][1].rstrip('.')}" if causes else first_line(problem)
+
+
+def _failure(said: str) -> InputError | None:
+    """Return the error for a known problem with the session or the workers' Python; else None."""
+    for pattern, expected, found, remedy in _FAILURES:
+        match = re.search(pattern, said, re.S)
+        if match is None:
+            continue
+        from pyspark import SparkContext
+
+        active = SparkContext._active_spark_context  # noqa: SLF001 - Connect has none
+        python = "" if active is None else f" ({active.pythonExec})"
+        last = shortened(match[0].strip().splitlines()[-1].strip(), _LONGEST)
+        words = {"python": python, "last": last}
+        expected, found = (text.format(*match.groups(), **words) for text in (expected, found))
+        return InputError("Spark", expected, found, remedy)
+    return None
+
+
+def first_line(problem: Exception) -> str:
+    """Return the first line of a Spark error."""
+    lines = str(problem).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(problem).__name__
+
+
+def refuse_spark(given: object, what: str) -> None:
+    """Reject a Spark data frame if all of its rows would have to come to this machine."""
+    if is_spark(given):
+        raise not_on_this_machine(what)
+
+
+def not_on_this_machine(what: str) -> InputError:
+    """Return the error for a Spark data frame whose rows would all have to come to this machine."""
+    return InputError(
+        what,
+        "rows on this machine",
+        "a Spark data frame",
+        "evaluate, evaluate_runs, compare and explain accept Spark data frames. For this function, "
+        "select some queries in Spark and pass .toPandas().",
+    )
+
+
+def in_shape(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]) -> "DataFrame":
+    """Return judgments or a run with the columns query, doc (strings), number (double) and given (text).
+
+    `given` is the original number as text. Missing values, and texts that aren't numbers, become
+    null; integers that a float64 can't represent exactly become NaN. `refuse_values` reports them.
+    """
+    return as_texts(as_they_are(given, kind, columns))
+
+
+def as_texts(frame: "DataFrame") -> "DataFrame":
+    """Return a frame with query and doc as strings, and all other columns unchanged."""
+    ids = ("query", "doc")
+    others = [f"`{name}`" for name in frame.columns if name not in ids]
+    return frame.selectExpr(*(f"CAST({name} AS string) AS {name}" for name in ids), *others)
+
+
+def aggregated(frame: "DataFrame", by: Sequence[str], of: Sequence[str]) -> "DataFrame":
+    """Group a frame by SQL expressions and return SQL aggregates.
+
+    An SQL text needs a single call to Java; a column built in Python needs about ten per operator.
+    """
+    sql = functions()
+    return frame.groupBy(*map(sql.expr, by)).agg(*map(sql.expr, of))
+
+
+def as_they_are(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]) -> "DataFrame":
+    """Return judgments or a run like `in_shape`, but keep the types of the ids.
+
+    For a file, the last column is `fault`, the error in a line, instead of `given`.
+    """
+    if isinstance(given, Unread):
+        return given.read(kind, columns)
+    described, kind, places = _described(given, kind, columns)
+    names = [name for name, _ in described]
+    ids = dict(zip(("query", "doc"), places, strict=False))
+    refuse_ids(kind.name, described, ids, _IDS)
+    query, doc, *numbers = (
+        "`" + names[place].replace("`", "``") + "`" for place in places if place >= 0
+    )
+    if numbers:
+        refuse_numbers(kind.name, described[places[2]], kind, _NUMBERS)
+        number, found = numbers[0], described[places[2]][1].split("(")[0]
+    else:
+        number, found = f"double('{kind.implied}')", "double"
+    value = _double(number, found)
+    if kind.ascending:
+        value = f"-{value}"
+    # An empty id counts as missing, as in a text file.
+    query, doc = (
+        f"nullif({name}, '')" if described[place][1] == "string" else name
+        for name, place in zip((query, doc), places, strict=False)
+    )
+    frame = given.selectExpr(
+        f"{query} AS query",
+        f"{doc} AS doc",
+        f"{value} + 0D AS number",  # there is no −0
+        f"CAST({number} AS string) AS given",
+    )
+    refuse_ranks(frame, kind)
+    return frame
+
+
+def _described(
+    given: "DataFrame", kind: Kind, columns: Mapping[str, str]
+) -> tuple[list[tuple[str, str]], Kind, tuple[int, int, int]]:
+    """Return the names and types of the columns, the kind, and the positions of the columns to read.
+
+    Raises if the documents are in lists.
+    """
+    described = given.dtypes
+    lists = [name for name, type_ in described if type_.startswith(_LISTS)]
+    others = [name for name, _ in described if name not in lists]
+    if lists and not has_column("doc", others, kind, columns):
+        raise InputError(
+            kind.name,
+            "a row for each document",
+            f"lists in {', '.join(map(repr, lists))}",
+            "Turn them into rows in Spark: explode for judgments; posexplode for a run, with the "
+            "position in the column rank.",
+        )
+    names = [name for name, _ in described]
+    kind = kind_by_columns(names, kind, columns)
+    return described, kind, find_columns(names, kind, columns, kind.name)
+
+
+def id_types_on_spark(
+    given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]
+) -> tuple[IdType, IdType]:
+    """Return the types of query ids and document ids; untyped for a file."""
+    if isinstance(given, Unread):
+        return UNTYPED, UNTYPED
+    described, _, places = _described(given, kind, columns)
+    query, doc = (IdType(_INTEGERS.get(described[place][1], "text")) for place in places[:2])
+    return query, doc
+
+
+def number_column_on_spark(
+    given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]
+) -> str:
+    """Return the name of the column with grades or scores; empty without one, for ranks and for files."""
+    if isinstance(given, Unread):
+        return ""
+    described, kind, places = _described(given, kind, columns)
+    return "" if kind.ascending or kind.implied is not None else described[places[2]][0]
+
+
+def _double(number: str, type_: str) -> str:
+    """Return SQL that casts a column to double, with NaN for integers that a double can't represent."""
+    if type_ in _TEXT:
+        return f"if({number} RLIKE r'{_DECIMAL}', try_cast({number} AS double), NULL)"
+    double = f"CAST({number} AS double)"
+    if type_ != "bigint":
+        return double
+    exact = f"CAST({double} AS decimal(38,0)) = CAST({number} AS decimal(38,0))"
+    return f"if({number} IS NULL OR {exact}, {double}, double('nan'))"
+
+
+def is_faulty(*, doc: bool = True) -> str:
+    """Return an SQL condition for rows with a missing id, or a missing or non-finite number.
+
+    Without `doc`, the document id isn't checked.
+
+    >>> is_faulty(doc=False)
+    "(query IS NULL OR number IS NULL OR isnan(number) OR abs(number) = double('inf'))"
+    """
+    named = " OR doc IS NULL" if doc else ""
+    odd = "isnan(number) OR abs(number) = double('inf')"
+    return f"(query IS NULL{named} OR number IS NULL OR {odd})"
+
+
+def refuse_values(frame: "DataFrame", kind: Kind) -> None:
+    """Raise if a line of a text file is invalid, a value is missing, or a number isn't finite."""
+    if "fault" in frame.columns:
+        wrong = frame.select("fault.*").where("line IS NOT NULL")
+        for file, start, line, *said in wrong.orderBy("file", "start", "line").limit(1).collect():
+            # Lines are counted from the start of the file's part, since earlier parts are read elsewhere.
+            place = f"{file}:{line}" if start == 0 else f"{file}, line {line} after byte {start}"
+            raise InputError(place, *said)
+    row = _first(frame, is_faulty())
+    if row is None:
+        return
+    if row["query"] is None:
+        raise InputError(kind.name, "an id as query", "nothing")
+    where = f"{kind.name}, query {row['query']!r}"
+    if row["doc"] is None:
+        raise InputError(where, "an id as doc", "nothing")
+    where, given = f"{where}, document {row['doc']!r}", row["given"]
+    if given is not None and given.lstrip("-").isdecimal():
+        raise InputError(where, f"a {kind.number} that a float64 holds exactly", given, INEXACT)
+    found = "nothing" if given is None else {"NaN": "nan"}.get(given, given)
+    expected, found = f"a finite number as {kind.number}", found.replace("Infinity", "inf")
+    raise InputError(where, expected, found, kind.advice(given), code="rows.not-finite")
+
+
+def refuse_ranks(frame: "DataFrame", kind: Kind) -> None:
+    """Reject equal ranks within a query, and numbers that aren't ranks.
+
+    `refuse_values` checks for missing and non-finite values.
+    """
+    if kind.tied:
+        return
+    sql = functions()
+    ranks = as_texts(frame.where(f"NOT {is_faulty()}")).withColumn("rank", sql.expr("-number"))
+    ranks = aggregated(ranks, ["query", "rank"], ["min(doc) AS one", "max(doc) AS other"])
+    odd = "(rank < 0 OR rank != floor(rank))" if kind.whole else "false"
+    wrong = ranks.selectExpr("*", f"{odd} AS odd").where("odd OR one != other")
+    found = wrong.orderBy(sql.desc("odd"), "query", "rank").limit(1).collect()
+    if found:
+        query, rank, one, other, is_odd = found[0]
+        if is_odd:
+            raise no_rank(kind.name, query, one, rank)
+        raise rank_again(kind.name, query, rank, (one, other))
+
+
+def refuse_beyond_single(frame: "DataFrame", kind: Kind) -> None:
+    """Raise if a finite score is too large for a float32."""
+    beyond = f"abs(number) >= double('{BEYOND_SINGLE}') AND abs(number) < double('inf')"
+    found = _first(frame, beyond)
+    if found is not None:
+        place = f"{kind.name}, query {found['query']!r}, document {found['doc']!r}"
+        raise beyond_single(place, found["number"])
+
+
+def refuse_duplicates(frame: "DataFrame", kind: Kind) -> None:
+    """Reject a document that occurs twice for a query."""
+    twice = frame.groupBy("query", "doc").count().where("count > 1")
+    found = twice.orderBy("query", "doc").limit(1).collect()
+    if found:
+        raise InputError(
+            kind.name,
+            "each document once for a query",
+            f"document {found[0]['doc']!r} of query {found[0]['query']!r} again",
+            "Remove one, or set the policy duplicates to best.",
+            code="rows.duplicate",
+        )
+
+
+def _first(frame: "DataFrame", condition: str) -> Any:
+    found = frame.where(condition).orderBy("query", "doc").limit(1).collect()
+    return found[0] if found else None
+
+
+def in_python(frame: "DataFrame", function: Callable[..., Any], schema: str) -> "DataFrame":
+    """Apply a function to each partition's Arrow batches; it yields batches of the new schema."""
+    with without_pandas():
+        return frame.mapInArrow(function, schema)
+
+
+@contextmanager
+def batches_by_rows(session: "SparkSession") -> Iterator[None]:
+    """Make Spark limit Arrow batches by rows only, not by bytes.
+
+    Spark adds up the bytes of a batch after every row, which is a third of the cost of sending rows
+    to Python. This affects only jobs of this thread, and only if the session doesn't set a limit; a
+    session on another machine (Connect) is left as it is.
+    """
+    context = getattr(session, "sparkContext", None)
+    if context is None:
+        yield
+        return
+    before = context.getLocalProperty(_BYTES)
+    context.setLocalProperty(_BYTES, before or _ANY_BYTES)
+    try:
+        yield
+    finally:
+        context.setLocalProperty(_BYTES, before)
+
+
+@contextmanager
+def without_pandas() -> Iterator[None]:
+    """Suppress Spark's warning about the pandas version; pandas isn't used here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*pandas", FutureWarning)
+        yield
+
+
+class Awaited(Generic[T]):
+    """A result that Spark computes in a separate thread; calling it waits for the result or its error."""
+
+    def __init__(self, session: "SparkSession", find: Callable[[], T]) -> None:
+        self._session = session
+        self._find = find
+        self._found: Future[T] | None = None
+
+    def start(self) -> None:
+        """Start the computation, unless it has been started before."""
+        if self._found is None:
+            from pyspark.util import inheritable_thread_target
+
+            self._found = Future()
+            # The jobs join the job group of the caller's thread, like all others.
+            target = inheritable_thread_target(self._session)(self._look)
+            Thread(target=target, name="gainful-spark", daemon=True).start()
+
+    def _look(self) -> None:
+        assert self._found is not None  # noqa: S101 - it was started
+        try:
+            self._found.set_result(self._find())
+        except BaseException as problem:  # noqa: BLE001 - raised in the waiting thread
+            self._found.set_exception(problem)
+
+    def __call__(self) -> T:
+        """Return the result."""
+        self.start()
+        assert self._found is not None  # noqa: S101 - it was started
+        return self._found.result()
+
+
+@contextmanager
+def keeping() -> Iterator[Callable[["DataFrame"], "DataFrame"]]:
+    """Yield a function that makes Spark cache a frame until the end of the block."""
+    frames: list[DataFrame] = []
+
+    def keep(frame: "DataFrame") -> "DataFrame":
+        frames.append(kept(frame))
+        return frames[-1]
+
+    try:
+        yield keep
+    finally:
+        for frame in frames:
+            frame.unpersist()
+
+
+def kept(frame: "DataFrame") -> "DataFrame":
+    """Make Spark cache a frame once it is computed, in as few partitions as suit its size.
+
+    By default, Spark doesn't merge small partitions of cached rows: a thousand rows would have two
+    hundred partitions, each with a call to Python, and each task would write as many files. The
+    settings matter only while the query is planned, so they are restored immediately.
+    """
+    conf = frame.sparkSession.conf
+    with _CHANGING:
+        partitions = conf.get(_PARTITIONS, None) or conf.get("spark.sql.shuffle.partitions")
+        settings = {_MAY_JOIN: "true"}
+        if partitions is not None and _SOME_FILES < int(partitions) <= _A_FILE_EACH:
+            settings[_PARTITIONS] = str(_A_FILE_EACH + 1)
+        before = {name: conf.get(name, None) for name in settings}
+        try:
+            for name, value in settings.items():
+                conf.set(name, value)
+            return frame.persist()
+        finally:
+            for name, known in before.items():
+                if known is None:
+                    conf.unset(name)
+                else:
+                    conf.set(name, known)
+
+
+def by_query(frame: "DataFrame", rows: int | None = None) -> "DataFrame":
+    """Make Spark send all rows of a query to the same partition.
+
+    If the approximate number of rows is known, there are as many partitions as run in parallel, but
+    no more than have enough work each. Otherwise Spark decides, as it does for a session on another
+    machine (Connect), whose parallelism is unknown.
+    """
+    query = functions().expr("query")
+    context = getattr(frame.sparkSession, "sparkContext", None)
+    if rows is None or context is None:
+        return frame.repartition(query)
+    cores = context.defaultParallelism
+    return frame.repartition(max(1, min(cores, rows // _ENOUGH), rows // _MANY), query)

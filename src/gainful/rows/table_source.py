@@ -1,0 +1,736 @@
+"""`Source`: a table of judgments or of a run that the engine reads, with its checks and error messages."""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import chain, islice
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.array_types import AnyArray
+from gainful.errors import InputError
+from gainful.rows.duckdb_engine import (
+    Columns,
+    EngineError,
+    Session,
+    file_quoted,
+    is_odd_number,
+    name_quoted,
+    quoted,
+    said,
+)
+from gainful.rows.files import BYTE_ORDER_MARK, LocalFile
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
+from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.run_and_judgment_columns import (
+    kind_by_columns,
+    no_rank,
+    number_after_none,
+    rank_again,
+)
+from gainful.rows.text_formats import (
+    Fault,
+    Layout,
+    Row,
+    first_fault,
+    json_lines_layout,
+    line_of,
+    rows,
+)
+from gainful.rows.values_as_numbers import BEYOND_SINGLE, INEXACT, beyond_single
+
+_NONE = Layout("")
+_NUMBER = 2  # the position of the number among the columns read from a typed table
+_BATCH = 1 << 17  # rows passed to the engine at a time
+# The maximum size of an object; the engine reads in parts of twice that size, each on one core.
+_ANY_OBJECT, _USUAL_OBJECT = (f"maximum_object_size={1 << bits})" for bits in (28, 22))
+_USUAL = "compression='none', hive_partitioning=false"
+_FEW_DIGITS = 15  # digits of integers that every float64 represents exactly
+_INTEGERS_END = 2.0**63  # the engine reads integers below −2^63 or from 2^64 on as fractions
+SEVERAL_ASSESSORS = (
+    "The column {!r} tells assessors apart: say how their grades become one, assessors=mean, median, "
+    "majority, max, min, dawid-skene, or the name of the one whose grades count; on the command line, --assessors."
+)
+"""Advice for repeated documents in a table with a column of assessors."""
+NO_ID = ", where ids are whole numbers"
+"""The end of the error message for a fraction as id in a typed table."""
+NOT_HELD = ", which no float64 holds"
+"""The end of the error message for an integer that would be rounded."""
+_SUBTOPICS = " Judgments of subtopics go with --subtopics, or gf.subtopics.evaluate_subtopics."
+
+
+class TextState(Enum):
+    """How the lines of a text reach the engine."""
+
+    UNSEEN = "nobody has looked at them yet"
+    AS_THEY_ARE = "the engine reads the file itself"
+    CLEANED = "the engine reads a copy whose white space is in order"
+    ROW_BY_ROW = "they were read one by one, into a table"
+
+
+@dataclass(frozen=True, slots=True)
+class PlainRows:
+    """Rows of judgments or of a run, in order: query, doc and number."""
+
+    queries: list[str]
+    docs: list[str]
+    numbers: list[float]
+
+    def documents(self) -> dict[str, dict[str, float]] | None:
+        """Return the rows as a dict of dicts; None if a query contains a document twice."""
+        found: dict[str, dict[str, float]] = {}
+        last, documents = None, {}
+        for query, doc, number in zip(self.queries, self.docs, self.numbers, strict=True):
+            if query != last:
+                last, documents = query, found.setdefault(query, {})
+            documents[doc] = number
+        return found if sum(map(len, found.values())) == len(self.docs) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A table of judgments or of a run: a SELECT of query, doc (strings) and number (float64).
+
+    Attributes:
+        kind: judgments or run.
+        name: the name of the table in messages.
+        select: SQL with the columns query, doc and number, and rank if there is one; it may be
+            missing for text that has not been inspected.
+        rescans: whether reading the table several times is cheap.
+        strict: whether no value can be missing, because reading fails otherwise; if not, missing
+            values are NULL.
+        file: the file with the text, if any.
+        layout: the layout of the text.
+        state: how the lines reach the engine; None without lines.
+        rows: the number of rows in the text, if counted without the engine.
+        query_type: the original type of the query ids.
+        doc_type: the original type of the document ids.
+        plain: the rows of a small table without problems.
+    """
+
+    kind: Kind
+    name: str
+    select: str
+    rescans: bool = False
+    strict: bool = False
+    file: LocalFile | None = None
+    layout: Layout = _NONE
+    state: TextState | None = None
+    rows: int | None = None
+    query_type: IdType = UNTYPED
+    doc_type: IdType = UNTYPED
+    plain: PlainRows | None = None
+
+    @property
+    def number_column(self) -> str:
+        """The name of the column of numbers; empty without one."""
+        names, at = self.layout.names, self.layout.places[2]
+        at = _NUMBER if self.layout.format == "typed" else at
+        return names[at] if 0 <= at < len(names) and self.kind.implied is None else ""
+
+    @property
+    def lines(self) -> bool:
+        """Whether messages can name the line of a row."""
+        return self.state is not None
+
+    @property
+    def is_read_by_engine(self) -> bool:
+        """Whether the engine itself reads the lines, from the file or from a copy."""
+        return self.state in (TextState.AS_THEY_ARE, TextState.CLEANED)
+
+
+def is_lasting(given: Any) -> bool:
+    """Return whether an object can be read more than once, judged by whether it has a length."""
+    return any(hasattr(given, name) for name in ("__len__", "num_rows", "collect"))
+
+
+def ready(source: Source, session: Session) -> Source:
+    """Return a source that the engine can read; in a TREC file, white space is normalised."""
+    if source.state is not TextState.UNSEEN or source.file is None:
+        return source
+    from gainful.rows.text_preparation_for_duckdb import see_json_lines, see_lines, see_table
+
+    layout, path = source.layout, source.file.path
+    if layout.format == "jsonl":
+        seen = see_json_lines(path)
+        if not seen.usual or _has_other_fields(source, session):
+            return row_by_row(source, session)
+        select = source.select
+        if not seen.long:
+            select = select.removesuffix(_ANY_OBJECT) + _USUAL_OBJECT
+        return replace(source, select=select, state=TextState.AS_THEY_ARE, rows=seen.rows)
+    if layout.format not in ("trec", "table"):
+        return row_by_row(source, session)
+    trec = layout.format == "trec"
+    seen = see_lines(path, layout.delimiter) if trec else see_table(path, layout.delimiter)
+    if trec and not seen.usual:
+        return cleaned(source, session)
+    if seen.long or not seen.usual:
+        return row_by_row(source, session)
+    select = _text_select(path, layout, source.kind, session)
+    count = seen.rows - layout.header
+    return replace(source, select=select, state=TextState.AS_THEY_ARE, rows=count)
+
+
+def _has_other_fields(source: Source, session: Session) -> bool:
+    """Return whether a JSON line has a number, or a candidate for one, although the first line has none.
+
+    The engine reads only the fields of the first line. Most files are cleared without the engine.
+    """
+    from gainful.rows.clean_text_files import are_lines_alike
+
+    kind, layout = source.kind, source.layout
+    assert source.file is not None  # noqa: S101 - only text has lines
+    if not kind.assumed or are_lines_alike(source.file.path, layout):
+        return False
+    try:
+        objects = _json_relation("read_json_objects", source.file.path, session)
+        found = session.rows(f"SELECT DISTINCT json_keys(json) {objects}, {_ANY_OBJECT}")
+    except EngineError:  # reported when the rows are read
+        return True
+    ids = [layout.names[place] for place in layout.places[:2]]
+    return any(number_after_none(names, ids, kind, "") is not None for (names,) in found)
+
+
+def cleaned(source: Source, session: Session) -> Source:
+    """Return a TREC file with normalised white space."""
+    from gainful.rows.text_preparation_for_duckdb import clean, see_cleaned
+
+    assert source.file is not None  # noqa: S101 - only text is cleaned
+    with session.written_aside("cleaned") as (target, file):
+        ended = clean(source.file.path, file)
+    seen = see_cleaned(target)
+    if seen.long or not ended:
+        target.unlink()
+        return row_by_row(source, session)
+    layout = replace(source.layout, delimiter=" ")
+    select = _text_select(target, layout, source.kind, session)
+    return replace(source, select=select, state=TextState.CLEANED, rows=seen.rows)
+
+
+def row_by_row(source: Source, session: Session) -> Source:
+    """Read text row by row, because the engine may misread it or fails on it."""
+    assert source.file is not None  # noqa: S101 - only text has lines
+    found = rows(source.file, source.layout, source.kind)
+    try:
+        table, _ = stored_rows(session, _good(found, source.file), source.kind.name)
+    except EngineError as problem:
+        expected = f"room for the rows of {source.name}"
+        raise InputError("engine", expected, said(problem)) from None
+    rank = ", rank" if source.layout.rank is not None else ""
+    select = f"SELECT query, doc, number{rank} FROM {table}"
+    return replace(source, select=select, state=TextState.ROW_BY_ROW, rows=None)
+
+
+def _good(found: Iterator[Row | Fault], file: LocalFile) -> Iterator[Row]:
+    for row in found:
+        if isinstance(row, Fault):
+            raise row.error(file)
+        yield row
+
+
+def stored_rows(
+    session: Session, found: Iterator[Row], stem: str, number: str = "number"
+) -> tuple[str, int]:
+    """Store rows in a table with the columns query, doc, number, rank and row; return its name and size.
+
+    Args:
+        session: the session that creates the table.
+        found: the rows.
+        stem: the prefix of the table's name.
+        number: SQL for the number to store.
+    """
+    table, size = session.name(stem), 0
+    session.execute(
+        f"CREATE TEMP TABLE {table} "
+        "(query VARCHAR, doc VARCHAR, number DOUBLE, rank DOUBLE, row BIGINT)"
+    )
+    while batch := list(islice(found, _BATCH)):
+        columns = {
+            "query": np.array([row.query for row in batch], object),
+            "doc": np.array([row.doc for row in batch], object),
+            "number": np.array([row.number for row in batch], np.float64),
+            "rank": np.array([row.rank or "" for row in batch], object),
+            "row": np.array([row.line for row in batch], np.int64),
+        }
+        name = session.register("batch", columns)
+        session.execute(
+            f"INSERT INTO {table} SELECT query, doc, {number}, TRY_CAST(rank AS DOUBLE), row FROM {name}"
+        )
+        session.connection.unregister(name)
+        size += len(batch)
+    return table, size
+
+
+def _may_be_odd(path: Path) -> bool:
+    """Return whether a file contains, anywhere, characters of unusual numbers; most files don't."""
+    if not path.stat().st_size:  # empty files cannot be mapped
+        return False
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        return content.find(b"_") >= 0 or content.find(b"+") >= 0
+
+
+def _text_select(path: Path, layout: Layout, kind: Kind, session: Session) -> str:
+    """Return a SELECT for lines of fields; an empty field is an error, not a value."""
+    number = layout.places[2]
+    plain = not _may_be_odd(path)
+    types = ", ".join(
+        f"'f{place}': '{'DOUBLE' if plain and place == number else 'VARCHAR'}'"
+        for place in range(len(layout.names))
+    )
+    # Fields of a clean TREC file cannot be empty.
+    empty = " OR ".join(f"f{place} IS NULL" for place in layout.places if place >= 0)
+    checked = f" WHERE CASE WHEN {empty} THEN error('an empty field') ELSE true END"
+    query, doc = (f"f{place}" for place in layout.places[:2])
+    value = f"f{number}" if kind.implied is None else f"CAST({kind.implied!r} AS DOUBLE)"
+    if not plain and kind.implied is None:
+        value = (
+            f"CAST(CASE WHEN {is_odd_number(value)} THEN 'no number' ELSE {value} END AS DOUBLE)"
+        )
+    sign = "-" if kind.ascending else ""
+    columns = f"{query} AS query, {doc} AS doc, {sign}{value} AS number"
+    if layout.rank is not None:
+        # Only the lint reads the rank. DuckDB would push a cast of the plain column into its reader, which
+        # fails on text that isn't a number.
+        columns += f", TRY_CAST(nullif(f{layout.rank}, '') AS DOUBLE) AS rank"
+    relation = _csv_relation(path, layout, types, session)
+    return f"SELECT {columns} {relation}{checked if layout.format == 'table' else ''}"
+
+
+def _csv_relation(path: Path, layout: Layout, types: str, session: Session) -> str:
+    """Return SQL, from FROM on, that reads delimited text with the given column types."""
+    mark = "'\"'" if layout.format == "table" else "''"
+    return (
+        f"FROM read_csv({file_quoted(path, session)}, delim={quoted(layout.delimiter)}, "
+        f"quote={mark}, escape={mark}, header={str(layout.header).lower()}, skip={layout.skip}, "
+        f"auto_detect=false, columns={{{types}}}, {_USUAL})"
+    )
+
+
+def _json_relation(function: str, path: Path, session: Session) -> str:
+    """Return SQL, from FROM on, that reads JSON lines; the call is left open for more arguments."""
+    return f"FROM {function}({file_quoted(path, session)}, format='newline_delimited', {_USUAL}"
+
+
+def json_lines(file: LocalFile, kind: Kind, columns: Mapping[str, str], session: Session) -> Source:
+    """Read one object per line; an id or a number of another type is an error."""
+    file = _without_mark(file, session)
+    with file.path.open("rb") as content:
+        first = next(line for line in content if line.strip())
+    layout = json_lines_layout(first, file.name, kind, columns)
+    query, doc, *numbers = (layout.names[place] for place in layout.places if place >= 0)
+    kind = kind_by_columns(layout.names, kind, columns)
+    types = ", ".join(f"{quoted(name)}: 'JSON'" for name in (query, doc, *numbers))
+
+    def text(name: str) -> str:
+        value = name_quoted(name)
+        # Most values are strings without escapes, which is faster to check than their JSON type.
+        written = f"CAST({value} AS VARCHAR)"
+        return (
+            f"CASE WHEN starts_with({written}, '\"') AND NOT contains({written}, '\\') AND {written} <> '\"\"' "
+            f"THEN substring({written}, 2, length({written}) - 2) "
+            f"WHEN json_type({value}) IN ('VARCHAR', 'BIGINT', 'UBIGINT') "
+            f"AND {value} ->> '$' <> '' THEN {value} ->> '$' ELSE error('no id') END"
+        )
+
+    number = f"CAST({kind.implied!r} AS DOUBLE)"
+    if numbers:
+        value = name_quoted(numbers[0])
+        written, sign = f"CAST({value} AS VARCHAR)", "-" if kind.ascending else ""
+        judged = kind.name == JUDGMENTS.name
+        truth = f"WHEN json_type({value}) = 'BOOLEAN' THEN CAST({written} = 'true' AS DOUBLE) "
+        truth = truth if judged else ""
+        # Most numbers are short and end with a digit, like no other JSON value. Numbers that may be rounded
+        # integers are left to the row reader, which accepts or rejects them.
+        number = (
+            f"CASE WHEN length({written}) <= {_FEW_DIGITS} AND right({written}, 1) BETWEEN '0' AND '9' "
+            f"AND NOT contains(lower({written}), 'e') THEN {sign}CAST({written} AS DOUBLE) "
+            f"WHEN json_type({value}) = 'DOUBLE' AND abs(CAST({value} AS DOUBLE)) < {_INTEGERS_END!r} "
+            f"OR json_type({value}) IN ('BIGINT', 'UBIGINT') "
+            f"AND CAST({value} AS HUGEINT) = CAST(CAST({value} AS DOUBLE) AS HUGEINT) "
+            f"THEN {sign}CAST({value} AS DOUBLE) {truth}ELSE error('no number') END"
+        )
+    select = (
+        f"SELECT {text(query)} AS query, {text(doc)} AS doc, {number} AS number "
+        f"{_json_relation('read_json', file.path, session)}, columns={{{types}}}, {_ANY_OBJECT}"
+    )
+    state = TextState.UNSEEN
+    return Source(kind, file.name, select, strict=True, file=file, layout=layout, state=state)
+
+
+def _without_mark(file: LocalFile, session: Session) -> LocalFile:
+    """Return a file without a byte order mark, which the engine does not expect in JSON."""
+    with file.path.open("rb") as content:
+        if content.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
+            return file
+        with session.written_aside("unmarked") as (target, copy):
+            import shutil
+
+            shutil.copyfileobj(content, copy)
+    return LocalFile(file.name, target)
+
+
+def read_into(
+    session: Session, source: Source, table: str, select: str, *, whole: bool = True
+) -> None:
+    """Create a table from a SELECT in which `{rows}` denotes the source.
+
+    If the engine can't read the text, or not to its end, the text is read row by row; a TREC file is
+    first tried again with normalised white space.
+
+    Args:
+        session: the session that creates the table.
+        source: the source to read.
+        table: the name of the table.
+        select: the SELECT.
+        whole: whether it selects every row of the source, so that rows can be counted.
+    """
+    statement = f"CREATE OR REPLACE TEMP TABLE {table} AS {select}"
+    try:
+        count = session.rows(statement.format(rows=f"({source.select})"))[0][0]
+    except EngineError as problem:
+        if source.layout.format == "trec" and source.state is TextState.AS_THEY_ARE:
+            other = cleaned(source, session)
+        elif source.is_read_by_engine:
+            # Raises the error in the rows, unless the engine is merely stricter.
+            other = row_by_row(source, session)
+        else:
+            refuse(source, problem)
+        read_into(session, other, table, select, whole=whole)
+        return
+    if whole and not is_whole(source, count):
+        read_into(session, row_by_row(source, session), table, select)
+
+
+def is_whole(source: Source, count: int) -> bool:
+    """Return whether the engine found all rows of a text."""
+    return source.rows is None or not source.is_read_by_engine or source.rows == count
+
+
+def guarded(session: Session, source: Source, sql: str) -> Columns:
+    """Run a query that may read a source again, and return its columns."""
+    try:
+        return session.columns(sql)
+    except EngineError as problem:
+        refuse(source, problem)
+
+
+def refuse(source: Source, problem: Exception) -> NoReturn:
+    """Raise the error that locates the problem in a source."""
+    if source.lines and source.file is not None:
+        fault = first_fault(source.file, source.layout, source.kind)
+        if fault is not None:
+            raise fault.error(source.file) from None
+    found = said(problem)
+    number = source.kind.number
+    expected, remedy = f"{source.kind.contents} that can be read", "Check what wrote it."
+    if f" as {number} of query " in found:  # the error that the SELECT of a typed table raises
+        expected = f"numbers as {number}"
+        text = found.partition(f" as {number} of query ")[0].removeprefix("'").removesuffix("'")
+        remedy = source.kind.advice(text) or "Write a number for it, or leave the row out."
+        if found.endswith(NOT_HELD):
+            found, remedy = found.removesuffix(NOT_HELD), INEXACT
+            expected = f"a {number} that a float64 holds exactly"
+    elif found.endswith(NO_ID):
+        expected, remedy = "strings (or integers) as ids", "Make the ids strings first."
+    raise InputError(source.name, expected, found, remedy) from None
+
+
+def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = True) -> NoReturn:
+    """Raise the error for a repeated document; with `by_policy`, suggest another policy."""
+    where = _place(source, 2, lambda row: (row.query, row.doc) == (query, doc))
+    code = "rows.duplicate"
+    remedy = "Remove one of the rows."
+    if by_policy:
+        remedy = "Remove one, or set the policy duplicates to first or best."
+        if source.kind is JUDGMENTS and source.layout.format == "trec":
+            remedy += _SUBTOPICS
+    if source.kind.name == JUDGMENTS.name and source.layout.assessor:
+        remedy = SEVERAL_ASSESSORS.format(source.layout.assessor)
+        code = "judgments.several-assessors"
+    raise InputError(
+        where,
+        "each document once for a query",
+        f"document {doc!r} of query {query!r} again",
+        remedy,
+        code=code,
+    )
+
+
+def refuse_values(session: Session, source: Source) -> NoReturn:
+    """Raise the error for a missing value, or for a number that isn't finite."""
+    if source.lines:
+        refuse(source, ValueError("a number that is not finite"))
+    bad = "query IS NULL OR doc IS NULL OR number IS NULL OR NOT isfinite(number)"
+    found = _first_row(session, source, bad)
+    row, query, doc, number = found or (0, "", "", None)
+    where = f"{source.name}, row {row}"
+    if query is None or doc is None:
+        raise InputError(where, f"an id as {'query' if query is None else 'doc'}", "nothing")
+    raise InputError(
+        f"{where}, query {query!r}, document {doc!r}",
+        f"a finite number as {source.kind.number}",
+        "nothing" if number is None else str(source.kind.turned(number)),
+        source.kind.advice(number),
+        code="rows.not-finite",
+        subject=number,
+    )
+
+
+def refuse_ranks(session: Session, source: Source, table: str, number: str) -> None:
+    """Reject equal ranks within a query, and numbers that aren't ranks, in a copy of a source.
+
+    `refuse_values` checks for missing and non-finite values.
+    """
+    if source.kind.tied:
+        return
+    ranks = f"(SELECT query, doc, -{number} AS rank FROM {table} WHERE isfinite({number}))"
+    found = session.rows(
+        f"SELECT query, doc, rank FROM {ranks} WHERE rank < 0 OR rank <> floor(rank) "
+        "ORDER BY query, doc LIMIT 1"
+    )
+    if found and source.kind.whole:
+        query, doc, rank = found[0]
+        where = _place(source, 1, lambda row: (row.query, row.doc) == (query, doc))
+        raise no_rank(where, query, doc, rank)
+    found = session.rows(
+        f"SELECT query, rank, min(doc), max(doc) FROM {ranks} GROUP BY query, rank "
+        "HAVING count(*) > 1 AND min(doc) < max(doc) ORDER BY query, rank LIMIT 1"
+    )
+    if found:
+        query, rank, one, other = found[0]
+        where = _place(source, 2, lambda row: (row.query, -row.number) == (query, rank))
+        raise rank_again(where, query, rank, (one, other))
+
+
+def _place(source: Source, nth: int, wanted: Callable[[Row], bool]) -> str:
+    """Return the location of the nth wanted row: its line, if rows have lines."""
+    line = None
+    if source.lines and source.file is not None:
+        line = line_of(nth, wanted, rows(source.file, source.layout, source.kind))
+    return source.name if line is None else f"{source.name}:{line}"
+
+
+def refuse_beyond_single(session: Session, source: Source) -> None:
+    """Raise if a finite score is too large for a float32."""
+    if source.lines and source.file is not None:
+        for row in rows(source.file, source.layout, source.kind):
+            if isinstance(row, Row) and abs(row.number) >= BEYOND_SINGLE:
+                raise beyond_single(f"{source.name}:{row.line}", source.kind.turned(row.number))
+        return
+    found = _first_row(session, source, f"isfinite(number) AND abs(number) >= {BEYOND_SINGLE!r}")
+    if found:
+        row, query, doc, number = found
+        place = f"{source.name}, row {row}, query {query!r}, document {doc!r}"
+        raise beyond_single(place, source.kind.turned(number))
+
+
+def _first_row(session: Session, source: Source, condition: str) -> tuple[Any, ...] | None:
+    """Return the first row that fulfils a condition: its position from 1, query, doc and number."""
+    found = session.rows(
+        "SELECT row, query, doc, number FROM "
+        f"(SELECT row_number() OVER () AS row, * FROM ({source.select})) WHERE {condition} LIMIT 1"
+    )
+    return found[0] if found else None
+
+
+# --- events of several kinds, such as clicks and purchases, that would all count the same
+
+
+def with_events_in_table(kind: Kind, relation: str, session: Session) -> Kind:
+    """Return the kind of a table (SQL from FROM on), without its event column if all events are the same.
+
+    Numbers aren't kinds of events: they may mean anything.
+    """
+    if not kind.ignored:
+        return kind
+    event = f"CAST({name_quoted(kind.ignored)} AS VARCHAR)"
+    try:
+        found = session.rows(
+            f"SELECT DISTINCT {event} {relation} WHERE TRY_CAST({event} AS DOUBLE) IS NULL "
+            f"AND {event} <> '' LIMIT 2"
+        )
+    except EngineError:  # reported when the rows are read
+        return kind
+    return _without_one(kind, len(found))
+
+
+def with_events_in_text(kind: Kind, file: LocalFile, layout: Layout, session: Session) -> Kind:
+    """Return the kind of a text with named columns, like `with_events_in_table`."""
+    if not kind.ignored:
+        return kind
+    if layout.format == "jsonl":
+        types = f"columns={{{quoted(kind.ignored)}: 'VARCHAR'}}"
+        relation = f"{_json_relation('read_json', file.path, session)}, {types})"
+    else:
+        types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in layout.names)
+        relation = _csv_relation(file.path, layout, types, session)
+    return with_events_in_table(kind, relation, session)
+
+
+def with_events_in_records(kind: Kind, records: Iterable[Mapping[str, Any]]) -> Kind:
+    """Return the kind of records, like `with_events_in_table`."""
+    if not kind.ignored:
+        return kind
+    events = (record.get(kind.ignored) for record in records if isinstance(record, Mapping))
+    texts = {
+        event for event in events if isinstance(event, str) and event and not _is_number(event)
+    }
+    return _without_one(kind, len(texts))
+
+
+def _without_one(kind: Kind, different: int) -> Kind:
+    return kind if different > 1 else replace(kind, ignored="")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+MOST_ROWS = 20_000
+"""The largest table to read in Python; for larger ones, the engine is at least as fast."""
+_EXACT = 2.0**53  # a float64 represents every smaller integer exactly
+_MINUS_ZERO = re.compile(
+    rb"(?<![0-9eE])-(?:[0.]+(?![0-9.])|[0-9.]+[eE])"
+)  # -0, -.0, and tiny negative numbers
+_MOST_BYTES = 40  # the average size of a row in text that is read in Python
+
+# The engine's names of column types, by their names in pandas and polars.
+_NUMBERS = {
+    "int8": "TINYINT",
+    "int16": "SMALLINT",
+    "int32": "INTEGER",
+    "int64": "BIGINT",
+    "uint8": "UTINYINT",
+    "uint16": "USMALLINT",
+    "uint32": "UINTEGER",
+    "uint64": "UBIGINT",
+    "float32": "FLOAT",
+    "float64": "DOUBLE",
+}
+_OF_PANDAS = _NUMBERS | dict.fromkeys(("object", "str", "string"), "VARCHAR")
+_OF_POLARS = {
+    name.capitalize().replace("Uint", "UInt"): type_ for name, type_ in _NUMBERS.items()
+} | {"String": "VARCHAR"}
+
+
+@dataclass(frozen=True, slots=True)
+class SmallFrame:
+    """A small data frame of pandas or polars.
+
+    Attributes:
+        frame: the data frame.
+        columns: (c,) its column names, as written.
+        types: (c,) the engine's names of their types; empty if only the engine can determine one.
+    """
+
+    frame: Any
+    columns: list[str]
+    types: list[str]
+
+    def rows(self, places: Sequence[int], implied: float | None) -> PlainRows | None:
+        """Return the rows; None if anything about them is unusual.
+
+        Args:
+            places: the positions of the columns of query, doc and number.
+            implied: the number of every row, if there is no column of numbers.
+        """
+        queries, docs = (_ids(self._values(place), self.types[place]) for place in places[:2])
+        if implied is None:
+            numbers = _numbers(self._values(places[2]), self.types[places[2]])
+        else:
+            numbers = np.full(len(self.frame), implied)
+        if queries is None or docs is None or numbers is None:
+            return None
+        return PlainRows(queries, docs, numbers.tolist())
+
+    def _values(self, place: int) -> Any:
+        if hasattr(self.frame, "iloc"):
+            return self.frame.iloc[:, place]
+        return self.frame.to_series(place)
+
+
+def small_frame(given: Any) -> SmallFrame | None:
+    """Return a small data frame of pandas or polars; None for anything else."""
+    pandas, polars = map(sys.modules.get, ("pandas", "polars"))
+    if pandas is not None and isinstance(given, pandas.DataFrame):
+        known, names = _OF_PANDAS, [type_.name for type_ in given.dtypes]
+    elif polars is not None and isinstance(given, polars.DataFrame):
+        known, names = _OF_POLARS, [str(type_) for type_ in given.dtypes]
+    else:
+        return None
+    if not 0 < len(given) <= MOST_ROWS:
+        return None
+    types = [known.get(name, "") for name in names]
+    return SmallFrame(given, [str(name) for name in given.columns], types)
+
+
+def _ids(values: Any, type_: str) -> list[str] | None:
+    """Return a column of ids as text; None if an id is unusual."""
+    if type_.endswith("INT") or type_ == "INTEGER":
+        listed = values.to_list()
+        # polars keeps integers even if some values are missing.
+        return None if None in listed else [*map(str, listed)]
+    return _printable(values.to_list()) if type_ == "VARCHAR" else None
+
+
+def _printable(listed: list[Any]) -> list[str] | None:
+    """Return the values if all are printable text; None otherwise."""
+    usual = {*map(type, listed)} == {str} and "" not in listed and "".join(listed).isprintable()
+    return listed if usual else None
+
+
+def _numbers(values: Any, type_: str) -> NDArray[np.float64] | None:
+    """Return a column of numbers; None if one isn't finite, or is an integer that a float64 can't represent."""
+    if type_ in ("", "VARCHAR"):
+        return None
+    found = values.to_numpy()
+    if found.dtype.kind not in "iuf":
+        return None
+    numbers: NDArray[np.float64] = found.astype(np.float64)
+    exact = found.dtype.kind == "f" or bool((np.abs(numbers) < _EXACT).all())
+    return numbers if exact and bool(np.isfinite(numbers).all()) else None
+
+
+def plain_arrays(columns: Mapping[str, AnyArray]) -> PlainRows | None:
+    """Return small columns query, doc and number as rows; None if anything about them is unusual."""
+    numbers = columns["number"]
+    if not 0 < numbers.size <= MOST_ROWS or not np.isfinite(numbers).all():
+        return None
+    queries, docs = (_printable(columns[name].tolist()) for name in ("query", "doc"))
+    if queries is None or docs is None:
+        return None
+    return PlainRows(queries, docs, numbers.tolist())
+
+
+def plain_text(path: Path, layout: Layout) -> PlainRows | None:
+    """Return the rows of a short text file; None if it isn't clean."""
+    # Imported here because evaluations of clean texts don't need it.
+    from gainful.rows.clean_text_files import read_clean_rows
+
+    if path.stat().st_size > MOST_ROWS * _MOST_BYTES:
+        return None
+    rows = read_clean_rows(path, layout)
+    # The reader of clean text drops the sign of −0, which the engine keeps.
+    if rows is None or (not rows.numbers.all() and _MINUS_ZERO.search(path.read_bytes())):
+        return None
+    lengths = np.diff(rows.starts).tolist()
+    queries = chain.from_iterable(
+        [query.decode()] * length for query, length in zip(rows.queries, lengths, strict=True)
+    )
+    text, ends = rows.text.tobytes(), rows.docs + rows.lengths
+    docs = [
+        text[start:end].decode()
+        for start, end in zip(rows.docs.tolist(), ends.tolist(), strict=True)
+    ]
+    return PlainRows([*queries], docs, rows.numbers.tolist())

@@ -1,0 +1,894 @@
+"""`FORMATS`: every text format of tables, how to recognise it, and how to read its rows one by one."""
+
+import csv
+import io
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, islice
+from pathlib import PurePath
+from typing import NamedTuple
+
+from gainful.arguments import HALF, is_writable
+from gainful.errors import InputError
+from gainful.message_texts import did_you_mean, shortened, shown
+from gainful.rows.files import (
+    BYTE_ORDER_MARK,
+    LINE_ENDS,
+    LocalFile,
+    csv_fields,
+    first_fields,
+    is_database,
+    is_parquet,
+    no_text,
+    opened,
+)
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, other_kind
+from gainful.rows.identifiers import ROWS_OR_JSON, id_advice, is_list_as_text
+from gainful.rows.run_and_judgment_columns import (
+    ALIASES,
+    asked_columns,
+    assessor_in,
+    find_columns,
+    find_rank,
+    for_other_side,
+    has_column,
+    is_number,
+    kind_by_columns,
+    looks_like_header,
+    number_after_none,
+    plain_name,
+)
+from gainful.rows.values_as_numbers import INEXACT, is_exact
+
+HEAD = 1 << 16
+"""The number of bytes to inspect at the beginning of a file; the rest of the last line is added."""
+DELIMITERS = ("\t", ",", ";", "|")
+"""Possible delimiters between the fields of a table, the least ambiguous first."""
+NO_HEADER = (
+    "Columns named by number are those of a file without a header: where its first line names "
+    "them, use the names."
+)
+"""Advice for a column named by position that has no number in the first row."""
+LETOR = re.compile(rb"\s*\S+\s+qid:\S+")
+"""A line of labels with a query for each."""
+_TABLE = "Columns of a table without a header are named by their numbers: query=1, doc=2 …."
+_EMPTY = "Remove the row: nothing stands in it."
+_LONGEST, _LONGEST_NAMES = 60, 120
+_BY_NAME = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_UNGROUPED = re.compile(rb"\s*[-+]?[\d.]+(\s+\d+:[-+.\deE]+)+\s*(#.*)?")
+# Unix times from 1973 to 2286 in seconds, milliseconds or microseconds.
+_TIME = re.compile(r"[1-9](\d{8,9}|\d{11,12}|\d{14,15})(\.\d+)?", re.ASCII)
+_RATING = 4  # fields of a line with user, item, rating and time
+_WIDE = "::"  # the delimiter of MovieLens's ratings.dat
+_NUMBER = re.compile(rb"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The layout of a text file.
+
+    Attributes:
+        format: the name of an entry of `FORMATS`; or parquet, or typed.
+        delimiter: the character between fields, if there is one.
+        names: the names of the columns or fields.
+        places: the positions of query, doc and number among the names.
+        header: whether the first line names the columns.
+        skip: the number of blank lines before the header.
+        rank: the position of a column of ranks.
+        numbered: whether the caller named columns by position, so that there is no header.
+        assessor: the name of the column of assessors, if there is one.
+    """
+
+    format: str
+    delimiter: str = ""
+    names: tuple[str, ...] = ()
+    places: tuple[int, int, int] = (0, 0, 0)
+    header: bool = False
+    skip: int = 0
+    rank: int | None = None
+    numbered: bool = False
+    assessor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of a text file.
+
+    Attributes:
+        name: the name of the file in messages.
+        data: its first lines, from the first that isn't blank.
+        line: the line number of the first of them in messages.
+        skipped: the number of blank lines before them.
+    """
+
+    name: str
+    data: bytes
+    line: int = 1
+    skipped: int = 0
+
+    @property
+    def first(self) -> bytes:
+        """The first line that isn't blank."""
+        end = self.data.find(b"\n")
+        return self.data if end < 0 else self.data[:end]
+
+    @property
+    def where(self) -> str:
+        """The location of that line in messages."""
+        return f"{self.name}:{self.line}"
+
+    @property
+    def suggested(self) -> str:
+        """The delimiter that the file name suggests; empty if it suggests none."""
+        plain = self.name.removesuffix(".gz").removesuffix(".zst")
+        return _BY_NAME.get(PurePath(plain).suffix, "")
+
+    @property
+    def delimiters(self) -> tuple[str, ...]:
+        r"""Possible delimiters; the one suggested by the file name comes first.
+
+        >>> Head("run.csv", b"").delimiters[:2], Head("run.txt", b"").delimiters[:2]
+        ((',', '\t'), ('\t', ','))
+        """
+        return (self.suggested, *DELIMITERS) if self.suggested else DELIMITERS
+
+
+def head_of(data: bytes, name: str, contents: str) -> Head:
+    """Return the beginning of a file; raise if it isn't text.
+
+    Args:
+        data: the first bytes.
+        name: the name of the file in messages.
+        contents: the expected contents, for messages.
+    """
+    data = data.removeprefix(BYTE_ORDER_MARK)
+    if not data.strip():
+        raise InputError(name, contents, "an empty file", "Check what wrote it.")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(name, "UTF-8 text", "UTF-16", "Convert the file to UTF-8.")
+    blank = data[: len(data) - len(data.lstrip())]
+    start = blank.rfind(b"\n") + 1
+    head = Head(name, data[start:], skipped=blank.count(b"\n"))
+    if is_database(data) or (b"\0" in head.first and not _is_text(head.first)):
+        raise no_text(name, data)
+    return head
+
+
+@dataclass(frozen=True, slots=True)
+class TableDescription:
+    """What the recognition of columns in a text needs to know about a kind of table.
+
+    Attributes:
+        asked: the caller's names or numbers of columns, by role.
+        holds_number: the required roles, and whether their columns contain numbers.
+        is_header: whether the fields of a first line, split at a delimiter, are column names.
+        advice: advice about column names, for messages.
+    """
+
+    asked: Mapping[str, str]
+    holds_number: Mapping[str, bool]
+    is_header: Callable[[Sequence[str], Head, str], bool]
+    advice: str = ""
+
+
+class Row(NamedTuple):
+    """A valid row."""
+
+    line: int
+    query: str
+    doc: str
+    number: float
+    rank: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An invalid row, with the error."""
+
+    line: int
+    expected: str
+    found: str
+    remedy: str = ""
+    code: str = "rows.unreadable"
+    subject: object = None
+
+    def error(self, file: LocalFile) -> InputError:
+        """Return the error with its location."""
+        return InputError(
+            f"{file.name}:{self.line}",
+            self.expected,
+            self.found,
+            self.remedy,
+            code=self.code,
+            subject=self.subject,
+        )
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the invalid value is NaN or infinite, rather than not a number."""
+        if self.code != "rows.not-finite" or not isinstance(self.subject, str | int | float):
+            return False
+        try:
+            return not isinstance(self.subject, bool) and not math.isfinite(float(self.subject))
+        except ValueError:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class TextFormat:
+    """A text format whose rows are fields, for runs, judgments and all other tables.
+
+    The first format in `FORMATS` that recognises a file reads it. Rows keep their line numbers, so that
+    errors are exact. Runs in common formats are also read by faster readers, the reader of clean texts
+    and the engine, which report errors less precisely.
+
+    Attributes:
+        name: its name in a `Layout`.
+        layout: returns the layout of a file with this beginning; None if the format is another one.
+        fields: yields the line and the fields of each row.
+    """
+
+    name: str
+    layout: Callable[[Head, TableDescription], Layout | None]
+    fields: Callable[[LocalFile, Layout], Iterator[tuple[int, list[str]] | Fault]]
+
+
+def recognise(file: LocalFile, kind: Kind, given: Mapping[str, str]) -> Layout:
+    """Return the layout of a file, by its first lines and its name."""
+    if is_parquet(file.path):
+        return Layout("parquet")
+    with opened(str(file.path)) as content:
+        data = content.read(HEAD) + content.readline()  # the first line may be long
+    return recognise_head(data, file.name, kind, given)
+
+
+def recognise_head(data: bytes, name: str, kind: Kind, given: Mapping[str, str]) -> Layout:
+    """Return the layout of judgments or of a run, by the first lines and the name of the file."""
+    head = head_of(data, name, kind.contents)
+    layout = _layout_without_columns(head, kind, given)
+    if layout is not None:
+        return layout
+    recognised_format = recognised(head, _described(kind, given))
+    if recognised_format is None:
+        return _trec_layout(head, kind, given)
+    layout = recognised_format[1]
+    ranked = layout.header and kind_by_columns(layout.names, kind, given) is RUN
+    return replace(
+        layout,
+        places=_places(layout.names, kind, given, head.where),
+        rank=find_rank(layout.names) if ranked else None,
+        assessor="" if layout.numbered else assessor_in(layout.names, given),
+    )
+
+
+def _described(kind: Kind, given: Mapping[str, str]) -> TableDescription:
+    """Describe judgments or a run, with the caller's column names."""
+    numbers = kind_by_columns((), kind, given)
+    needed = {"query": False, "doc": False}
+    if numbers.implied is None:
+        needed[numbers.number] = True
+
+    def is_header(names: Sequence[str], head: Head, delimiter: str) -> bool:
+        if len(names) < 2:
+            return False
+        _refuse_lists(names, head, delimiter, kind, given)
+        return looks_like_header(names, kind, given)
+
+    asked = asked_columns(kind, given)
+    return TableDescription(asked, needed, is_header, for_other_side(kind, given))
+
+
+def recognised(head: Head, table: TableDescription) -> tuple[TextFormat, Layout] | None:
+    """Return the first matching format and the layout; None if no format matches."""
+    layouts = ((entry, entry.layout(head, table)) for entry in FORMATS)
+    return next(((entry, layout) for entry, layout in layouts if layout is not None), None)
+
+
+def _layout_without_columns(head: Head, kind: Kind, given: Mapping[str, str]) -> Layout | None:
+    """Recognise JSON, labels with queries, and predictions; reject labels without queries."""
+    data = head.first
+    if data.lstrip().startswith((b"{", b"[")) and not _is_trec(data, kind):
+        return Layout("jsonl" if _is_record(data, kind, given) else "json")
+    if data.lstrip().startswith(b"#"):
+        lines = (line for line in head.data.split(b"\n") if line.strip())
+        data = next((line for line in lines if not line.lstrip().startswith(b"#")), data)
+    if LETOR.match(data):
+        return Layout("letor")
+    if _UNGROUPED.fullmatch(data):
+        raise InputError(
+            head.name,
+            "labels with qid:",
+            "labels and features without",
+            "Write the query of each row behind its label, or give arrays to "
+            "evaluate_arrays(labels=…, scores=…, group=…).",
+        )
+    return Layout("predictions") if _NUMBER.fullmatch(head.first) else None
+
+
+def object_in(line: bytes | str) -> dict[str, object] | None:
+    """Return the JSON object on a line; None if the line isn't one."""
+    # Imported here because other formats don't need it.
+    import json
+
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_trec(line: bytes, kind: Kind) -> bool:
+    """Return whether a line that begins like JSON is a TREC line, since ids may begin like JSON."""
+    fields = line.split()
+    is_long = len(fields) == len(kind.fields) and _NUMBER.fullmatch(fields[kind.places[2]])
+    return bool(is_long) and object_in(line) is None
+
+
+def _is_record(line: bytes, kind: Kind, given: Mapping[str, str]) -> bool:
+    """Return whether a line is a JSON object about one document, rather than a query with its list.
+
+    Such an object has scalar values, and if it also has other values, the ids of query and doc are scalar.
+    """
+    value, doc = object_in(line), asked_columns(kind, given).get("doc")
+    if value is None or all(isinstance(item, dict) for item in value.values()):
+        return False
+    if isinstance(value.get(doc or ""), list):
+        return False
+    plain = [name for name, item in value.items() if not isinstance(item, dict | list)]
+    # Imported here because other formats don't need it.
+    from gainful.rows.search_responses import is_answer
+
+    if len(plain) == len(value):
+        return doc in plain or not is_answer(value)  # a response without hits
+    # A record with a query's list may also contain a score, for example.
+    listed = is_answer(value) and not any(plain_name(name) in ALIASES["doc"] for name in plain)
+    return (doc in plain or not listed) and looks_like_header(plain, kind, given)
+
+
+def numbered_layout(head: Head, table: TableDescription) -> Layout | None:
+    """Return the layout if the caller named columns by number, from 1; the first line is then a row."""
+    line = first_line(head)
+    if line is None or not any(map(is_number, table.asked.values())):
+        return None
+    delimiter, width = _split_by_number(head, line, table)
+    names = tuple(str(place) for place in range(1, width + 1))
+    if not delimiter:
+        return Layout("trec", " ", names, numbered=True)
+    return Layout("table", delimiter, names, numbered=True, skip=head.skipped)
+
+
+def table_layout(head: Head, table: TableDescription) -> Layout | None:
+    """Recognise column names on the first line."""
+    line = first_line(head)
+    if line is None:
+        return None
+    text = line if '"' not in line else head.data.decode(errors="replace")
+    for delimiter in head.delimiters:
+        names = first_fields(text, delimiter)
+        if names and table.is_header(names, head, delimiter):
+            return Layout("table", delimiter, tuple(names), header=True, skip=head.skipped)
+    return None
+
+
+def _trec_layout(head: Head, kind: Kind, given: Mapping[str, str]) -> Layout:
+    """Return the layout of a TREC file, the fallback; raise if the file isn't one."""
+    where, line, asked = head.where, first_line(head), asked_columns(kind, given)
+    delimiter = " "
+    if line is None:  # otherwise, the line reader raises an error with its location
+        if not {*asked.values()} <= {*kind.fields}:
+            found = shortened(repr(head.first)[1:])
+            raise InputError(where, "UTF-8 text", found, "Convert the file to UTF-8.")
+    else:
+        mark = next((mark for mark in head.delimiters if mark in line), "")
+        whole = len(head.first.split()) == len(kind.fields)  # bytes split only at ASCII white space
+        if not whole:
+            _refuse_misplaced_names(head, line, kind, given)
+        if not whole and (mark not in ("", "\t") or head.suggested == "\t"):
+            fields = first_fields(line, mark or head.suggested)
+            raise _other_names(where, fields, kind, given)
+        _refuse_other_fields(where, line, kind, given)
+        if kind.number not in asked:
+            _refuse_ratings(where, head.data, kind)
+        delimiter = "\t" if line.count("\t") == len(kind.fields) - 1 else " "
+    kind = kind_by_columns(kind.fields, kind, given)
+    rank = kind.fields.index("rank") if kind is RUN else None
+    places = _places(kind.fields, kind, given, where)
+    return Layout("trec", delimiter, kind.fields, places, rank=rank)
+
+
+def _places(
+    names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
+) -> tuple[int, int, int]:
+    return find_columns(names, kind_by_columns(names, kind, given), given, where)
+
+
+def json_lines_layout(first: bytes, name: str, kind: Kind, given: Mapping[str, str]) -> Layout:
+    """Return the layout of JSON lines, by the keys of the first object."""
+    names = tuple(object_in(first) or ())
+    places = _places(names, kind, given, f"{name}:1")
+    return Layout("jsonl", "", names, places, assessor=assessor_in(names, given))
+
+
+def first_line(head: Head) -> str | None:
+    """Return the first line; None if it isn't UTF-8."""
+    try:
+        line = head.first.decode().rstrip("\r")
+    except UnicodeDecodeError:
+        return None
+    if line.startswith("sep="):
+        remedy = "Remove the line: it is for a spreadsheet alone."
+        raise InputError(head.where, "names of columns", shown(line), remedy)
+    return line
+
+
+def first_row(head: bytes) -> str:
+    r"""Return the first row of a table; a quoted field may span several lines.
+
+    >>> first_row(b'q1,"a\nb",1\nq1,c,2\n')
+    'q1,"a\nb",1'
+    """
+    lines = head.split(b"\n")
+    quotes = accumulate(line.count(b'"') for line in lines)
+    last = next((place for place, count in enumerate(quotes) if count % 2 == 0), len(lines))
+    return b"\n".join(lines[: last + 1]).decode(errors="replace").rstrip("\r")
+
+
+def _split_by_number(head: Head, line: str, table: TableDescription) -> tuple[str, int]:
+    """Return the delimiter between the fields of the first row, and the number of fields.
+
+    It is the delimiter that yields enough fields, with numbers where numbers are required: only the
+    caller knows what the columns mean. If none fits, the reader reports the field that isn't a number.
+    """
+    asked, row = table.asked, first_row(head.data)
+    if not all(is_number(asked.get(role, "")) for role in table.holds_number):
+        raise InputError(
+            head.where,
+            f"a number for each of {', '.join(table.holds_number)}, since one has a number",
+            ", ".join(f"{role}={name}" for role, name in asked.items()),
+            "Name all columns by their numbers from 1, where the file has no header, or all by "
+            f"their names.{table.advice}",
+        )
+    numbers = {role: int(asked[role]) for role in table.holds_number}
+    most = max(numbers.values())
+    splits = [(delimiter, first_fields(row, delimiter)) for delimiter in head.delimiters]
+    for delimiter, fields in splits:
+        misplaced = not fields or row.count('"') % 2 == 1
+        if misplaced and len(fields) < most <= line.count(delimiter) + 1:
+            raise InputError(
+                head.where,
+                "quotes around whole fields alone",
+                shortened(repr(line)),
+                "Close them, or write the file without quotes.",
+            )
+    splits.append(("", [field.decode() for field in line.encode().split()]))
+    enough = [split for split in splits if 1 < len(split[1]) >= most]
+    held = [numbers[role] - 1 for role, is_held in table.holds_number.items() if is_held]
+    fitting = [split for split in enough if all(number_in(split[1][at]) is not None for at in held)]
+    widest = max(splits, key=lambda split: len(split[1]))
+    delimiter, fields = (fitting or enough or [widest])[0]
+    for role, number in numbers.items():
+        if not 0 < number <= len(fields):
+            raise InputError(
+                head.where,
+                f"a column of the number {asked[role]} for {role}",
+                f"{len(fields)}, from 1: {shortened(', '.join(map(repr, fields)))}",
+                f"Columns named by number are those of a file without a header.{table.advice}",
+            )
+    if not delimiter and "\r" in line.rstrip("\r\n"):
+        # Otherwise the whole file would be one row, of which only the first part would be read.
+        raise InputError(
+            head.where,
+            "lines that end with a line feed",
+            "carriage returns alone",
+            LINE_ENDS,
+        )
+    return delimiter, len(fields)
+
+
+def number_in(text: str) -> float | None:
+    """Return the number that a text represents; None if it isn't one.
+
+    >>> number_in("0.5"), number_in("1_0"), number_in("fast")
+    (0.5, None, None)
+    """
+    # Python also accepts digits of every script, and reads 1_000 as 1000.
+    if "_" in text or not text.isascii():
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        return line.decode().isprintable()
+    except UnicodeDecodeError:
+        return False
+
+
+# --- files that look like tables but aren't, with advice
+
+
+def _refuse_lists(
+    names: Sequence[str], head: Head, delimiter: str, kind: Kind, given: Mapping[str, str]
+) -> None:
+    """Reject a table whose first row contains a list, as text, instead of a document."""
+    if b"[" not in head.data:  # the usual case
+        return
+    cells = first_fields(first_row(head.data.partition(b"\n")[2]), delimiter)
+    lists = {name: cell for name, cell in zip(names, cells, strict=False) if is_list_as_text(cell)}
+    others = [name for name in names if name not in lists]
+    if lists and not has_column("doc", others, kind, given):
+        name, cell = next(iter(lists.items()))
+        found = f"a list as text in the column {name!r}: {shortened(cell)}"
+        raise InputError(f"{head.name}:2", "one document in each row", found, ROWS_OR_JSON)
+
+
+def _refuse_misplaced_names(head: Head, line: str, kind: Kind, given: Mapping[str, str]) -> None:
+    """Reject names separated by blanks, names on the second line, and web pages."""
+    if line.lstrip().lower().startswith(("<!doctype", "<html")):
+        expected, found = "a table, or lines in TREC's format", f"a page of the web: {_short(line)}"
+        remedy = "Download the file itself: the page may be one that asks to sign in."
+        raise InputError(head.where, expected, found, remedy)
+    if looks_like_header(line.split(), kind, given):
+        expected, found = "commas or tabs between the names of columns", f"blanks: {_short(line)}"
+        raise InputError(head.where, expected, found, "Write the file with commas or tabs.")
+    second = first_row(head.data.partition(b"\n")[2])
+    for delimiter in DELIMITERS:
+        names = first_fields(second, delimiter) if delimiter in second else []
+        if len(names) > 1 and looks_like_header(names, kind, given):
+            remedy = "The names stand in line 2: remove line 1."
+            raise InputError(head.where, "names of columns", _short(line), remedy)
+
+
+def _short(line: str) -> str:
+    return shortened(repr(line))
+
+
+def _refuse_other_fields(where: str, line: str, kind: Kind, given: Mapping[str, str]) -> None:
+    """Reject column names that a TREC file doesn't have, because the file might be a table."""
+    for role, name in asked_columns(kind, given).items():
+        if name not in kind.fields:
+            raise InputError(
+                where,
+                f"the column {name!r} for {role}",
+                f"none in {_short(line)}, read as the fields {' '.join(kind.fields)}",
+                f"{did_you_mean(name, (*line.split(), *kind.fields))} Columns of a table without "
+                f"a header are named by their numbers from 1.{for_other_side(kind, given)}",
+                code="rows.no-such-column",
+                subject=name,
+            )
+
+
+def are_times(rows: Iterable[Sequence[str]]) -> bool:
+    """Return whether the last of four fields is a Unix time in every row, and so isn't a grade.
+
+    >>> are_times([["7", "64", "5", "978300760"], ["7", "65", "3", "978302109"]])
+    True
+    >>> are_times([["q1", "0", "d1", "2"]])
+    False
+    """
+    looked_at = False
+    for row in rows:
+        if row and not (len(row) == _RATING and _TIME.fullmatch(row[-1])):
+            return False
+        looked_at = looked_at or bool(row)
+    return looked_at
+
+
+def _refuse_ratings(where: str, head: bytes, kind: Kind) -> None:
+    """Reject lines of user, item, rating and time, which look like TREC judgments."""
+    lines = head.decode(errors="replace").split("\n")
+    if are_times(line.split() for line in lines):
+        raise InputError(
+            where,
+            f"the {len(kind.fields)} fields {' '.join(kind.fields)}",
+            f"a Unix time in field 4: {shown(lines[0].strip())}",
+            f"The fields look like user, item, rating and time. {_by_numbers(kind)}",
+        )
+    if lines[0].count(_WIDE) > 1 and len(lines[0].split()) == 1:
+        raise InputError(
+            where,
+            "a tab or another single character between fields",
+            f"{_WIDE!r}: {shown(lines[0].strip())}",
+            f"Replace it: sed 's/::/\\t/g' FILE > FILE.tsv. {_by_numbers(kind)}",
+        )
+
+
+def _by_numbers(kind: Kind) -> str:
+    """Return the options that name the first three columns user, item and rating."""
+    numbers = [kind.number] if kind.number in (JUDGMENTS.number, RUN.number) else []
+    roles = enumerate(["query", "doc", *numbers], 1)
+    names = {f"{kind.name}.{role}": str(place) for place, role in roles}
+    options = " ".join(f"--columns {role}={name}" for role, name in names.items())
+    return f"Name the columns by their numbers: {options}; in Python, columns={names}."
+
+
+def _other_names(
+    where: str, fields: Sequence[str], kind: Kind, given: Mapping[str, str]
+) -> InputError:
+    """Return the error for a first line that lacks required columns."""
+    # Imported here because few files have such names.
+    from gainful.rows.records_of_lists import has_name_of_list
+
+    asked = asked_columns(kind, given)
+    missing = next(((role, name) for role, name in asked.items() if name not in fields), None)
+    remedy = f"Name the columns: query=…, doc=…, {kind.number}=…"
+    remedy += ", or rank=…, " if kind is RUN else ", "
+    remedy += "by their numbers from 1 where the file has no header."
+    if has_name_of_list(map(plain_name, fields)):
+        remedy = ROWS_OR_JSON
+    if not asked and are_times([fields]):
+        remedy = f"The fields look like user, item, rating and time. {_by_numbers(kind)}"
+    found = shortened(", ".join(map(repr, fields))) or "quotes that are not closed"
+    if missing is None:
+        expected = f"names of columns, or the {len(kind.fields)} fields {' '.join(kind.fields)}"
+        return InputError(where, expected, found, remedy, code="rows.no-column")
+    role, name = missing
+    expected = f"the column {name!r} for {role}"
+    remedy = f"{did_you_mean(name, fields)} {remedy}{for_other_side(kind, given)}"
+    return InputError(where, expected, found, remedy, code="rows.no-such-column", subject=name)
+
+
+# --- rows of runs and judgments
+
+
+def rows(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+    """Yield the rows of a file."""
+    found = _rows(file, layout, kind)
+    first = next(found, None)
+    if isinstance(first, Fault) and (layout.numbered or not first.remedy):
+        first = replace(first, remedy=f"{_advice(first, layout)} {first.remedy}".strip())
+    if first is not None:
+        yield first
+        yield from found
+
+
+def _rows(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+    read = {"trec": trec_row, "jsonl": json_row}.get(layout.format)
+    if read is not None:
+        for number, line in numbered_lines(file):
+            if row := read(number, line, layout, kind):
+                yield row
+        return
+    entry = next(entry for entry in FORMATS if entry.name == layout.format)
+    for found in entry.fields(file, layout):
+        if isinstance(found, Fault):
+            yield found
+            return
+        if found[1]:
+            yield table_row(*found, layout, kind)
+
+
+def _advice(first: Fault, layout: Layout) -> str:
+    """Return advice on naming columns if the first row suggests that they were named wrongly."""
+    if layout.numbered and first.code == "rows.not-finite":
+        return NO_HEADER
+    if layout.names == RUN.fields or layout.names == JUDGMENTS.fields:
+        return _TABLE if first.code in ("rows.fields", "input.swapped") else ""
+    return ""
+
+
+def first_fault(file: LocalFile, layout: Layout, kind: Kind) -> Fault | None:
+    """Return the first invalid row."""
+    return next((row for row in rows(file, layout, kind) if isinstance(row, Fault)), None)
+
+
+def line_of(nth: int, wanted: Callable[[Row], bool], found: Iterator[Row | Fault]) -> int | None:
+    """Return the line of the nth wanted row, from 1."""
+    lines = (row.line for row in found if isinstance(row, Row) and wanted(row))
+    return next(islice(lines, nth - 1, None), None)
+
+
+def numbered_lines(file: LocalFile) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file with their numbers, without a byte order mark."""
+    with opened(str(file.path)) as content:
+        for number, line in enumerate(content, 1):
+            yield number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+
+
+def trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Fault | None:
+    """Read a line of fields separated by white space; None if it is blank."""
+    query, doc, value = layout.places
+    fields = line.split()
+    if not fields:
+        return None
+    if len(fields) != len(layout.names):
+        other = "" if layout.numbered else other_kind(len(fields), kind)
+        return Fault(
+            number,
+            f"{len(layout.names)} fields ({' '.join(layout.names)})",
+            f"{len(fields)}: {_quoted(line)}",
+            _line_ends(line) or other,
+            code="input.swapped" if other and not _line_ends(line) else "rows.fields",
+        )
+    text = [field.decode(errors="surrogateescape") for field in fields]
+    rank = None if layout.rank is None else text[layout.rank]
+    found = text[value] if kind.implied is None else kind.implied
+    return _row(number, text[query], text[doc], found, kind, rank)
+
+
+def _line_ends(line: bytes) -> str:
+    """Return advice for a line that contains further lines, ended by only carriage returns; else empty."""
+    return LINE_ENDS if b"\r" in line.rstrip(b"\r\n") else ""
+
+
+def table_fields(file: LocalFile, layout: Layout) -> Iterator[tuple[int, list[str]] | Fault]:
+    """Yield the first line number and the fields of each row of a delimited file, without the header.
+
+    A blank line has no fields. Bytes that aren't UTF-8 become lone surrogates. The last row is a
+    fault if its quotes aren't closed.
+    """
+    names = layout.header
+    with (
+        opened(str(file.path)) as content,
+        io.TextIOWrapper(content, "utf-8-sig", errors="surrogateescape", newline="") as text,
+    ):
+        reader = csv_fields(text, layout.delimiter, strict=True)
+        while True:
+            line = reader.line_num + 1
+            try:
+                fields = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as problem:
+                yield Fault(line, "fields in quotes that are closed", str(problem))
+                return
+            if names:  # blank lines may precede the header
+                names = not any(field.strip() for field in fields)
+            else:
+                yield line, fields
+
+
+def table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row | Fault:
+    """Read the fields of a table row; bytes that aren't UTF-8 are lone surrogates."""
+    query, doc, value = layout.places
+    if not any(map(str.strip, fields)):  # spreadsheets write such rows below the last one
+        written = _shown(layout.delimiter.join(fields))
+        return Fault(line, "a row with ids", f"an empty one: {written}", _EMPTY)
+    if len(fields) != len(layout.names):
+        return miscounted(line, fields, layout.names, layout.delimiter or ",")
+    rank = None if layout.rank is None else fields[layout.rank]
+    found = fields[value] if kind.implied is None else kind.implied
+    return _row(line, fields[query], fields[doc], found, kind, rank)
+
+
+def miscounted(
+    line: int,
+    fields: Sequence[str],
+    names: Sequence[str],
+    delimiter: str,
+    remedy: str | None = None,
+) -> Fault:
+    """Return the fault of a row with too few or too many fields; by default, advise on trailing delimiters."""
+    between = ", " if delimiter.strip(" ") else " "
+    if remedy is None:
+        remedy = _trailing_delimiters(fields, len(names), delimiter)
+    return Fault(
+        line,
+        shortened(f"{len(names)} fields ({between.join(names)})", _LONGEST_NAMES),
+        f"{len(fields)}: {_shown(delimiter.join(fields))}",
+        remedy,
+        code="rows.fields",
+    )
+
+
+def _trailing_delimiters(fields: Sequence[str], count: int, delimiter: str) -> str:
+    r"""Return advice on removing delimiters at the ends of lines, if those are the only surplus.
+
+    >>> _trailing_delimiters(["q1", "d1", "5", ""], 3, ",")
+    "Remove the delimiters at the ends of lines: sed -E 's/[,]+\\r?$//' FILE > NEW."
+    >>> _trailing_delimiters(["q1", "d1", "5", "x"], 3, ",")
+    ''
+    """
+    if len(fields) <= count or any(field.strip() for field in fields[count:]):
+        return ""
+    mark = "\\t" if delimiter == "\t" else delimiter
+    return f"Remove the delimiters at the ends of lines: sed -E 's/[{mark}]+\\r?$//' FILE > NEW."
+
+
+def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Fault | None:
+    """Read a line with a JSON object; None if it is blank."""
+    from gainful.rows.nested_json import KEY_ONCE, RepeatedError, read_line
+
+    query, doc = (layout.names[place] for place in layout.places[:2])
+    value = layout.names[layout.places[2]] if kind.implied is None else query
+    if not line.strip():
+        return None
+    try:
+        record = read_line(line)
+    except RepeatedError as problem:
+        return Fault(number, "each key once", f"{problem} again", KEY_ONCE)
+    except (ValueError, RecursionError) as problem:
+        return Fault(number, "a JSON object", f"{_quoted(line)} ({problem})", _line_ends(line))
+    if not isinstance(record, dict) or not {query, doc, value} <= record.keys():
+        names = ", ".join(record) if isinstance(record, dict) else _quoted(line)
+        keys = f"{query}, {doc} and {value}" if kind.implied is None else f"{query} and {doc}"
+        return Fault(number, f"the keys {keys}", names)
+    if kind.assumed and tuple(record) != layout.names:
+        extra = number_after_none(record, (query, doc), kind, "the first line")
+        if extra is not None:
+            return Fault(number, *extra)
+    ids = [record[query], record[doc]]
+    fault = _fault_of_ids(number, ids)
+    if fault is not None:
+        return fault
+    if kind.implied is not None:
+        return _row(number, str(ids[0]), str(ids[1]), kind.implied, kind)
+    if isinstance(record[value], str):  # a number in quotes doesn't count, as in a dict
+        found = _shown(record[value])
+        return _not_finite(number, record[value], found, kind)
+    return _row(number, str(ids[0]), str(ids[1]), record[value], kind)
+
+
+def _not_finite(line: int, value: object, found: str, kind: Kind) -> Fault:
+    expected = f"a finite number as {kind.number}"
+    return Fault(line, expected, found, kind.advice(value), code="rows.not-finite", subject=value)
+
+
+def _fault_of_ids(number: int, ids: list[object]) -> Fault | None:
+    """Return the fault in the ids of a JSON object, if any."""
+    wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
+    if wrong:
+        expected = "a string (or an integer) as id"
+        return Fault(number, expected, shown(wrong[0]), id_advice(wrong[0]))
+    half = [one for one in ids if isinstance(one, str) and not is_writable(one)]
+    return Fault(number, "ids of whole characters", shown(half[0]), HALF) if half else None
+
+
+def _row(
+    line: int, query: str, doc: str, value: object, kind: Kind, rank: str | None = None
+) -> Row | Fault:
+    for role, text in (("query", query), ("doc", doc)):
+        if not text:
+            return Fault(line, f"an id as {role}", "an empty field")
+        if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+            return Fault(line, "UTF-8 text", _shown(text), "Convert the file to UTF-8.")
+    truth = kind.number_of_truth(value)
+    number = _number(value) if truth is None else truth
+    if isinstance(value, int) and math.isfinite(number) and not is_exact(value):
+        return Fault(
+            line,
+            f"a {kind.number} that a float64 holds exactly",
+            shortened(str(value), _LONGEST),
+            INEXACT,
+        )
+    if not math.isfinite(number):
+        found = _shown(value) if isinstance(value, str) else shown(value)
+        found = found if value != "" else "nothing"
+        return _not_finite(line, value, found, kind)
+    if rank is not None and not rank.isascii():  # only the lint uses it, as a number
+        rank = rank.encode(errors="replace").decode()
+    return Row(line, query, doc, kind.turned(number), rank)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, str):
+        number = number_in(value)
+        return math.nan if number is None else number
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
+
+
+def _quoted(line: bytes) -> str:
+    return _shown(line.decode(errors="replace").strip())
+
+
+def _shown(text: str) -> str:
+    text = text.encode(errors="replace").decode()
+    return repr(shortened(text, _LONGEST))
+
+
+FORMATS: list[TextFormat] = [
+    TextFormat(
+        "table", numbered_layout, table_fields
+    ),  # or trec, whose fields are separated by white space
+    TextFormat("table", table_layout, table_fields),
+]

@@ -1,1 +1,0 @@
-"""Fused kernels for PyTorch on a GPU: pairs are computed, used and forgotten."""

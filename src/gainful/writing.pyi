@@ -1,0 +1,15 @@
+# Written by `make docs` from the table in gainful/__init__.py.
+
+from gainful.output.rendering.table_formats import formats
+from gainful.output.writing.atomic_files import write_text
+from gainful.output.writing.experiment_trackers import flat_name
+from gainful.output.writing.file_formats import endings
+from gainful.reporting.render_any_result import render
+
+__all__ = [
+    "endings",
+    "flat_name",
+    "formats",
+    "render",
+    "write_text",
+]

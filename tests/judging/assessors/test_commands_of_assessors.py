@@ -1,0 +1,231 @@
+"""The commands about assessors: what they write over, which table they write, and what a project's file sets."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+import gainful as gf
+from gainful.cli.commands import commands
+from gainful.cli.main import main
+
+ANN = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"a": 0, "b": 1}}
+BOB = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 0, "b": 1}}
+OLD = {"q1": {"c": 3, "b": 2, "a": 1}, "q2": {"a": 2, "b": 1}}
+NEW = {"q1": {"a": 3, "b": 2, "c": 1}, "q2": {"b": 2, "a": 1}}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    gf.write_judgments(ANN, "ann.qrels")
+    gf.write_judgments(BOB, "bob.qrels")
+    gf.write_run(OLD, "old.run")
+    gf.write_run(NEW, "new.run")
+    return tmp_path
+
+
+def called(*words, code=0):
+    done = CliRunner().invoke(commands, list(words))
+    assert done.exit_code == code, done.output
+    return done
+
+
+def test_no_input_is_written_over_where_a_pattern_names_it(folder):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for words in (
+        ["agreement", "*.qrels", "-o", "ann.qrels", "-f", "json"],
+        ["merge", "*.qrels", "-o", "bob.qrels"],
+        ["sample", "*.run", "--documents", "--size", "3", "-o", "old.run", "-f", "json"],
+    ):
+        assert "is one of the inputs" in called(*words, code=2).output
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    called("merge", "*.qrels", "-o", "merged.qrels")
+    assert "is one of the inputs" in called("merge", "*.qrels", "-o", "merged.qrels", code=2).output
+
+
+def test_a_design_is_not_written_over(folder):
+    model = {f"q{i}": {"a": i % 3, "b": 1} for i in range(40)}
+    gf.write_judgments(model, "model.qrels")
+    gf.write_run({query: {"b": 2, "a": 1} for query in model}, "run.run")
+    design = gf.judging.sample_queries(model, 20)
+    design.write("design.json")
+    gf.write_judgments({query: model[query] for query in design.queries}, "people.qrels")
+    kept = (folder / "design.json").read_bytes()
+    words = ["calibrate", "people.qrels", "model.qrels", "run.run", "--design", "design.json"]
+    assert "is one of the inputs" in called(*words, "-o", "design.json", code=2).output
+    assert (folder / "design.json").read_bytes() == kept
+    told = called(*words, "--width", "1e-9", "-f", "csv").stdout
+    assert "more" in next(csv.reader(io.StringIO(told)))  # whether or not a row can reach the width
+    found = gf.judging.calibrate("people.qrels", "model.qrels", {"run": "run.run"}, design=design)
+    assert any("were they really given by people?" in remark for remark in found.remarks)
+
+
+def test_a_cache_has_a_file_of_its_own(folder):
+    (folder / "model.py").write_text("def grade(prompt):\n    return 'grade: 1'\n")
+    (folder / "queries.tsv").write_text("q1\tone\nq2\ttwo\n")
+    (folder / "docs.tsv").write_text("a\tx\nb\ty\nc\tz\n")
+    asked = [
+        "collect",
+        "ann.qrels",
+        "--queries",
+        "queries.tsv",
+        "--docs",
+        "docs.tsv",
+        "--call",
+        "model:grade",
+    ]
+    for cache, output in (("z.csv", "z.csv"), ("./z.csv", "z.csv"), ("ann.qrels", "z.csv")):
+        done = called(*asked, "--cache", cache, "-o", output, code=2)
+        assert "needs a file of its own" in done.output
+    assert not (folder / "z.csv").exists()
+    (folder / "mute.py").write_text("def grade(prompt):\n    return 'hm'\n")
+    asked[-1] = "mute:grade"
+    assert "0 of 5 documents graded" in called(*asked, "-o", "none.csv", code=1).output
+
+
+def test_each_table_can_be_written_alone(folder):
+    asked = ["agreement", "ann.qrels", "bob.qrels", "--run", "old.run", "--run", "new.run"]
+    found = gf.judging.agreement(
+        ["ann.qrels", "bob.qrels"], runs={"old": "old.run", "new": "new.run"}
+    )
+    for name, table in found.named_tables().items():
+        rows = list(csv.reader(io.StringIO(called(*asked, "--table", name, "-f", "csv").stdout)))
+        assert rows[0] == list(table.columns)
+        assert len(rows) == 1 + len(table.rows)
+    whole = called(*asked, "-f", "csv")
+    assert "json all" in whole.stderr
+    assert "verdicts" in json.loads(called(*asked, "-f", "json").stdout)["conclusions"]
+    assert (
+        "requires --run"
+        in called("agreement", "ann.qrels", "bob.qrels", "--table", "means", code=2).output
+    )
+
+
+def test_the_rule_of_a_project_is_for_others(folder, monkeypatch, capfd):
+    (folder / "gainful.toml").write_text('assessors = "mean"\n')
+    for words in (["agreement", "ann.qrels", "bob.qrels"], ["merge", "ann.qrels", "bob.qrels"]):
+        monkeypatch.setattr("sys.argv", ["gainful", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code, capfd.readouterr().err
+
+
+def test_a_file_without_assessors_says_so(folder):
+    done = CliRunner().invoke(commands, ["evaluate", "ann.qrels", "old.run", "--assessors", "mean"])
+    assert "without assessors" in str(done.exception or done.output)
+
+
+def test_an_answer_that_cannot_be_read_is_asked_again_as_often_as_said(folder):
+    asked = []
+
+    def mute(prompt):
+        asked.append(prompt)
+        return "hm"
+
+    for again, calls in ((0, 1), (1, 1), (2, 2), (0, 0)):
+        asked.clear()
+        gf.judging.collect_grades(
+            {"q": ["a"]},
+            mute,
+            queries={"q": "one"},
+            docs={"a": "text"},
+            cache="c.jsonl",
+            name="mute",
+            ask_again=again,
+        )
+        assert len(asked) == calls, again
+    asked.clear()
+    gf.judging.collect_grades(
+        {"q": ["a"]}, mute, queries={"q": "one"}, docs={"a": "text"}, ask_again=2
+    )
+    assert len(asked) == 3
+
+
+GERMAN = ("query=Suche", "doc=Hotel", "assessor=Bewerter", "grade=Note")
+
+
+@pytest.fixture
+def german(folder):
+    rows = ["Suche;Hotel;Bewerter;Note"]
+    for name, judged in (("ann", ANN), ("bob", BOB)):
+        rows += [
+            f"{query};{doc};{name};{grade}"
+            for query, docs in judged.items()
+            for doc, grade in docs.items()
+        ]
+    (folder / "noten.csv").write_text("\n".join(rows) + "\n")
+    rows = ["frage;Hotel;punkte"]
+    rows += [f"{query};{doc};{score}" for query, docs in OLD.items() for doc, score in docs.items()]
+    (folder / "alt.csv").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+def named(*columns, side=""):
+    return [word for column in columns for word in ("--columns", f"{side}{column}")]
+
+
+def assessors_in(page):
+    """Return the agreement that a page shows: its section about assessors."""
+    text = page.read_text()
+    return text[text.index("raw agreement") :][:200] if "raw agreement" in text else None
+
+
+@pytest.mark.parametrize("runs", [["old.run"], ["old.run", "new.run"]])
+def test_grades_of_a_report_are_read_by_their_columns(german, runs):
+    called("report", "ann.qrels", *runs, "--grades", "ann.qrels", "--grades", "bob.qrels", "-o", "plain.html")  # fmt: skip
+    plain = assessors_in(german / "plain.html")
+    assert plain is not None
+    own = named(*GERMAN, side="grades.")
+    called("report", "ann.qrels", *runs, "--grades", "noten.csv", "-o", "own.html", *own)
+    assert assessors_in(german / "own.html") == plain
+
+
+def test_names_for_judgments_count_for_grades_where_they_fit(german):
+    names = named(*GERMAN, side="judgments.")
+    asked = ["report", "noten.csv", "old.run", "new.run", "--assessors", "ann", *names]
+    called(*asked, "--grades", "noten.csv", "-o", "both.html")
+    called(*asked, "--grades", "ann.qrels", "--grades", "bob.qrels", "-o", "one.html")
+    plain = assessors_in(german / "both.html")
+    assert plain is not None
+    assert assessors_in(german / "one.html") == plain
+
+
+def test_runs_beside_grades_are_read_by_their_columns(german):
+    of_run = ["--columns", "run.query=frage", "--columns", "run.doc=Hotel", "--columns", "run.score=punkte"]  # fmt: skip
+    (german / "new.csv").write_text((german / "alt.csv").read_text().replace(";3", ";0"))
+    own = named(*GERMAN, side="grades.")
+    called("report", "ann.qrels", "alt.csv", "new.csv", "--grades", "noten.csv", "-o", "page.html", *own, *of_run)  # fmt: skip
+    assert assessors_in(german / "page.html") is not None
+
+
+def test_columns_that_grades_do_not_have_are_refused(german):
+    asked = ["report", "ann.qrels", "old.run", "new.run", "-o", "page.html"]
+    done = called(*asked, "--grades", "noten.csv", "--columns", "grades.score=Note", code=2)
+    assert "grades.query, grades.doc, grades.assessor, grades.grade" in done.output
+    for words, told in (
+        ([*asked, "--columns", "grades.query=Suche"], "found 'grades.query'"),
+        (
+            [*asked, "--grades", "noten.csv", *named("query=Frage", side="grades.")],
+            "'Frage' for query",
+        ),
+    ):
+        assert told in str(CliRunner().invoke(commands, words).exception)
+    assert not (german / "page.html").exists()
+
+
+def test_a_header_of_other_names_is_shown_in_columns(german):
+    told = (
+        r"found only 'Suche', 'Hotel', 'Bewerter', 'Note'\..*or say which it is: columns query=…\.$"
+    )
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.judging.agreement("noten.csv")
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.evaluate("noten.csv", "old.run", assessors="mean")
+    done = CliRunner().invoke(
+        commands, ["report", "ann.qrels", "old.run", "--grades", "noten.csv", "-o", "page.html"]
+    )
+    assert re.search(told, str(done.exception))
