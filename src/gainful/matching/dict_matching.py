@@ -106,9 +106,9 @@ class _DictRows(Numbers):
         lengths = judged.pools.lengths[number]
         judged_row = judged.rows_of(number)
         score = self._numbers_found()
-        there = np.flatnonzero(~np.isnan(score))
+        there = (~np.isnan(score)).nonzero()[0]
         judged_row = judged_row[there]
-        list_of = np.repeat(lists, lengths)[there]
+        list_of = lists.repeat(lengths)[there]
         return Hits(list_of, judged_row, judged.grades[judged_row], score[there])
 
     def _numbers_found(self) -> Floats:

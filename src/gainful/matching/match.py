@@ -272,7 +272,8 @@ class _Matcher:
     def part(self, rows: PackedRows | Numbers) -> _Part:
         """Match some queries."""
         rows, number, chosen, extra = self._under_policy(rows)
-        segments = Segments(rows.starts[chosen], np.diff(rows.starts)[chosen])
+        starts = rows.starts[chosen]
+        segments = Segments(starts, rows.starts[chosen + 1] - starts)
         lists = _Lists(rows, segments, self._find(rows, number, chosen, segments))
         shared = np.bincount(lists.hits.list, minlength=number.size)
         unjudged = segments.lengths - shared
@@ -286,7 +287,7 @@ class _Matcher:
         """Return the rows after the policy's steps, the numbers and positions of judged queries, and other queries."""
         numbers = [self.judged.number_of.get(name, -1) for name in rows.names]
         every = np.array(numbers, np.int64)
-        chosen = np.flatnonzero(every >= 0)
+        chosen = (every >= 0).nonzero()[0]
         extra = [name for name, at in zip(rows.names, numbers, strict=True) if at < 0]
         if isinstance(rows, Numbers) and needs_ids(self.policy, has_rows=rows.has_rows):
             rows = rows.packed()
@@ -308,10 +309,10 @@ class _Matcher:
                 hits = replace(hits, score=in_single(hits.score))
             return hits
         lengths = self.judged.pools.lengths[number]
-        list_of = np.repeat(np.arange(number.size), lengths)
+        list_of = np.arange(number.size).repeat(lengths)
         judged_row = ranges(self.judged.pools.starts[number], lengths)
         row = _located(rows, lists, list_of, self.judged.rows, judged_row)
-        there = np.flatnonzero(row >= 0)
+        there = (row >= 0).nonzero()[0]
         there = there[rows.are_same(row[there], self.judged.rows, judged_row[there])]
         list_of, judged_row, row = list_of[there], judged_row[there], row[there]
         hits = Hits(list_of, judged_row, self.judged.grades[judged_row], rows.numbers[row], row)
@@ -354,7 +355,7 @@ class _Matcher:
         hits, lengths = lists.hits, lists.segments.lengths
         if self.policy.unjudged == "condense":
             retrieved = lengths
-        graded = np.zeros_like(unjudged) + lists.graded
+        graded = np.zeros(number.size, np.int64) + lists.graded
         if hits.row is None:
             above, last = count_above(lists.rows.numbers, lists.segments, hits.list, hits.score)
             first = above + 1
@@ -368,10 +369,10 @@ class _Matcher:
             at_all = np.bincount(hits.list[near], minlength=number.size)
             if self.policy.unjudged != "error":  # which checks all of them
                 unjudged = np.where(retrieved > self.depth, seen - at_all, unjudged)
-            hits, first, last = hits.at(np.flatnonzero(near)), first[near], last[near]
+            hits, first, last = hits.at(near.nonzero()[0]), first[near], last[near]
         rank = first
         if self.policy.ties in _ORDERED and first is not last:
-            tied = np.flatnonzero(first < last)
+            tied = (first < last).nonzero()[0]
             if tied.size:
                 rank = first.copy()
                 rank[tied] += self._places(lists, number, hits.at(tied))
@@ -485,8 +486,8 @@ class _Matcher:
         part = parts[0] if len(parts) == 1 else _joined(parts)
         number, first, last, rank = part.number, part.first, part.last, part.rank
         judged, count = self.judged, len(self.judged.queries)
-        missing = np.ones(count, np.bool_)
-        missing[number] = False
+        answered = np.zeros(count, np.bool_)
+        answered[number] = True
         counts = np.zeros((3, count), np.int64)
         counts[:, number] = part.retrieved, part.seen, part.unjudged
         owner, grade, graded = part.owner, part.grade, part.graded
@@ -513,7 +514,7 @@ class _Matcher:
             pool_offsets=offsets_of(sizes),
             pool_grades=pool,
             unjudged=counts[2],
-            missing=missing,
+            missing=~answered,
             lowest_grade=judged.lowest,
             extra=tuple(in_order(part.extra)),
         )

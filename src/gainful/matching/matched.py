@@ -71,7 +71,9 @@ def offsets_of(lengths: Ints) -> Ints:
     >>> offsets_of(np.array([2, 0, 3]))
     array([0, 2, 2, 5])
     """
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))
+    offsets = np.zeros(lengths.size + 1, np.int64)
+    lengths.cumsum(out=offsets[1:])
+    return offsets
 
 
 def places_of(offsets: Ints) -> Ints:
@@ -80,10 +82,10 @@ def places_of(offsets: Ints) -> Ints:
     >>> places_of(np.array([0, 2, 2, 5]))
     array([1, 2, 1, 2, 3])
     """
-    lengths = np.diff(offsets)
+    lengths = offsets[1:] - offsets[:-1]
     if lengths.size and (lengths == lengths[0]).all():
         return np.tile(np.arange(1, lengths[0] + 1), lengths.size)
-    return np.arange(1, offsets[-1] + 1) - np.repeat(offsets[:-1], lengths)
+    return np.arange(1, offsets[-1] + 1) - offsets[:-1].repeat(lengths)
 
 
 def cut(matched: Matched, depth: int | None) -> Matched:

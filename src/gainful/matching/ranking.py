@@ -78,7 +78,8 @@ def ranges(starts: Ints, lengths: Ints) -> Ints:
     >>> ranges(np.array([5, 0]), np.array([2, 3]))
     array([5, 6, 0, 1, 2])
     """
-    return np.arange(lengths.sum()) + np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+    shifts: Ints = (starts - lengths.cumsum() + lengths).repeat(lengths)
+    return np.arange(lengths.sum()) + shifts
 
 
 def distinct(values: NDArray[Scalar]) -> NDArray[Scalar]:
@@ -86,8 +87,10 @@ def distinct(values: NDArray[Scalar]) -> NDArray[Scalar]:
 
     `np.unique` would import masked arrays, which takes longer than most evaluations.
     """
-    ascending = np.sort(values)
-    first = np.ones(ascending.size, np.bool_)
+    ascending = values.copy()
+    ascending.sort()
+    first = np.empty(ascending.size, np.bool_)
+    first[:1] = True
     np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
     return ascending[first]
 
@@ -99,7 +102,7 @@ def descending_in_blocks(block: Ints, grades: Floats) -> Floats:
     """
     known = distinct(grades)[::-1]
     base = block * known.size
-    key = base + (known.size - 1 - np.searchsorted(known[::-1], grades))
+    key = base + (known.size - 1 - known[::-1].searchsorted(grades))
     key.sort()
     key -= base
     descending: Floats = known[key]
@@ -369,7 +372,8 @@ def count_above(
     if segments.lengths.size <= _FEW:
         spans = zip(segments.starts.tolist(), segments.lengths.tolist(), strict=True)
         for query, (start, length) in enumerate(spans):
-            ascending, rows = np.sort(scores[start : start + length]), owner == query
+            ascending, rows = scores[start : start + length].copy(), owner == query
+            ascending.sort()
             values = wanted[rows]
             above[rows] = length - ascending.searchsorted(values, "right")
             at_least[rows] = length - ascending.searchsorted(values)
@@ -596,8 +600,9 @@ def by_rank(owner: Ints, rank: Ints, grade: Floats) -> Ints:
     share a rank are then ordered by grade.
     """
     key = owner * (rank.max(initial=0) + 1) + rank
-    order = np.argsort(key)  # rows of equal keys are ordered below
-    shared = np.flatnonzero(np.diff(key[order]) == 0)
+    order: Ints = key.argsort()  # rows of equal keys are ordered below
+    ascending = key[order]
+    shared = (ascending[1:] == ascending[:-1]).nonzero()[0]
     if shared.size:
         rows = np.union1d(shared, shared + 1)
         chosen = order[rows]

@@ -219,7 +219,7 @@ class JudgedRows:
     @cached_property
     def pool_grades(self) -> Floats:
         """The grades of all queries (m,), in descending order within each."""
-        owner = np.repeat(np.arange(len(self.queries)), self.pools.lengths)
+        owner = np.arange(len(self.queries)).repeat(self.pools.lengths)
         if self._rows is None:
             return descending_in_blocks(owner, self.grades)
         rows = ranges(self.pools.starts, self.pools.lengths)

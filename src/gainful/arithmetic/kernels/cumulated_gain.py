@@ -15,7 +15,7 @@ _ROUNDING = 32 * np.finfo(np.float64).eps
 
 def owners(offsets: Ints) -> Ints:
     """Return the query (n,) of each row from the offsets (q+1,) of compressed rows."""
-    return np.repeat(np.arange(offsets.size - 1), offsets[1:] - offsets[:-1])
+    return np.arange(offsets.size - 1).repeat(offsets[1:] - offsets[:-1])
 
 
 def mean_discount(discount: Floats, first: Ints, last: Ints, cutoff: int | None = None) -> Floats:
@@ -70,7 +70,7 @@ def cumulated(
     else:
         weights = discount[rank_first]
         if tied is not None:
-            rows = np.flatnonzero(tied)
+            rows = tied.nonzero()[0]
             weights[rows] = mean_discount(discount, rank_first[rows], rank_last[rows])
     terms = np.multiply(gains, weights, out=weights)
 
@@ -87,8 +87,8 @@ def cumulated(
             cut = terms.copy()
             cut[straddling] = gains[straddling] * mean_discount(discount, first, last, cutoff)
         # Ranks ascend, so the rows of a query that count end at its first deeper row.
-        deeper = np.append(np.flatnonzero(rank_first > cutoff), gains.size)
-        ends = np.minimum(deeper[np.searchsorted(deeper, offsets[:-1])], offsets[1:])
+        deeper = np.append((rank_first > cutoff).nonzero()[0], gains.size)
+        ends = np.minimum(deeper[deeper.searchsorted(offsets[:-1])], offsets[1:])
         sums[:, column] = _sum_rows(cut, offsets[:-1], ends)
     if len(distinct) == cutoffs.size and distinct == cutoffs.tolist():
         return sums
@@ -128,7 +128,7 @@ def _across(rank_first: Ints, rank_last: Ints, cutoff: int) -> Ints:
     """Return the rows whose blocks begin above a cutoff and end below it."""
     if rank_first is rank_last:
         return np.empty(0, np.int64)
-    return np.flatnonzero((rank_first <= cutoff) & (rank_last > cutoff))
+    return ((rank_first <= cutoff) & (rank_last > cutoff)).nonzero()[0]
 
 
 def absent(lengths: Ints, cutoffs: Ints, discount: Floats) -> Floats:
@@ -152,7 +152,7 @@ def divide_by_ideal(values: Floats, ideals: Floats) -> Floats:
     A perfect list and its ideal are the same sum, possibly added in different orders. A quotient
     that differs from 1 only by rounding is 1.
     """
-    quotients = np.divide(values, ideals, out=np.zeros_like(values), where=ideals > 0)
+    quotients = np.divide(values, ideals, out=np.zeros(values.shape), where=ideals > 0)
     quotients[np.abs(quotients - 1.0) <= _ROUNDING] = 1.0
     return quotients
 
@@ -198,7 +198,7 @@ def _block_weights(rank_first: Ints, rank_last: Ints, offsets: Ints, discount: F
 def _sum_rows(terms: Floats, starts: Ints, ends: Ints) -> Floats:
     """Sum the rows starts[q]..ends[q] of each query; 0 for no rows."""
     sums = np.zeros(starts.size)
-    filled = np.flatnonzero(ends > starts)
+    filled = (ends > starts).nonzero()[0]
     if filled.size:
         bounds = np.empty(2 * filled.size, np.int64)
         bounds[::2], bounds[1::2] = starts[filled], ends[filled]

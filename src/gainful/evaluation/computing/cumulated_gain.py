@@ -82,7 +82,7 @@ def ideal_for(sheet: Worksheet, parameters: Parameters) -> Ideal:
 
 def _ideal_sums(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs, ideal: Ideal) -> Floats:
     if parameters["depth"] == "all":
-        return np.repeat(_sum_in_order(sheet, parameters, [None], ideal, 0.0), len(cutoffs), axis=1)
+        return _sum_in_order(sheet, parameters, [None], ideal, 0.0).repeat(len(cutoffs), axis=1)
     return _sum_in_order(sheet, parameters, cutoffs, ideal, floor_of(sheet, parameters))
 
 
@@ -153,7 +153,7 @@ def _sum_in_order(
             sheet.discounts(parameters["discount"], parameters["base"], sheet.longest),
             depths([cutoffs[place] for place in columns], sheet),
         )
-    return sums + _absent_sum(sheet, parameters, cutoffs, np.diff(offsets), floor)
+    return sums + _absent_sum(sheet, parameters, cutoffs, offsets[1:] - offsets[:-1], floor)
 
 
 def _ndcg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
