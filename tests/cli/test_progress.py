@@ -102,15 +102,15 @@ class Tracker:
 
 
 def test_stages_are_counted_as_they_come():
-    stages = spark_engine._Stages()
-    assert stages.look(None) is None
-    assert stages.look(Tracker({})) is None
-    assert stages.look(Tracker({7: (1, 4)})) == (1 / 4 / 8, "Spark, stage 1: 1 of 4 tasks")
-    found = stages.look(Tracker({7: (4, 4), 9: (0, 2)}))
+    look, seen = spark_engine._progress, set()
+    assert look(None, seen) is None
+    assert look(Tracker({}), seen) is None
+    assert look(Tracker({7: (1, 4)}), seen) == (1 / 4 / 8, "Spark, stage 1: 1 of 4 tasks")
+    found = look(Tracker({7: (4, 4), 9: (0, 2)}), seen)
     assert found == (1 / 8, "Spark, stage 2: 0 of 2 tasks")
-    assert stages.look(Tracker({11: None})) is None
+    assert look(Tracker({11: None}), seen) is None
     for number in range(20, 40):
-        share, _ = stages.look(Tracker({number: (2, 2)}))
+        share, _ = look(Tracker({number: (2, 2)}), seen)
     assert share == 1.0  # with more stages than usual, it never goes beyond
 
 

@@ -51,8 +51,8 @@ def test_standard_input_that_cannot_be_read(qrels, cli):
     for content, said in (
         (b"", "standard input: expected a run of scores, found an empty file"),
         (b"q1 Q0 a\n", "standard input:1: expected 6 fields"),
-        (gzip.compress(RUN.encode())[:-9], "standard input: expected a whole packed file"),
-        (zstd.compress(RUN.encode())[:-9], "standard input: expected a whole packed file"),
+        (gzip.compress(RUN.encode())[:-9], "standard input: expected a whole compressed file"),
+        (zstd.compress(RUN.encode())[:-9], "standard input: expected a whole compressed file"),
     ):
         done = cli("evaluate", qrels, "-", stdin=content)
         assert (done.returncode, done.stdout) == (2, "")

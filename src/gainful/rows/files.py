@@ -7,7 +7,7 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +34,6 @@ _OTHER_PACKINGS = re.compile(
     rb"PK(\x03\x04|\x05\x06).\0|BZh[1-9](1AY&SY|\x17rE8P\x90)|\xfd7zXZ\0|7z\xbc\xaf", re.DOTALL
 )
 _PARQUET = b"PAR1"
-_PARQUET_LEAST = 12  # bytes: the mark at both ends, and the length of the footer
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\v\f\r")
 _LONGEST_FIELD = 2**31 - 1
 _CHUNK = 1 << 22
@@ -76,42 +75,11 @@ _QUERIED = (
     "first: {}."
 )
 # A path collapses two slashes into one.
-_ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+):/(?P<rest>/?.*)", re.IGNORECASE | re.DOTALL)
-_SECRETS = re.compile(r"(?<=//)[^/@:]*:.*@|\?.*", re.DOTALL)  # up to the last @
-# The tool that copies a file from an address to this machine.
-_COPIES = {
-    **dict.fromkeys(("http", "https", "ftp"), "curl -LO '{}'"),
-    **dict.fromkeys(("s3", "s3a", "s3n"), "aws s3 cp '{}' ."),
-    **dict.fromkeys(("gs", "gcs"), "gcloud storage cp '{}' ."),
-    **dict.fromkeys(("az", "azure", "abfs", "abfss", "wasbs"), "azcopy copy '{}' ."),
-    "hdfs": "hdfs dfs -get '{}' .",
-}
-# The polars function that reads a file at an address into a lazy frame, which gainful accepts.
-_SCANS = {".parquet": "scan_parquet", ".csv": "scan_csv", ".jsonl": "scan_ndjson"}
-_SERVERS = {
-    **dict.fromkeys(
-        ("postgresql", "postgres"),
-        """psql ADDRESS --csv -c 'SELECT * FROM my_table' > my_table.csv""",
-    ),
-    **dict.fromkeys(
-        ("mysql", "mariadb"), "mysql --batch -e 'SELECT * FROM my_table' > my_table.tsv"
-    ),
-    **dict.fromkeys(
-        (
-            "mssql",
-            "oracle",
-            "snowflake",
-            "bigquery",
-            "redshift",
-            "clickhouse",
-            "trino",
-            "databricks",
-        ),
-        "as CSV or Parquet, with its own client",
-    ),
-}
-_READ = 1 << 16  # bytes of a compressed file, enough for one of its blocks
-_WITH_HEADER = 16 + zlib.MAX_WBITS  # tells zlib to expect gzip
+_ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+):/+(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_SECRETS = re.compile(r"^[^/@:]*:.*@|\?.*", re.DOTALL)  # up to the last @
+_SERVER = re.compile(
+    "bigquery|clickhouse|databricks|mariadb|mssql|mysql|oracle|postgres(ql)?|redshift|snowflake|trino"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +106,8 @@ def path_text(given: str | os.PathLike[str]) -> str:
 def refuse_open_file(given: object, where: str) -> None:
     """Reject an open file or StringIO, whose lines would be taken for a list."""
     if callable(getattr(given, "readline", None)) and callable(getattr(given, "read", None)):
-        name = getattr(given, "name", None)
-        remedy = "Write it to a file, and give the path of that."
-        if isinstance(name, str):
-            remedy = f"Give its path: {shown(name)}."
-        raise InputError(
-            where, "the path of a file", f"an open file, {type(given).__name__}", remedy
-        )
+        kind, remedy = type(given).__name__, "Pass the path of a file instead."
+        raise InputError(where, "the path of a file", f"an open file, {kind}", remedy)
 
 
 def path_of(given: str | os.PathLike[str]) -> str:
@@ -153,9 +116,7 @@ def path_of(given: str | os.PathLike[str]) -> str:
         raise InputError("path", "the path of a file", shown(given))
     name = path_text(given)
     if not name:  # the system would take an empty path for the current folder
-        raise InputError(
-            "path", "the name of a file", "an empty text", "Check where it comes from."
-        )
+        raise InputError("path", "the name of a file", "an empty text")
     return name
 
 
@@ -192,21 +153,20 @@ def plain_file(name: str, session: Session) -> LocalFile:
 def kept_file(name: str, session: Session) -> LocalFile:
     """Return a file that can be read again: a copy of standard input or of a pipe."""
     if name == "-":
-        import shutil
-
         if sys.stdin is None:
             raise InputError("standard input", "something to read", "none: it is closed")
-        with session.written_to_stay("input") as (target, file, holder):
-            shutil.copyfileobj(sys.stdin.buffer, file, _CHUNK)
-        return LocalFile("standard input", target, holder)
+        return _copied(sys.stdin.buffer, "standard input", session)
     with opened(name) as file:  # fails for a directory, or without permission
-        if not Path(name).is_file():  # a pipe cannot be read twice
-            import shutil
+        # A pipe cannot be read twice.
+        return LocalFile(name, Path(name)) if Path(name).is_file() else _copied(file, name, session)
 
-            with session.written_to_stay("input") as (target, copy, holder):
-                shutil.copyfileobj(file, copy, _CHUNK)
-            return LocalFile(name, target, holder)
-    return LocalFile(name, Path(name))
+
+def _copied(source: BinaryIO, name: str, session: Session) -> LocalFile:
+    import shutil
+
+    with session.written_to_stay("input") as (target, copy, holder):
+        shutil.copyfileobj(source, copy, _CHUNK)
+    return LocalFile(name, target, holder)
 
 
 @contextmanager
@@ -242,15 +202,8 @@ def read_at(path: Path, place: int, room: NDArray[np.uint8]) -> int:
 def is_parquet(path: Path) -> bool:
     """Return whether a file is Parquet, intact or damaged, rather than text with the same first bytes."""
     with opened(str(path)) as file:
-        head = file.read(len(_PARQUET) + 1)
-        if not head.startswith(_PARQUET):
-            return False
-        if len(head) == len(_PARQUET) or head[-1] in _CONTROLS:
-            return True
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - len(_PARQUET) * 2))
-        length, mark = file.read(len(_PARQUET)), file.read()
-    return mark == _PARQUET and int.from_bytes(length, "little") + _PARQUET_LEAST <= size
+        mark, following = file.read(len(_PARQUET)), file.read(1)
+    return mark == _PARQUET and (not following or following[0] in _CONTROLS)
 
 
 def is_database(head: bytes) -> bool:
@@ -345,78 +298,60 @@ def refuse_versioned_tables(folders: Iterable[Path], name: str) -> None:
 
 def parts_of(name: str) -> list[Path] | None:
     """Return the Parquet files in a directory or of a pattern; None if the name is neither."""
+    if not os.path.isdir(name):  # noqa: PTH112 - Path rejects some paths
+        return pattern_matches(name)
     path = Path(name)
-    try:
-        if path.is_dir():
-            refuse_versioned_tables([path], name)
-            # Names that begin with _ or . aren't part of the table, or not yet: _temporary, _SUCCESS.
-            found = sorted(
-                part
-                for part in path.rglob("*.parquet")
-                if not any(name.startswith(("_", ".")) for name in part.relative_to(path).parts)
-            )
-            if not found:
-                raise InputError(
-                    name, "a file, or a directory with Parquet files", "a directory without any",
-                    "Name a file in it.",
-                )  # fmt: skip
-            return found
-    except InputError:
-        raise  # before ValueError, its base class
-    except (OSError, ValueError):
-        return None  # opening the file reports the problem
-    return pattern_matches(name)
+    refuse_versioned_tables([path], name)
+    # Names that begin with _ or . aren't part of the table, or not yet: _temporary, _SUCCESS.
+    parts = sorted(
+        part
+        for part in path.rglob("*.parquet")
+        if not any(name.startswith(("_", ".")) for name in part.relative_to(path).parts)
+    )
+    if not parts:
+        expected = "a file, or a directory with Parquet files"
+        raise InputError(name, expected, "a directory without any", "Name a file in it.")
+    return parts
 
 
 def pattern_matches(name: str) -> list[Path] | None:
     """Return the sorted matches of a pattern such as runs/*.run; None if the name isn't a pattern."""
-    if not _GLOB & set(name):
+    if not _GLOB & set(name) or os.path.exists(name):  # noqa: PTH110 - Path rejects some paths
         return None
-    try:
-        path = Path(name)
-        if path.exists():
-            return None
-        found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
-    except (OSError, ValueError, IndexError, NotImplementedError):
-        return None  # opening the file reports the problem
-    if not found:
+    # Imported here because few calls use patterns.
+    import glob
+
+    matches = sorted(map(Path, glob.glob(name, recursive=True)))  # noqa: PTH207 - as above
+    if not matches:
         refuse_address(name)
         raise InputError(name, "files that match the pattern", "none", "Check the pattern.")
-    return found
+    return matches
 
 
 def refuse_address(name: str) -> None:
-    """Reject the address of a database or of a remote file, and show how to get the data.
+    """Reject the address of a database or of a remote file, and explain how to get the data.
 
     >>> refuse_address("gs://lake/bm25.run")
     Traceback (most recent call last):
         ...
-    gainful.errors.InputError: gs://lake/bm25.run: expected the path of a file on this machine, found an address (gs). Copy the file first (gcloud storage cp 'gs://lake/bm25.run' .).
+    gainful.errors.InputError: gs://lake/bm25.run: expected the path of a file on this machine, found an address (gs). Copy the file to this machine first, or pass a data frame in Python.
     """
     parts = _ADDRESS.fullmatch(name)
     if parts is None:
         return
-    scheme, rest = parts["scheme"].lower().partition("+")[0], parts["rest"]
-    copy, server = _COPIES.get(scheme), _SERVERS.get(scheme)
-    local = scheme in ("file", "sqlite", "duckdb")
-    if not (copy or server or local or rest.startswith("/")):
-        return
-    address = _SECRETS.sub("", f"{parts['scheme']}://{rest.removeprefix('/')}")
-    expected, found = "the path of a file on this machine", f"an address ({scheme})"
-    if local:
-        path = f"/{rest.lstrip('/')}" if scheme == "file" else rest.removeprefix("//")
-        remedy = f"Give the path alone: {path}."
-    elif server:
+    scheme, _, _driver = parts["scheme"].lower().partition("+")
+    address = f"{parts['scheme']}://{_SECRETS.sub('', parts['rest'])}"
+    found, remedy = (
+        f"an address ({scheme})",
+        "Copy the file to this machine first, or pass a data frame in Python.",
+    )
+    if scheme in ("file", "sqlite", "duckdb"):
+        remedy = f"Write the path without {scheme}://."
+    elif _SERVER.fullmatch(scheme):
         found = f"the address of a database ({scheme})"
         call = "pandas.read_sql('SELECT * FROM my_table', connection)"
-        remedy = _QUERIED.format(call, server)
-    else:
-        remedy = f"Copy the file first ({copy.format(address)})" if copy else "Copy the file first"
-        scan = _SCANS.get(os.path.splitext(address.lower())[1])  # noqa: PTH122 - an address isn't a path
-        if scan is not None and copy and scheme != "hdfs":
-            remedy += f", or pass what this call returns in Python: polars.{scan}({address!r})"
-        remedy += "."
-    raise InputError(address, expected, found, remedy)
+        remedy = _QUERIED.format(call, "as CSV or Parquet, with the client of the database")
+    raise InputError(address, "the path of a file on this machine", found, remedy)
 
 
 def unpacked(file: LocalFile, session: Session) -> LocalFile:
@@ -428,27 +363,45 @@ def unpacked(file: LocalFile, session: Session) -> LocalFile:
         if file.path.suffix.lower() in _SPREADSHEETS:  # they are archives of XML
             remedy = "Save the spreadsheet as CSV, in UTF-8."
         raise InputError(file.name, "a plain file, .gz or .zst", "another kind of archive", remedy)
-    if not magic.startswith((_GZIP, _ZSTANDARD)):
+    found = _decompression(magic)
+    if found is None:
         return file
+    open_packed, damage = found
     try:
         with (
             file.path.open("rb") as packed,
-            _unpacking(packed, magic) as source,
+            open_packed(packed, "rb") as source,
             session.written_aside("unpacked") as (target, plain),
         ):
             _unpack(file, packed, source, plain, session)
     except InputError:
         raise  # about the temporary directory, before ValueError, its base class
-    except (EOFError, zlib.error, OSError, ValueError) as problem:
+    except (EOFError, OSError, ValueError, damage) as problem:
         if isinstance(problem, OSError) and problem.errno is not None:
             raise InputError(file.name, "a readable file", f"{problem.strerror}") from None
         raise InputError(
             file.name,
-            "a whole packed file",
+            "a whole compressed file",
             f"one that is cut off or damaged ({str(problem).rstrip('.')})",
             "Fetch or write it again.",
         ) from None
     return LocalFile(file.name, target)
+
+
+def _decompression(head: bytes) -> tuple[Callable[..., Any], type[Exception]] | None:
+    """Return what opens a compressed file and its exception for damage; None if it isn't compressed."""
+    if head.startswith(_GZIP):
+        import gzip
+
+        return gzip.open, zlib.error
+    if not head.startswith(_ZSTANDARD):
+        return None
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+
+    return zstd.open, zstd.ZstdError
 
 
 def _unpack(
@@ -489,24 +442,6 @@ def _written_size(size: int) -> str:
     return f"{text} {' kMGT'[power].strip()}B"
 
 
-def _unpacking(packed: BinaryIO, magic: bytes) -> Any:
-    if magic.startswith(_GZIP):
-        import gzip
-
-        return gzip.open(packed, "rb")
-    zstd = _zstandard()
-    return _whole(zstd.open(packed, "rb"), zstd.ZstdError)
-
-
-@contextmanager
-def _whole(file: Any, damaged: type[Exception]) -> Iterator[Any]:
-    try:
-        with file:
-            yield file
-    except damaged as problem:
-        raise ValueError(str(problem)) from None
-
-
 def beginning(path: str | os.PathLike[str], size: int) -> bytes:
     """Return the first bytes of a regular file, decompressed; empty if it can't be read.
 
@@ -518,30 +453,16 @@ def beginning(path: str | os.PathLike[str], size: int) -> bytes:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - Path rejects some paths
             return b""
         with open(path, "rb") as file:  # noqa: PTH123 - Path rejects some paths
-            head = file.read(_READ)
-    except (OSError, ValueError, TypeError):
+            head = file.read(size)
+            packing = _decompression(head)
+            if packing is None:
+                return head
+            file.seek(0)
+            open_packed, damage = packing
+            try:
+                with open_packed(file, "rb") as source:
+                    return bytes(source.read(size))
+            except damage:
+                return b""
+    except (EOFError, OSError, ValueError, TypeError):
         return b""
-    if head.startswith(_GZIP):
-        try:
-            return zlib.decompressobj(_WITH_HEADER).decompress(head, size)
-        except zlib.error:
-            return b""
-    return _zstandard_beginning(head, size) if head.startswith(_ZSTANDARD) else head[:size]
-
-
-def _zstandard_beginning(head: bytes, size: int) -> bytes:
-    zstd = _zstandard()
-    try:
-        return bytes(zstd.ZstdDecompressor().decompress(head, size))
-    except zstd.ZstdError:
-        return b""
-
-
-def _zstandard() -> Any:
-    """Import Zstandard, which is part of Python from 3.14 on."""
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-
-    return zstd

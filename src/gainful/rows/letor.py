@@ -13,9 +13,9 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.message_texts import shown
-from gainful.rows.files import BYTE_ORDER_MARK, LocalFile, opened
+from gainful.rows.files import LocalFile
 from gainful.rows.grades_scores_or_ranks import RUN
-from gainful.rows.text_formats import number_in
+from gainful.rows.text_formats import number_in, numbered_lines
 
 _FIELDS = 3  # the label, the query, and the rest of the line
 
@@ -44,9 +44,8 @@ def read_labels(file: LocalFile) -> Labels:
     for number, line in _lines(file):
         fields = line.split(maxsplit=_FIELDS - 1)
         if len(fields) < _FIELDS - 1 or not fields[1].startswith(b"qid:"):
-            raise InputError(
-                f"{file.name}:{number}", "label qid:ID feature:value …", f"{_shown(line)}"
-            )
+            where = f"{file.name}:{number}"
+            raise InputError(where, "label qid:ID feature:value …", _shown(line))
         labels.append(_number(fields[0], "label", file, number))
         try:
             queries.append(fields[1].removeprefix(b"qid:").decode())
@@ -64,15 +63,9 @@ def read_predictions(file: LocalFile) -> Predictions:
 def refuse_first_line(file: LocalFile) -> None:
     """Reject a header or NaN on the first line, because of which the file wasn't recognised as predictions."""
     number, line = next(_lines(file), (0, b""))
-    if len(line.split()) != 1:
-        return
-    _number(
-        line.strip(),
-        "score",
-        file,
-        number,
-        "Predictions are one number on each line, and no header.",
-    )
+    if len(line.split()) == 1:
+        remedy = "Predictions are one number on each line, and no header."
+        _number(line.strip(), "score", file, number, remedy)
 
 
 def refuse_other_length(labels: Labels, predictions: Predictions) -> None:
@@ -81,16 +74,15 @@ def refuse_other_length(labels: Labels, predictions: Predictions) -> None:
         raise InputError(
             predictions.name,
             f"a prediction for each of the {labels.labels.size} labels of {labels.name}",
-            f"{predictions.scores.size}",
+            str(predictions.scores.size),
         )
 
 
 def _lines(file: LocalFile) -> Iterator[tuple[int, bytes]]:
-    with opened(str(file.path)) as content:
-        for number, line in enumerate(content, 1):
-            text = line.removeprefix(BYTE_ORDER_MARK).split(b"#", 1)[0]
-            if text.strip():
-                yield number, text
+    for number, line in numbered_lines(file):
+        text = line.split(b"#", 1)[0]
+        if text.strip():
+            yield number, text
 
 
 def _number(text: bytes, kind: str, file: LocalFile, line: int, remedy: str = "") -> float:

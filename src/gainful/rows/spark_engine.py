@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError
 from gainful.message_texts import shown
-from gainful.rows.duckdb_engine import Engine
+from gainful.rows.duckdb_engine import Engine, bytes_of
 from gainful.rows.files import refuse_versioned_tables
 from gainful.rows.input_types import Judgments, Run
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _PACKED = (".gz", ".bz2", ".zst")
 _TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson")
-_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 _MEBIBYTE = 1 << 20
 _EVERY = 0.5  # seconds
 _USUAL = 8  # stages of an evaluation: check judgments, find edges, send rows, add values
@@ -87,7 +86,7 @@ class Spark:
             "spark.log.level": "ERROR",
         }
         if self.memory is not None:
-            settings["spark.driver.memory"] = f"{_mebibytes(self.memory)}m"
+            settings["spark.driver.memory"] = f"{max(bytes_of(self.memory) // _MEBIBYTE, 1)}m"
         if self.folder is not None:
             settings["spark.local.dir"] = os.fspath(self.folder)
         return settings
@@ -109,20 +108,17 @@ class Spark:
                 )
         return self._read(judgments), {name: self._read(run) for name, run in runs.items()}
 
-    def _read(self, given: object) -> object:
+    def _read(self, given: object) -> "object | DataFrame | SparkText":
         if not isinstance(given, str | os.PathLike) or not _is_read(os.fspath(given)):
             return given
-        name = os.fspath(given)
-        if "://" not in name:
-            refuse_versioned_tables([Path(name)], name)
-        return self._opened(name)
-
-    def _opened(self, name: str) -> "DataFrame | SparkText":
         from pyspark.errors import PySparkException
 
         from gainful.rows.spark_frames import first_line
         from gainful.rows.spark_text import text_on_spark
 
+        name = os.fspath(given)
+        if "://" not in name:
+            refuse_versioned_tables([Path(name)], name)
         session = self.session()
         try:
             if _ending(name) in _TEXTS:
@@ -153,17 +149,6 @@ def _ending(name: str) -> str:
     return f".{stem.rpartition('.')[2]}" if "." in stem else ""
 
 
-def _mebibytes(size: str) -> int:
-    """Return a size in mebibytes.
-
-    >>> _mebibytes("4GB"), _mebibytes("1.5 GiB")
-    (3814, 1536)
-    """
-    number, unit, binary = re.fullmatch(r"\s*([\d.]+)\s*([kmgt]?)(i?)b\s*", size.lower()).groups()  # type: ignore[union-attr]
-    scale = 1024 ** "kmgt".find(unit) * 1024 if binary else _UNITS[unit]
-    return max(int(float(number) * scale / _MEBIBYTE), 1)
-
-
 @contextmanager
 def telling_stages(tell: Callable[[float, str], None] | None) -> Iterator[None]:
     """Report Spark's progress from a separate thread: a share from 0 to 1, and the stage in words.
@@ -175,13 +160,13 @@ def telling_stages(tell: Callable[[float, str], None] | None) -> Iterator[None]:
         yield
         return
     done = threading.Event()
-    stages = _Stages()
+    seen: set[int] = set()
 
     def watch() -> None:
         while not done.wait(_EVERY):
-            found = stages.look(_tracker())
-            if found is not None and not done.is_set():
-                tell(*found)
+            progress = _progress(_tracker(), seen)
+            if progress is not None and not done.is_set():
+                tell(*progress)
 
     watching = threading.Thread(target=watch, name="gainful-spark-stages", daemon=True)
     watching.start()
@@ -199,24 +184,20 @@ def _tracker() -> Any:
     return None if context is None else context.statusTracker()
 
 
-class _Stages:
-    """The stages seen so far."""
+def _progress(tracker: Any, seen: set[int]) -> tuple[float, str] | None:
+    """Return the share that is done, and the newest stage in words; None without a stage.
 
-    def __init__(self) -> None:
-        self._seen: set[int] = set()
-
-    def look(self, tracker: Any) -> tuple[float, str] | None:
-        """Return the share that is done, and the newest stage in words; None without a stage."""
-        if tracker is None:
-            return None
-        try:
-            active = sorted(tracker.getActiveStageIds())
-            found = tracker.getStageInfo(active[-1]) if active else None
-        except Exception:  # noqa: BLE001 - a session that ends raises various errors
-            return None
-        if found is None or not found.numTasks:
-            return None
-        self._seen.update(active)
-        count, tasks, ended = len(self._seen), found.numTasks, found.numCompletedTasks
-        share = (count - 1 + ended / tasks) / max(_USUAL, count)
-        return share, f"Spark, stage {count}: {ended} of {tasks} tasks"
+    Args:
+        tracker: Spark's status tracker.
+        seen: the stages so far; the active ones are added.
+    """
+    try:
+        active = sorted(tracker.getActiveStageIds())
+        stage = tracker.getStageInfo(active[-1])
+        share = stage.numCompletedTasks / stage.numTasks
+    except Exception:  # noqa: BLE001 - no stage, or a session that ends, which raises various errors
+        return None
+    seen.update(active)
+    share = (len(seen) - 1 + share) / max(_USUAL, len(seen))
+    words = f"{stage.numCompletedTasks} of {stage.numTasks} tasks"
+    return share, f"Spark, stage {len(seen)}: {words}"
