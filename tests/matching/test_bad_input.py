@@ -344,7 +344,7 @@ def test_an_open_file_is_answered_by_its_path(tmp_path):
                 path.open(mode) as file,
                 pytest.raises(
                     gf.errors.InputError,
-                    match="expected the path of a file, found an open file, .*Pass the path of a file instead.",
+                    match=r"expected the path of a file, found an open file, .*Pass the path of a file instead\.",
                 ),
             ):
                 call(file)
