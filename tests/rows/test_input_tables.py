@@ -279,7 +279,7 @@ def test_files_that_cannot_be_read(text, told, files):
         (pl.DataFrame({"qid": ["a", "a"], "a": 1}), None, "scores, row 2: expected each query"),
         (pl.DataFrame({"qid": ["a"], "a": [[1]]}), None, "scores, column 'a': expected text"),
         (pl.DataFrame({"qid": [], "a": []}, {"qid": str, "a": int}), None, "scores: expected at"),
-        (pd.DataFrame({"qid": ["a", 1.5], "a": 1}), None, "scores, column 'qid': expected strings"),
+        (pd.DataFrame({"qid": ["a", 1.5], "a": 1}), None, "scores, column 'qid': expected a string"),
         ("no such file.csv", None, "no such file.csv: expected a file"),
     ],
 )  # fmt: skip

@@ -51,7 +51,7 @@ from gainful.rows.table_source import (
     is_lasting,
     json_lines,
     plain_arrays,
-    with_events_in_records,
+    with_events,
     with_events_in_text,
 )
 from gainful.rows.text_formats import Layout, recognise
@@ -529,7 +529,10 @@ def _open_file(
 def _records(found: "Records", columns: Columns, session: Session) -> Source:
     """Return a list of JSON objects as a table."""
     names, where = (*found.records[0],), found.name
-    kind = with_events_in_records(kind_by_columns(names, found.kind, columns), found.records)
+    kind = kind_by_columns(names, found.kind, columns)
+    if kind.ignored:
+        records = (record for record in found.records if isinstance(record, dict))
+        kind = with_events(kind, (record.get(kind.ignored) for record in records))
     found = replace(found, kind=kind)
     arrays = found.arrays(columns)
     table = session.register_later(found.kind.name, arrays)

@@ -114,13 +114,14 @@ def type_of_column(engine: str, own: object = None) -> IdType:
     """Return the type of a column of ids.
 
     Args:
-        engine: the engine's name for the column's type.
+        engine: the engine's name for the column's type; empty if the library's own type has to do.
         own: the data frame library's own type.
 
     >>> type_of_column("UTINYINT"), type_of_column("VARCHAR").is_plain
     (IdType(name='uint8', category=False), True)
     """
-    name = _BY_ENGINE.get(engine, _TEXT)
+    own_name = str(own).lower()
+    name = _BY_ENGINE.get(engine) or (own_name if own_name in _BY_NAME and not engine else _TEXT)
     category = _is_category(engine, own)
     return IdType(name, category, own if category or _tells_more(own, name) else None)
 

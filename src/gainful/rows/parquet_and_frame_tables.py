@@ -1,6 +1,5 @@
 """Read tables with typed columns: Parquet, data frames and Arrow objects."""
 
-import ctypes
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gainful.arguments import is_truth
+from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.message_texts import shown
 from gainful.rows.duckdb_engine import (
@@ -25,7 +25,7 @@ from gainful.rows.duckdb_engine import (
 from gainful.rows.files import refuse_versioned_tables
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.rows.id_types import IdType, type_of_column, type_of_ids
-from gainful.rows.identifiers import id_advice, id_text, refuse_halves
+from gainful.rows.identifiers import id_text, refuse_halves
 from gainful.rows.records_of_lists import has_name_of_list, holds_documents
 from gainful.rows.run_and_judgment_columns import (
     assessor_in,
@@ -41,14 +41,16 @@ from gainful.rows.table_source import (
     MOST_ROWS,
     NO_ID,
     NOT_HELD,
+    PlainRows,
     Source,
     is_lasting,
     plain_arrays,
-    small_frame,
+    printable,
+    with_events,
     with_events_in_table,
 )
 from gainful.rows.text_formats import Layout
-from gainful.rows.values_as_numbers import INEXACT, is_held, number_of, written_integer
+from gainful.rows.values_as_numbers import INEXACT, is_held, written_integer
 
 Given = Mapping[str, str]
 Records = list[dict[str, Any]]
@@ -65,7 +67,6 @@ _SHOWN = (
     "left(replace(chr(39) || {} || chr(39), chr(10), ' '), 60)"  # the invalid value, for messages
 )
 _LARGE = frozenset(["BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT"])
-_WHOLE = ",0)"  # the end of the type of decimals without decimal places
 _NUMBERS = _IDS - {"UUID"} | frozenset(["FLOAT", "DOUBLE", "BOOLEAN", "DECIMAL"])
 
 
@@ -125,7 +126,6 @@ def typed(
     name: str,
     written: Sequence[str] | None = None,
     frame: object = None,
-    types: Sequence[str] | None = None,
 ) -> Source | Records:
     """Read typed columns; numeric ids are written as text without change.
 
@@ -139,19 +139,14 @@ def typed(
         name: its name in messages.
         written: the original column names, if known; the engine renames the second of two equal names.
         frame: the result of `readable`, for a data frame or an Arrow object.
-        types: the column types of a small frame, as the engine names them.
     """
-    if types is None or written is None:
-        described = described_columns(relation, session, name)
-    else:
-        described = [*zip(written, types, strict=True)]
+    described = described_columns(relation, session, name)
     names = [column for column, _ in described]
     if written is None or len(written) != len(names):
         written = names
-    if types is None:  # already determined for a small frame
-        records = records_with_lists(relation, described, kind, columns, session, name)
-        if records is not None:
-            return records
+    records = records_with_lists(relation, described, kind, columns, session, name)
+    if records is not None:
+        return records
     kind = with_events_in_table(kind_by_columns(written, kind, columns), relation, session)
     places = find_columns(written, kind, columns, name)
     query, doc = (name_quoted(names[place]) for place in places[:2])
@@ -176,9 +171,8 @@ def typed(
             f"WHEN TRY_CAST({number} AS DOUBLE) IS NULL OR {is_odd_number(number)} "
             f"THEN error(concat({_SHOWN.format(number)}, {told})) ELSE {value} END"
         )
-    if type_of_number in _LARGE or full_type.endswith(
-        _WHOLE
-    ):  # as in a dict, an integer is never silently rounded
+    # As in a dict, an integer is never silently rounded.
+    if type_of_number in _LARGE or full_type.endswith(",0)"):
         value = (
             f"CASE WHEN {number} IS NULL OR CAST({number} AS HUGEINT) = CAST({value} AS HUGEINT) THEN {value} "
             f"ELSE error(concat(CAST({number} AS VARCHAR), {told}, {quoted(NOT_HELD)})) END"
@@ -189,8 +183,7 @@ def typed(
     if ranks is not None:  # via text, to which every type can be cast
         rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
     select = f"SELECT {texts[0]} AS query, {texts[1]} AS doc, {value} AS number{rank} {relation}"
-    chosen = tuple(names[place] for place in places if place >= 0)
-    layout = Layout("typed", names=chosen, rank=ranks, assessor=assessor_in(written, columns))
+    layout = _layout(written, places, ranks, columns)
     query_type, doc_type = (
         type_of_column(described[place][1])
         if frame is None
@@ -274,10 +267,11 @@ def open_frame(
     if table is None:
         return None
     refuse_ids_in_index(given, kind, columns)
-    refuse_nothing(given, kind)
-    plain = _open_small_frame(given, kind, columns, session, table)
-    if plain is not None:
-        return plain
+    if 0 in getattr(given, "shape", ()):
+        raise InputError(kind.name, kind.least, "none")
+    small = _open_small_frame(given, kind, columns, session)
+    if small is not None:
+        return small
     name = registered(session, given, table, kind.name, kind.name)
     names = written_names(table)
     source = typed(f"FROM {name}", kind, columns, session, kind.name, names, table)
@@ -290,21 +284,72 @@ def open_frame(
 
 
 def _open_small_frame(
-    given: object, kind: Kind, columns: Mapping[str, str], session: Session, table: object
+    given: Any, kind: Kind, columns: Mapping[str, str], session: Session
 ) -> Source | None:
-    """Open a small data frame without the engine; None if the engine has to read it."""
-    small = small_frame(given)
-    if small is None or len({*small.columns}) < len(small.columns):
+    """Open a small data frame of pandas or polars without the engine; None if the engine has to read it."""
+    pandas, polars = map(sys.modules.get, ("pandas", "polars"))
+    is_pandas = pandas is not None and isinstance(given, pandas.DataFrame)
+    is_polars = polars is not None and isinstance(given, polars.DataFrame)
+    names = [str(name) for name in given.columns] if is_pandas or is_polars else []
+    kind = kind_by_columns(names, kind, columns)
+    if not names or len(given) > MOST_ROWS or kind.ascending or len({*names}) < len(names):
         return None
-    kind = kind_by_columns(small.columns, kind, columns)
-    places = find_columns(small.columns, kind, columns, kind.name)
-    rows = None if kind.ascending else small.rows(places, kind.implied)
-    if rows is None:
+
+    def values(place: int) -> Any:
+        return given.iloc[:, place] if is_pandas else given.to_series(place)
+
+    if kind.ignored:
+        kind = with_events(kind, values(names.index(kind.ignored)).to_list())
+    places, rank = find_columns(names, kind, columns, kind.name), find_rank(names)
+    queries, docs = (_plain_ids(values(place)) for place in places[:2])
+    if kind.implied is None:
+        numbers = _plain_numbers(values(places[2]))
+    else:
+        numbers = np.full(len(given), kind.implied)
+    if queries is None or docs is None or numbers is None:
         return None
-    relation = f"FROM {session.register_later(kind.name, table)}"
-    names, types = small.columns, small.types
-    source = typed(relation, kind, columns, session, kind.name, names, table, types)
-    return replace(source, plain=rows) if isinstance(source, Source) else None
+    arrays = {"query": np.array(queries, object), "doc": np.array(docs, object), "number": numbers}
+    select = "SELECT query, doc, number"
+    if rank is not None:
+        arrays["rank"] = values(rank).to_numpy()
+        select += ", TRY_CAST(CAST(rank AS VARCHAR) AS DOUBLE) AS rank"
+    layout = _layout(names, places, rank, columns)
+    table = readable(given, kind.name)
+    query_type, doc_type = (id_type_in(table, place, "") for place in places[:2])
+    return Source(
+        kind,
+        kind.name,
+        f"{select} FROM {session.register_later(kind.name, arrays)}",
+        layout=layout,
+        query_type=query_type,
+        doc_type=doc_type,
+        plain=PlainRows(queries, docs, numbers.tolist()),
+    )
+
+
+def _plain_ids(values: Any) -> list[str] | None:
+    """Return a column of ids as text; None if an id is unusual."""
+    listed = [] if str(values.dtype) == "category" else values.to_list()
+    if {*map(type, listed)} == {int}:
+        return [*map(str, listed)]
+    return printable(listed)
+
+
+def _plain_numbers(values: Any) -> Floats | None:
+    """Return a column of numbers; None if one isn't finite, or is an integer that a float64 can't represent."""
+    column = values.to_numpy()
+    if column.dtype.kind not in "iuf":
+        return None
+    numbers: Floats = column.astype(np.float64)
+    exact = column.dtype.kind == "f" or bool((np.abs(numbers) < _EXACT).all())
+    return numbers if exact and bool(np.isfinite(numbers).all()) else None
+
+
+def _layout(
+    names: Sequence[str], places: Sequence[int], rank: int | None, columns: Given
+) -> Layout:
+    chosen = tuple(names[place] for place in places if place >= 0)
+    return Layout("typed", names=chosen, rank=rank, assessor=assessor_in(names, columns))
 
 
 def registered(session: Session, given: object, table: object, name: str, where: str) -> str:
@@ -368,10 +413,6 @@ def _rows(relation: str, names: Sequence[str], session: Session, name: str) -> R
     return [dict(zip(names, row, strict=True)) for row in found]
 
 
-# None and pandas' missing values are reported as missing later.
-_ID_TYPES = (str, int, np.integer, type(None))
-
-
 class _Stream:
     """An object with only an Arrow stream.
 
@@ -380,63 +421,26 @@ class _Stream:
 
     def __init__(self, source: Any) -> None:
         self.source = source
-        self.names: list[str] | None = None
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        stream = self.source.__arrow_c_stream__(requested_schema)
-        if self.names is None:
-            self.names = _names_in(stream)
-        return stream
-
-
-class _Schema(ctypes.Structure):
-    """Arrow's description of a column, or of a table as a column with others inside."""
-
-
-_Schema._fields_ = [
-    ("format", ctypes.c_char_p),
-    ("name", ctypes.c_char_p),
-    ("metadata", ctypes.c_void_p),
-    ("flags", ctypes.c_int64),
-    ("n_children", ctypes.c_int64),
-    ("children", ctypes.POINTER(ctypes.POINTER(_Schema))),
-    ("dictionary", ctypes.c_void_p),
-    ("release", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Schema))),
-    ("private_data", ctypes.c_void_p),
-]
-
-
-class _ArrayStream(ctypes.Structure):
-    """The beginning of Arrow's stream structure, which returns the schema."""
-
-    _fields_ = (
-        ("get_schema", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Schema))),
-    )
-
-
-def _names_in(stream: object) -> list[str] | None:
-    """Return the column names of an Arrow stream; None if it doesn't reveal them.
-
-    The engine renames the second of two equal names, so its own names don't suffice.
-    """
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    address = pointer(stream, b"arrow_array_stream")
-    schema = _Schema()
-    if _ArrayStream.from_address(address).get_schema(address, ctypes.byref(schema)):
-        return None  # the engine meets and reports the same problem
-    try:
-        columns = [schema.children[place].contents.name for place in range(schema.n_children)]
-    finally:
-        schema.release(ctypes.byref(schema))
-    return [(name or b"").decode(errors="replace") for name in columns]
+        return self.source.__arrow_c_stream__(requested_schema)
 
 
 def written_names(table: Any) -> list[str] | None:
-    """Return the original column names of the result of `readable`, after it has been read."""
-    if isinstance(table, _Stream):
-        return table.names
-    return [str(name) for name in table.columns]
+    """Return the column names of the result of `readable`, as written; None if only the engine knows them.
+
+    The engine renames the second of two equal names, which pandas and Arrow tables may contain.
+    """
+    if not isinstance(table, _Stream):
+        return [str(name) for name in table.columns]
+    schema = _arrow_schema(table.source)
+    return None if schema is None else list(schema.names)
+
+
+def _arrow_schema(source: Any) -> Any:
+    """Return the schema of an object of pyarrow; None for other libraries."""
+    pyarrow, schema = sys.modules.get("pyarrow"), getattr(source, "schema", None)
+    return schema if pyarrow is not None and isinstance(schema, pyarrow.Schema) else None
 
 
 def id_type_in(table: Any, place: int, engine: str) -> IdType:
@@ -455,13 +459,10 @@ def id_type_in(table: Any, place: int, engine: str) -> IdType:
 
 def _type_in_stream(source: Any, place: int) -> Any:
     """Return the type of a column in polars or pyarrow; None for other libraries."""
-    polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
+    polars, schema = sys.modules.get("polars"), _arrow_schema(source)
     if polars is not None and isinstance(source, polars.DataFrame):
         return source.dtypes[place]
-    schema = getattr(source, "schema", None)
-    if pyarrow is not None and isinstance(schema, pyarrow.Schema):
-        return schema.field(place).type
-    return None
+    return None if schema is None else schema.field(place).type
 
 
 def readable(given: Any, name: str) -> Any:
@@ -560,16 +561,6 @@ def refuse_series(given: Any, kind: Kind, columns: Mapping[str, str]) -> None:
     raise InputError(kind.name, expected, f"one column: {shown(given)}", remedy)
 
 
-def refuse_nothing(given: Any, kind: Kind) -> None:
-    """Reject a data frame without rows, whose columns have no type or don't exist."""
-    pandas, polars = map(sys.modules.get, ("pandas", "polars"))
-    bare = pandas is not None and isinstance(given, pandas.DataFrame) and not given.columns.size
-    if polars is not None and isinstance(given, polars.DataFrame) and not len(given):
-        bare = all(type_ == polars.Null for type_ in given.dtypes)
-    if bare:
-        raise InputError(kind.name, kind.least, "none")
-
-
 def with_truth_as_numbers(given: Any, columns: Sequence[str], kind: Kind) -> Any:
     """Return judgments with booleans in object columns as 1 and 0; without any, the same frame."""
     for name, values in objects_in(given, columns):
@@ -610,7 +601,7 @@ def refuse_odd_objects(given: Any, columns: Sequence[str], kind: Kind) -> None:
 
 
 def refuse_odd_ids(given: Any, columns: Sequence[str], table: str) -> None:
-    """Reject ids in a data frame that are neither strings nor integers.
+    """Reject ids in object columns of a data frame that are neither strings nor integers.
 
     Args:
         given: the data frame; anything else is ignored.
@@ -618,21 +609,13 @@ def refuse_odd_ids(given: Any, columns: Sequence[str], table: str) -> None:
         table: its name in messages.
     """
     for name, values in objects_in(given, columns):
+        where = f"{table}, column {name!r}"
         if {*map(type, values)} <= {str, int}:  # much faster than checking each value
-            texts = [value for value in values if isinstance(value, str)]
-            refuse_halves(texts, where=f"{table}, column {name!r}")
+            refuse_halves([text for text in values if isinstance(text, str)], where=where)
             continue
-        for value in values:
-            odd = not isinstance(value, _ID_TYPES) or isinstance(value, bool)
-            if odd and not is_missing(value):
-                raise InputError(
-                    f"{table}, column {name!r}",
-                    "strings (or integers) as ids",
-                    shown(value),
-                    "Make the ids strings first." if number_of(value) is None else id_advice(value),
-                )
-            if isinstance(value, str):
-                id_text(value, where=f"{table}, column {name!r}")
+        for value in values.dropna():
+            if not isinstance(value, str) or value:  # missing ids are reported with their rows
+                id_text(value, where=where)
 
 
 def objects_in(given: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any]]:
@@ -643,9 +626,3 @@ def objects_in(given: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any]]:
     for name in given.columns:
         if str(name) in columns and given[name].dtype == object:
             yield name, given[name]
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a value is one that pandas uses for missing data."""
-    pandas = sys.modules["pandas"]
-    return bool(pandas.api.types.is_scalar(value) and pandas.isna(value))

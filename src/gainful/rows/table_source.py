@@ -1,8 +1,7 @@
 """`Source`: a table of judgments or of a run that the engine reads, with its checks and error messages."""
 
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain, islice
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gainful.array_types import AnyArray
 from gainful.errors import InputError
@@ -41,6 +39,7 @@ from gainful.rows.text_formats import (
     first_fault,
     json_lines_layout,
     line_of,
+    number_in,
     rows,
 )
 from gainful.rows.values_as_numbers import BEYOND_SINGLE, INEXACT, beyond_single
@@ -543,26 +542,30 @@ def _first_row(session: Session, source: Source, condition: str) -> tuple[Any, .
 # --- events of several kinds, such as clicks and purchases, that would all count the same
 
 
-def with_events_in_table(kind: Kind, relation: str, session: Session) -> Kind:
-    """Return the kind of a table (SQL from FROM on), without its event column if all events are the same.
+def with_events(kind: Kind, events: Iterable[object]) -> Kind:
+    """Return the kind of a table, without its event column if all events are the same.
 
     Numbers aren't kinds of events: they may mean anything.
     """
+    different = {event for event in events if isinstance(event, str) and event}
+    texts = [event for event in different if number_in(event) is None]
+    return kind if len(texts) > 1 else replace(kind, ignored="")
+
+
+def with_events_in_table(kind: Kind, relation: str, session: Session) -> Kind:
+    """Return the kind of a table (SQL from FROM on), like `with_events`."""
     if not kind.ignored:
         return kind
     event = f"CAST({name_quoted(kind.ignored)} AS VARCHAR)"
     try:
-        found = session.rows(
-            f"SELECT DISTINCT {event} {relation} WHERE TRY_CAST({event} AS DOUBLE) IS NULL "
-            f"AND {event} <> '' LIMIT 2"
-        )
+        rows = session.rows(f"SELECT DISTINCT {event} {relation}")
     except EngineError:  # reported when the rows are read
         return kind
-    return _without_one(kind, len(found))
+    return with_events(kind, (row[0] for row in rows))
 
 
 def with_events_in_text(kind: Kind, file: LocalFile, layout: Layout, session: Session) -> Kind:
-    """Return the kind of a text with named columns, like `with_events_in_table`."""
+    """Return the kind of a text with named columns, like `with_events`."""
     if not kind.ignored:
         return kind
     if layout.format == "jsonl":
@@ -574,132 +577,18 @@ def with_events_in_text(kind: Kind, file: LocalFile, layout: Layout, session: Se
     return with_events_in_table(kind, relation, session)
 
 
-def with_events_in_records(kind: Kind, records: Iterable[Mapping[str, Any]]) -> Kind:
-    """Return the kind of records, like `with_events_in_table`."""
-    if not kind.ignored:
-        return kind
-    events = (record.get(kind.ignored) for record in records if isinstance(record, Mapping))
-    texts = {
-        event for event in events if isinstance(event, str) and event and not _is_number(event)
-    }
-    return _without_one(kind, len(texts))
-
-
-def _without_one(kind: Kind, different: int) -> Kind:
-    return kind if different > 1 else replace(kind, ignored="")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 MOST_ROWS = 20_000
 """The largest table to read in Python; for larger ones, the engine is at least as fast."""
-_EXACT = 2.0**53  # a float64 represents every smaller integer exactly
 _MINUS_ZERO = re.compile(
     rb"(?<![0-9eE])-(?:[0.]+(?![0-9.])|[0-9.]+[eE])"
 )  # -0, -.0, and tiny negative numbers
 _MOST_BYTES = 40  # the average size of a row in text that is read in Python
 
-# The engine's names of column types, by their names in pandas and polars.
-_NUMBERS = {
-    "int8": "TINYINT",
-    "int16": "SMALLINT",
-    "int32": "INTEGER",
-    "int64": "BIGINT",
-    "uint8": "UTINYINT",
-    "uint16": "USMALLINT",
-    "uint32": "UINTEGER",
-    "uint64": "UBIGINT",
-    "float32": "FLOAT",
-    "float64": "DOUBLE",
-}
-_OF_PANDAS = _NUMBERS | dict.fromkeys(("object", "str", "string"), "VARCHAR")
-_OF_POLARS = {
-    name.capitalize().replace("Uint", "UInt"): type_ for name, type_ in _NUMBERS.items()
-} | {"String": "VARCHAR"}
 
-
-@dataclass(frozen=True, slots=True)
-class SmallFrame:
-    """A small data frame of pandas or polars.
-
-    Attributes:
-        frame: the data frame.
-        columns: (c,) its column names, as written.
-        types: (c,) the engine's names of their types; empty if only the engine can determine one.
-    """
-
-    frame: Any
-    columns: list[str]
-    types: list[str]
-
-    def rows(self, places: Sequence[int], implied: float | None) -> PlainRows | None:
-        """Return the rows; None if anything about them is unusual.
-
-        Args:
-            places: the positions of the columns of query, doc and number.
-            implied: the number of every row, if there is no column of numbers.
-        """
-        queries, docs = (_ids(self._values(place), self.types[place]) for place in places[:2])
-        if implied is None:
-            numbers = _numbers(self._values(places[2]), self.types[places[2]])
-        else:
-            numbers = np.full(len(self.frame), implied)
-        if queries is None or docs is None or numbers is None:
-            return None
-        return PlainRows(queries, docs, numbers.tolist())
-
-    def _values(self, place: int) -> Any:
-        if hasattr(self.frame, "iloc"):
-            return self.frame.iloc[:, place]
-        return self.frame.to_series(place)
-
-
-def small_frame(given: Any) -> SmallFrame | None:
-    """Return a small data frame of pandas or polars; None for anything else."""
-    pandas, polars = map(sys.modules.get, ("pandas", "polars"))
-    if pandas is not None and isinstance(given, pandas.DataFrame):
-        known, names = _OF_PANDAS, [type_.name for type_ in given.dtypes]
-    elif polars is not None and isinstance(given, polars.DataFrame):
-        known, names = _OF_POLARS, [str(type_) for type_ in given.dtypes]
-    else:
-        return None
-    if not 0 < len(given) <= MOST_ROWS:
-        return None
-    types = [known.get(name, "") for name in names]
-    return SmallFrame(given, [str(name) for name in given.columns], types)
-
-
-def _ids(values: Any, type_: str) -> list[str] | None:
-    """Return a column of ids as text; None if an id is unusual."""
-    if type_.endswith("INT") or type_ == "INTEGER":
-        listed = values.to_list()
-        # polars keeps integers even if some values are missing.
-        return None if None in listed else [*map(str, listed)]
-    return _printable(values.to_list()) if type_ == "VARCHAR" else None
-
-
-def _printable(listed: list[Any]) -> list[str] | None:
+def printable(listed: list[Any]) -> list[str] | None:
     """Return the values if all are printable text; None otherwise."""
     usual = {*map(type, listed)} == {str} and "" not in listed and "".join(listed).isprintable()
     return listed if usual else None
-
-
-def _numbers(values: Any, type_: str) -> NDArray[np.float64] | None:
-    """Return a column of numbers; None if one isn't finite, or is an integer that a float64 can't represent."""
-    if type_ in ("", "VARCHAR"):
-        return None
-    found = values.to_numpy()
-    if found.dtype.kind not in "iuf":
-        return None
-    numbers: NDArray[np.float64] = found.astype(np.float64)
-    exact = found.dtype.kind == "f" or bool((np.abs(numbers) < _EXACT).all())
-    return numbers if exact and bool(np.isfinite(numbers).all()) else None
 
 
 def plain_arrays(columns: Mapping[str, AnyArray]) -> PlainRows | None:
@@ -707,7 +596,7 @@ def plain_arrays(columns: Mapping[str, AnyArray]) -> PlainRows | None:
     numbers = columns["number"]
     if not 0 < numbers.size <= MOST_ROWS or not np.isfinite(numbers).all():
         return None
-    queries, docs = (_printable(columns[name].tolist()) for name in ("query", "doc"))
+    queries, docs = (printable(columns[name].tolist()) for name in ("query", "doc"))
     if queries is None or docs is None:
         return None
     return PlainRows(queries, docs, numbers.tolist())
