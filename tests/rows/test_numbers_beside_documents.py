@@ -130,7 +130,7 @@ def test_distances_rise_along_the_list(field):
     [
         ([1], "one of 'ranks' for each of 2 documents, found 1"),
         ([1, 1], "a rank of its own in 'ranks' .* found 1 for 'b' and 'a'"),
-        ([0.5, 1.5], "whole numbers from 1 .* found 0.5. Say which is the best"),
+        ([0.5, 1.5], "whole numbers from 1 .* found 0.5, 1.5. Say which is the best"),
         ([1, None], "'ranks', item 2: expected a rank, found None"),
     ],
 )

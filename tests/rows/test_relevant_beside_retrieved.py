@@ -104,9 +104,7 @@ def test_judgments_never_take_what_was_retrieved_where_another_list_is(form, tmp
 @pytest.mark.parametrize("odd", ["x", None, {"x": "y"}])
 def test_judgments_never_take_what_was_retrieved_where_what_is_relevant_is_no_list(odd):
     rows = [ROWS[0], {**ROWS[1], "relevant": odd}]
-    with pytest.raises(
-        gf.errors.InputError, match="a list of documents in the field 'relevant', found"
-    ):
+    with pytest.raises(gf.errors.InputError, match="expected a list in 'relevant', found"):
         gf.evaluate(rows, ROWS, "RR")
 
 

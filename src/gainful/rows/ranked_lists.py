@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -20,15 +20,11 @@ from gainful.rows.records_of_lists import (
     IDS_OF_HITS,
     Beside,
     Row,
-    documents_in,
     documents_of_record,
     fields_of_numbers,
-    is_of_a_query,
     name_of_list,
     numbers_beside,
-    refuse_no_list,
     refuse_rows,
-    refuse_unnamed_rows,
     row_in,
 )
 from gainful.rows.run_and_judgment_columns import (
@@ -43,6 +39,7 @@ from gainful.rows.search_responses import (
     ORDERS_TOO,
     fields_named,
     is_from_a_service,
+    is_list,
     items_of,
     query_in,
     response_in,
@@ -53,6 +50,7 @@ from gainful.rows.values_as_numbers import is_array, number_of
 _PAIR = 2  # doc and number
 _SCORES = ("_score", "score", "_rankingScore", "@search.score")
 _OF_SERVICES = "score of a service"
+_TEXT = "score as text"  # which only shows an order
 _USUAL = {
     "doc": (*IDS_OF_HITS, *ALIASES["doc"]),
     RUN.number: (*_SCORES, *ALIASES[RUN.number], "relevance"),
@@ -68,30 +66,27 @@ _FALLING = [float(-place) for place in range(1, 10_001)]  # the scores of a list
 _TO_LISTS = ("tolist", "to_list", "to_pylist")  # of torch, polars and Arrow
 
 
-class _Place(NamedTuple):
-    """The field that holds the score, rank or distance of an item, its value, and its role."""
-
-    field: str
-    number: Any
-    role: str
-
-
 class _Item(NamedTuple):
     """One item in a query's list.
 
     Attributes:
         doc: the document id.
-        number: its grade or score, if any.
-        certain: whether the number decides the order, whatever the item's position.
-        place: a rank, distance or textual score, for an item without a number.
+        number: its grade, score, rank or distance, if any.
+        role: what the number is: a grade, a score, a rank (or distance), or `_TEXT`.
         field: the name of the field that holds the number.
+        certain: whether a score decides the order, whatever the item's position.
     """
 
     doc: str
     number: float | None = None
-    certain: bool = False
-    place: _Place | None = None
+    role: str = ""
     field: str = ""
+    certain: bool = False
+
+    @property
+    def counted(self) -> float | None:
+        """The grade or score; None for a rank, a distance or a text, which only shows an order."""
+        return None if self.role in (RANKS.number, _TEXT) else self.number
 
 
 class Lists(NamedTuple):
@@ -108,14 +103,10 @@ class Lists(NamedTuple):
     taken_from: str = ""
 
 
-def is_list(value: object) -> TypeGuard[Iterable[Any]]:
-    """Return whether a value is a sequence, an array or an iterator, but not a text or a named tuple."""
-    if isinstance(value, str | bytes | bytearray | memoryview | Mapping):
-        return False
-    if isinstance(value, np.ndarray):
-        return value.ndim > 0
-    # A named tuple is a single row.
-    return isinstance(value, Sequence | Iterator) and not hasattr(value, "_fields")
+def as_sequence(value: Any) -> Any:
+    """Return the items of an array or an iterator as a list; return anything else unchanged."""
+    array = isinstance(value, np.ndarray) and value.ndim > 0
+    return [*value] if array or isinstance(value, Iterator) else value
 
 
 def one_for_each(
@@ -192,9 +183,10 @@ class ListReader:
         self._in_order = False  # whether any list of the run consists of hits
         self._served = False  # whether the current list comes from a search service
         # Queries whose scores contradict the order of their list: the query, the field, an example.
-        self._contradicting: list[tuple[str, _Place, str]] = []
+        self._contradicting: list[tuple[str, _Item, str]] = []
         self._taken_from = ""
         self._has_records = False  # whether any record holds a list
+        self._has_queries = False  # whether records name their queries
         # For judgments: the first query and document with a grade (True) and without (False). `_whole`
         # considers only lists whose documents all have a grade, or all lack one.
         self._graded: dict[bool, tuple[str, str]] = {}
@@ -202,51 +194,39 @@ class ListReader:
 
     def has_list(self, record: Record) -> bool:
         """Return whether the document field named by the caller holds a list."""
-        return is_list(record.get(self.asked.get("doc")))
+        return items_of(record.get(self.asked.get("doc"))) is not None
 
     def answers(self, answers: Sequence[Any]) -> Lists:
         """Read search responses with their queries, or records with a query and a list of documents."""
         queries = self.columns.use_queries()
         if queries is not None:
             return self.lists(one_for_each(queries, answers, self.name))
-        named = []
-        for place, answer in enumerate(answers, 1):
-            query = None
-            if isinstance(answer, Mapping):
-                query = query_in(answer, self.asked.get("query"))
-            if query is None:
-                raise self._without_query(answer, place)
-            listed = self.has_list(answer)
-            lacking = not listed and self.has_list(answers[0])  # do not fall back to another list
-            known = listed or documents_in(answer, self.kind) is not None or is_of_a_query(answer)
-            if lacking or not known:
-                where, expected = f"{self.name}, query {query!r}", "a list of documents"
-                if lacking:
-                    expected = f"a list in the field {self.asked['doc']!r}, as the first has"
-                else:
-                    refuse_no_list(answer, self.kind, where)
-                fields = f"only {shortened(', '.join(map(repr, answer)))}"
-                raise InputError(where, expected, fields, "Write [] if it has none.")
-            named.append((query, answer))
+        self._has_queries = True
+        named = [(self._query(answer, place), answer) for place, answer in enumerate(answers, 1)]
         if "query" in self.asked:
             self.columns.use("query", self.kind)
         return self.lists(named)
 
-    def _without_query(self, answer: Any, place: int) -> InputError:
-        """Return the error for a response without a query; raise if the response holds rows."""
+    def _query(self, answer: Any, place: int) -> object:
+        """Return the query that a response names; raise if it names none, or holds rows."""
         asked = self.asked.get("query")
         fields = shown(answer)
         if isinstance(answer, Mapping):
+            query = query_in(answer, asked)
+            if query is not None:
+                return query
             key = name_of_list(answer, self.kind)
-            refuse_unnamed_rows(items_of(answer.get(key)) or (), self.asked, key, self.name)
+            first = next(iter(items_of(answer.get(key)) or ()), None)
+            row = row_in(first, self.asked) if isinstance(first, Mapping) else None
+            refuse_rows([row] if row is not None and row.certain else [], key, self.name)
             fields = ", ".join(map(repr, answer))
-        other = "" if asked is None else for_other_side(self.kind, self.columns)
-        return InputError(
+        raise InputError(
             f"{self.name}, response {place}",
             "the query that it answers" + ("" if asked is None else f", named {asked!r}"),
             f"none among {fields}",
             "Give queries=[…] (--query-ids FILE) with an id for each response, or a dict "
-            f"{{query: response}}.{other}",
+            "{query: response}."
+            + ("" if asked is None else for_other_side(self.kind, self.columns)),
         )
 
     def lists(self, named: Iterable[tuple[Any, Any]]) -> Lists:
@@ -279,16 +259,7 @@ class ListReader:
             if not self._is_run:
                 self._note_grades(query, documents.items())
             return documents
-        if isinstance(items, Set):
-            if beside is not None or self._is_run:
-                order = f"a list of documents, each with one of {beside.field!r}" if beside else ""
-                expected = order or "documents in the order of rank"
-                remedy = f"Give a list, or a dict {{doc: {self.kind.number}}}."
-                raise InputError(where, expected, "a set, which has no order", remedy)
-            items = sorted(items, key=str)
-        if not is_list(items):
-            expected = f"{{doc: {self.kind.number}}}, or a list of documents"
-            raise InputError(where, expected, shown(items), _remedy_of_column(items))
+        items = self._in_order_of_items(items, where, ordered=self._is_run or beside is not None)
         plain = None if beside is not None else self._plain(items)
         if plain is not None:
             return plain
@@ -304,6 +275,20 @@ class ListReader:
             _refuse_mixed(read, where)
         return self._numbered(query, read)
 
+    def _in_order_of_items(self, items: Any, where: str, *, ordered: bool) -> Sequence[Any]:
+        """Return items as a sequence; sets only if they need no order."""
+        if isinstance(items, Set):
+            if ordered:
+                expected = "a list of documents, in the order of rank or of the numbers next to it"
+                remedy = f"Give a list, or a dict {{doc: {self.kind.number}}}."
+                raise InputError(where, expected, "a set, which has no order", remedy)
+            return sorted(items, key=str)
+        items = as_sequence(items)
+        if not is_list(items):
+            expected = f"{{doc: {self.kind.number}}}, or a list of documents"
+            raise InputError(where, expected, shown(items), _remedy_of_column(items))
+        return items
+
     def _plain(self, items: Any) -> dict[str, float] | None:
         """Return the documents of a list of distinct ASCII strings; None for anything else."""
         if not self._is_run or type(items) is not list or {*map(type, items)} != {str}:
@@ -317,23 +302,18 @@ class ListReader:
 
     def _in_record(self, record: Record, where: str) -> tuple[Any, Beside | None]:
         """Return a record's list with the parallel list of numbers, if any; or a dict of documents."""
+        asked = self.asked.get("doc")
         if self.has_list(record):
-            name = self.asked["doc"]
             self.columns.use("doc", self.kind)
-            items, error = record[name], record.get("error") if self._is_run else None
-            empty = error and isinstance(error, str | Mapping) and not len(items)
-            problem = ("documents", f"an error: {shortened(shown(error))}") if empty else None
+            documents: tuple[Any, str] | None = (record[asked], str(asked))
+            error = record.get("error") if self._is_run and not len(record[asked]) else None
+            if error and isinstance(error, str | Mapping):
+                raise _failed(where, "documents", f"an error: {shortened(shown(error))}")
         else:
-            record, problem = response_in(record, self.kind)
-        if problem is not None:
-            raise InputError(where, *problem, "Search again, or leave the query out.")
-        if not self.has_list(record):
-            self._served = self._is_run and is_from_a_service(record)
-            self._in_order = self._in_order or self._served
-            documents = documents_of_record(record, self.kind, where)
-            if documents is None:
-                return record, None
-            items, name = documents
+            documents = self._in_usual_field(record, asked, where)
+        if documents is None:
+            return record, None
+        items, name = documents
         self._taken_from = self._taken_from or name
         if isinstance(items, Mapping):
             return items, None
@@ -343,6 +323,25 @@ class ListReader:
             if beside is not None and role in self.asked:
                 self.columns.use(role, self.kind)
         return items, beside
+
+    def _in_usual_field(
+        self, record: Record, asked: str | None, where: str
+    ) -> tuple[Collection[Any], str] | None:
+        """Return the documents of a response, or of a field with a usual name; None for `{doc: number}`."""
+        if asked is not None and asked == self._taken_from:
+            # Records whose first one has the field that the caller names never fall back to another.
+            expected = f"a list in the field {asked!r}, as in the first record"
+            raise InputError(where, expected, _only(record), "Write [] if it has none.")
+        record, problem = response_in(record, self.kind)
+        if problem is not None:
+            raise _failed(where, *problem)
+        self._served = self._is_run and is_from_a_service(record)
+        self._in_order = self._in_order or self._served
+        documents = documents_of_record(record, self.kind, where)
+        if documents is None and self._has_queries:
+            expected, remedy = "a list of documents", "Write [] if it has none."
+            raise InputError(where, expected, _only(record), remedy)
+        return documents
 
     def _with_numbers(self, items: list[_Item], beside: Beside, where: str) -> list[_Item]:
         """Assign scores or grades from a parallel list, or sort the documents by its ranks or distances."""
@@ -354,7 +353,7 @@ class ListReader:
                 str(len(numbers)),
                 f"Make the lists of one length, or give {{query: {{doc: {self.kind.number}}}}}.",
             )
-        whole = all(item.number is not None for item in items)
+        whole = all(item.counted is not None for item in items)
         if beside.ranks and whole:  # scores take precedence over ranks
             return items
         kind = RANKS if beside.ranks else self.kind
@@ -365,17 +364,18 @@ class ListReader:
         if beside.ranks:
             return self._ranked(items, numbers, field, where)
         for place, (item, number) in enumerate(zip(items, numbers, strict=True), 1):
-            if item.number not in (None, number):
+            if item.counted not in (None, number):
                 raise InputError(
                     f"{where}, item {place}",
                     f"one {self.kind.number} for document {item.doc!r}",
                     f"{item.number:g}, and {number:g} in {field!r}",
                     "Leave one of them out.",
                 )
-        if whole:
-            return items
+        return items if whole else self._with_scores(items, numbers)
+
+    def _with_scores(self, items: list[_Item], numbers: Iterable[float]) -> list[_Item]:
         return [
-            _Item(item.doc, number, certain=True)
+            _Item(item.doc, number, self.kind.number, certain=True)
             for item, number in zip(items, numbers, strict=True)
         ]
 
@@ -386,21 +386,20 @@ class ListReader:
 
         Distances may tie.
         """
-        named = RANKS.number in self.asked
+        named, distances = RANKS.number in self.asked, is_name_of_distances(field)
         order = sorted(range(len(items)), key=ranks.__getitem__)
-        expected, found = "", ""
-        if is_name_of_distances(field):
-            if named or order == [*range(len(items))]:
-                return [_Item(items[at].doc, -ranks[at]) for at in order]
-            expected = f"{field!r} that rise along the list, as distances do"
-            found = shortened(", ".join(f"{rank:g}" for rank in ranks))
-        elif not named:
-            odd = [ranks[at] for at in order if ranks[at] < 0 or ranks[at] != int(ranks[at])]
-            expected = f"whole numbers from 1 (or 0) in {field!r}" if odd else ""
-            found = f"{odd[0]:g}" if odd else ""
-        if expected:
-            remedy = f"columns rank={field} the lowest, score={field} the highest."
-            raise InputError(where, expected, found, f"Say which is the best: {remedy}")
+        if distances and (named or order == [*range(len(items))]):
+            nearest = [items[at] for at in order]
+            return self._with_scores(nearest, (-ranks[at] for at in order))
+        if distances or not (named or all(rank >= 0 and rank % 1 == 0 for rank in ranks)):
+            raise InputError(
+                where,
+                f"{field!r} that rise along the list, as distances do"
+                if distances
+                else f"whole numbers from 1 (or 0) in {field!r}",
+                shortened(", ".join(f"{rank:g}" for rank in ranks)),
+                f"Say which is the best: columns rank={field} the lowest, score={field} the highest.",
+            )
         for left, right in pairwise(order):
             doc, again = items[left].doc, items[right].doc
             if ranks[left] == ranks[right] and doc != again:
@@ -410,15 +409,15 @@ class ListReader:
                     f"{ranks[left]:g} for {doc!r} and {again!r}",
                     "Correct the ranks, or leave them out: the list is in order of rank.",
                 )
-        return [items[at] for at in order]
+        return [_Item(items[at].doc) for at in order]
 
     def _named_ranks(self, items: list[_Item], where: str) -> Beside | None:
         """Return the ranks in the field named by the caller; None if no document has one."""
         field = self.asked.get(RANKS.number, "")
-        ranks = [item.place.number for item in items if item.place is not None]
+        ranks = [item.number for item in items if item.role == RANKS.number]
         if not field or not ranks:
             return None
-        lacking = next((item.doc for item in items if item.place is None), None)
+        lacking = next((item.doc for item in items if item.role != RANKS.number), None)
         if lacking is not None:
             expected = f"a number in {field!r} of each document"
             raise InputError(where, expected, f"none of {lacking!r}")
@@ -435,7 +434,7 @@ class ListReader:
             if len(item) != _PAIR:
                 raise InputError(where, f"a pair (doc, {self.kind.number})", shown(item))
             doc, number = self._item(item[0], where, rows).doc, item[1]
-            return _Item(doc, number_in(number, self.kind, where), certain=True)
+            return self._scored(doc, number, where, certain=True)
         fields = item if isinstance(item, Mapping) else fields_of(item)
         if not fields:
             raise InputError(
@@ -460,7 +459,13 @@ class ListReader:
         grade = self._named_field(held, role, is_grade) or self._named_field(
             held[:1], role, lambda value: isinstance(value, str) or is_array(value)
         )
-        return _Item(doc, None if grade is None else number_in(grade[1], self.kind, where))
+        return _Item(doc) if grade is None else self._scored(doc, grade[1], where)
+
+    def _scored(
+        self, doc: str, number: object, where: str, field: str = "", *, certain: bool = False
+    ) -> _Item:
+        number = number_in(number, self.kind, where)
+        return _Item(doc, number, self.kind.number, field, certain)
 
     def _hit(self, held: Sequence[Mapping[str, Any]], doc: str, where: str) -> _Item:
         """Return a hit with its score, rank or distance.
@@ -470,22 +475,20 @@ class ListReader:
         role = self.kind.number
         if RANKS.number in self.asked:
             rank = self._named_field(held, RANKS.number, is_number)
-            return _Item(doc, place=None if rank is None else _Place(*rank, RANKS.number))
+            return _Item(doc) if rank is None else _Item(doc, rank[1], RANKS.number, rank[0])
         named = role in self.asked
         score = self._named_field(held, role, is_number)
         if score is not None:
-            return _Item(doc, number_in(score[1], self.kind, where), named, field=score[0])
+            return self._scored(doc, score[1], where, score[0], certain=named)
         names = _OF_SERVICES if self._served else role
         text = self._named_field(held, role, _is_number_as_text, names)
-        if text is None:
-            return _Item(doc, place=self._rank_or_distance(held))
-        field, number = text[0], float(text[1])
-        if named:
-            return _Item(doc, number, certain=True, field=field)
-        return _Item(doc, place=_Place(field, number, role))
+        if text is not None:
+            return _Item(doc, float(text[1]), role if named else _TEXT, text[0], certain=named)
+        field, number = self._rank_or_distance(held) or ("", None)
+        return _Item(doc, number, RANKS.number if field else "", field)
 
-    def _rank_or_distance(self, held: Sequence[Mapping[str, Any]]) -> _Place | None:
-        """Return the first rank or distance of a hit.
+    def _rank_or_distance(self, held: Sequence[Mapping[str, Any]]) -> tuple[str, Any] | None:
+        """Return the field and the value of the first rank or distance of a hit.
 
         For a search service, distances count only if no other field orders the hits.
         """
@@ -495,26 +498,25 @@ class ListReader:
         else:
             ranks = ((inside, fields_of_numbers((*inside,), RANKS.number)) for inside in held)
             values = [(name, inside[name]) for inside, names in ranks for name in names]
-        places = (_Place(name, value, RANKS.number) for name, value in values if is_number(value))
-        return next(places, None)
+        return next((value for value in values if is_number(value[1])), None)
 
     def _id(self, held: Sequence[Mapping[str, Any]], where: str) -> str:
         asked = self.asked.get("doc")
         named = self._named_field(held, "doc", is_id)
         if named is not None:
             return self._doc(named[1], where)
-        name = "doc" if asked is None else asked
-        for odd in (inside[name] for inside in held if name in inside):
+        expected, remedy = "the id of a document", "Say which field it is: columns doc=…."
+        if asked is not None:
+            expected = f"the field {asked!r} for doc"
+            remedy = (
+                f"Say which field it is: columns doc=…, or the path to it in the list: doc={asked}.FIELD."
+                f"{for_other_side(self.kind, self.columns)}"
+            )
+        for odd in (inside[asked or "doc"] for inside in held if (asked or "doc") in inside):
             if is_odd_id(odd):
                 id_text(odd, where=where)  # raises, with advice
-        raise InputError(
-            where,
-            "the id of a document" if asked is None else f"the field {asked!r} for doc",
-            f"only {', '.join(repr(name) for inside in held for name in inside)}",
-            "Say which field it is: columns doc=…"
-            + ("." if asked is None else f", or the path to it in the list: doc={asked}.FIELD.")
-            + ("" if asked is None else for_other_side(self.kind, self.columns)),
-        )
+        names = (repr(name) for inside in held for name in inside)
+        raise InputError(where, expected, f"only {', '.join(names)}", remedy)
 
     def _named_field(
         self,
@@ -580,28 +582,26 @@ class ListReader:
         Hits are in order of rank, and their scores only mark ties. Scores that contradict the order
         are recorded for a warning.
         """
-        scores = [item.number for item in items if item.number is not None]
+        scores = [item.counted for item in items if item.counted is not None]
         whole = len(scores) == len(items)
+        falls = all(left >= right for left, right in pairwise(scores))
         if whole and all(item.certain for item in items):
             steps = [(left, right) for left, right in pairwise(scores) if left != right]
             if steps and self.kind.number not in self.asked:
                 self._rising.append(all(left < right for left, right in steps))
             return scores
-        if whole and all(left >= right for left, right in pairwise(scores)):
+        if whole and falls:
             return scores
-        self._note_contradiction(query, items, scored=whole)
+        self._note_contradiction(query, items)
         return [float(-place) for place in range(1, len(items) + 1)]
 
-    def _note_contradiction(self, query: str, items: list[_Item], *, scored: bool) -> None:
+    def _note_contradiction(self, query: str, items: list[_Item]) -> None:
         """Record the first pair of documents whose scores, ranks or distances contradict the list's order."""
-        places = [
-            _Place(item.field, item.number, RUN.number) if scored else item.place for item in items
-        ]
-        whole = [place for place in places if place is not None]
-        if not whole or len(whole) < len(items):
-            return
-        first, numbers = whole[0], [float(place.number) for place in whole]
-        if not scored and any(place.field != first.field for place in whole):
+        first = items[0] if items else _Item("")
+        numbers = [float(item.number) for item in items if item.number is not None]
+        scored = all(item.counted is not None for item in items)
+        same = scored or all((item.field, item.role) == (first.field, first.role) for item in items)
+        if not numbers or len(numbers) < len(items) or not same:
             return
         ranked = first.role == RANKS.number
         if ranked and not is_name_of_distances(first.field) and not _are_ranks(numbers):
@@ -614,13 +614,14 @@ class ListReader:
 
     def _warn(self) -> None:
         if self._contradicting:
-            query, place, example = self._contradicting[0]
+            query, item, example = self._contradicting[0]
+            role = RANKS.number if item.role == RANKS.number else RUN.number
             others = len(self._contradicting) - 1
             more = f" and of {others} more" if others else ""
             warn(
-                f"{self.name}: the numbers in {place.field!r} contradict the order of the list of query "
+                f"{self.name}: the numbers in {item.field!r} contradict the order of the list of query "
                 f"{query!r}{more}: {example}. The order of the list counts. To rank by the numbers, name "
-                f"their field: columns run.{place.role}={place.field}. If the order is right, leave the "
+                f"their field: columns run.{role}={item.field}. If the order is right, leave the "
                 "numbers out."
             )
         if self._repeated:
@@ -638,9 +639,18 @@ class ListReader:
             )
 
 
+def _failed(where: str, expected: str, found: str) -> InputError:
+    """Return the error for a search that failed."""
+    return InputError(where, expected, found, "Search again, or leave the query out.")
+
+
+def _only(record: Record) -> str:
+    return f"only {shortened(', '.join(map(repr, record)))}"
+
+
 def _refuse_mixed(items: list[_Item], where: str) -> None:
     """Reject a ranked list that mixes pairs and ids: documents without a score could not be ranked."""
-    bare = next((item for item in items if not item.certain and item.number is None), None)
+    bare = next((item for item in items if item.counted is None), None)
     pairs = sum(item.certain for item in items)
     if bare is not None and pairs:
         raise InputError(

@@ -30,11 +30,9 @@ from gainful.rows.search_responses import (
     fields_named,
     first_list,
     has_numbers,
-    hits_in,
     hits_within,
     is_answer,
     is_from_a_service,
-    is_relevant_alone,
     is_scalar,
     items_of,
 )
@@ -158,8 +156,8 @@ def documents_of_record(
     """Return a record's documents, a list or `{doc: number}`, and the name of their field.
 
     Judgments use the relevant documents of a record, and a run the retrieved ones. Returns None if
-    the record itself is `{doc: number}`. Raises if the only list is meant for the other input, or if
-    the field holds something else than a list.
+    the record has no such field. Raises if the only list is meant for the other input, or if the field
+    holds something else than a list.
 
     >>> documents_of_record({"relevant": ["a"], "retrieved": ["b", "a"]}, RUN, "run")
     (['b', 'a'], 'retrieved')
@@ -171,41 +169,98 @@ def documents_of_record(
     gainful.errors.InputError: run: expected a list in 'retrieved', found None. Write [] if nothing was retrieved.
     """
     judged = kind.name == JUDGMENTS.name
-    documents = documents_in(record, kind)
-    if documents is not None:
-        return documents, next(name for name, value in record.items() if value is documents)
-    items = hits_in(record, kind) if is_answer(record) else None
-    if items is not None:
-        _refuse_other_list(record, kind, where)
-        if judged and is_from_a_service(record):
-            raise InputError(
-                where,
-                "judgments",
-                f"the response of a search: {', '.join(map(repr, record))}",
-                mistaken(RUN, given=kind),
-                code="input.swapped",
-            )
-    elif _has_lists(record):
-        items = first_list(record, RELEVANT if judged else FOUND)
-        if items is None:
-            raise _meant_for_other([*record], kind, where)
+    own, other = (RELEVANT, RETRIEVED) if judged else (RETRIEVED, RELEVANT)
+    name, hits = name_of_list(record, kind), hits_within(record)
+    if name not in own and (judged or (hits is None and name in ("", *other))):
+        with_numbers = next((name for name in own if has_numbers(record.get(name))), None)
+        if with_numbers is not None:
+            return record[with_numbers], with_numbers
+        _refuse_no_list(record, own, kind, where)
+    if hits is None and name in other:
+        raise _meant_for_other(record, name, kind, where)
+    if judged and is_from_a_service(record):
+        raise InputError(
+            where,
+            "judgments",
+            f"the response of a search: {', '.join(map(repr, record))}",
+            mistaken(RUN, given=kind),
+            code="input.swapped",
+        )
+    if hits is not None and not (judged and name in own):
+        return hits, name
+    items = items_of(record.get(name))
+    return None if items is None else (items, name)
+
+
+def _refuse_no_list(record: Record, names: Sequence[str], kind: Kind, where: str) -> None:
+    """Reject a record whose list field holds something other than a list."""
+    name = next((name for name in without_list(record) if name in names), None)
+    if name is None:
+        return
+    value, judged = record[name], kind.name == JUDGMENTS.name
+    one = f"Write it as a list, [{shown(value)}], or" if isinstance(value, str) else "Write"
+    remedy = f"{one} [] if nothing {'is relevant' if judged else 'was retrieved'}."
+    if is_list_as_text(value):
+        remedy = f"Parse the texts first: frame[{name!r}].map(ast.literal_eval)."
+    if isinstance(value, Mapping):
+        remedy = f"Write a list of ids, or a dict {{doc: {kind.number}}} of numbers."
+    raise InputError(where, f"a list in {name!r}", shown(value), remedy)
+
+
+def _meant_for_other(record: Record, name: str, kind: Kind, where: str) -> InputError:
+    """Return the error for a record whose list is meant for the other input."""
+    own = "relevant" if kind.name == JUDGMENTS.name else "retrieved"
+    sides = (
+        numbers_beside(record, name_of_list(record, side), side, {}) for side in (JUDGMENTS, RUN)
+    )
+    usual = {*BESIDE, *(numbers.field for numbers in sides if numbers is not None)}
+    # Lists whose names do not reveal their contents.
+    lists = (
+        field for field in record if field not in usual and items_of(record[field]) is not None
+    )
+    another = next(lists, None)
+    if another is None:
+        found = f"only {name!r}"
+        remedy = f"Rename it to {own}, or pass {{query: list}}."
     else:
-        refuse_no_list(record, kind, where)
-        return None
-    return items, name_of_list(record, kind)
+        found = f"{name!r}, and {another!r}, which may be such a list"
+        remedy = f"Name its field: columns {kind.name}.doc={another}."
+    return InputError(where, f"a list of {own} documents", found, remedy)
 
 
-def documents_in(record: Record, kind: Kind) -> Record | None:
-    """Return the dict of documents with numbers that a record holds instead of a list; None without one."""
+def without_list(record: Record) -> list[str]:
+    """Return the fields named like lists of documents that hold text, a dict or nothing.
+
+    >>> without_list({"query": "q", "retrieved": None, "relevant": ["a"]})
+    ['retrieved']
+    """
     if record.keys().isdisjoint(NAMES):
-        return None
-    judged = kind.name == JUDGMENTS.name
-    values = (record[name] for name in (RELEVANT if judged else RETRIEVED) if name in record)
-    documents = next(filter(has_numbers, values), None)
-    if documents is None:
-        return None
-    listed = first_list(record, RELEVANT) is not None if judged else not is_relevant_alone(record)
-    return None if listed else documents
+        return []
+    # "ranking" may hold the name of a model.
+    names = (name for name in (*RELEVANT, *RETRIEVED) if name in record and name != "ranking")
+    # NaN, from a data frame, is not equal to itself.
+    return [
+        name
+        for name in names
+        if record[name] is None
+        or isinstance(record[name], str | Mapping)
+        or record[name] != record[name]
+    ]
+
+
+def lacks_list(record: Record, kind: Kind, columns: Mapping[str, str] | None = None) -> bool:
+    """Return whether a record has a field named like a list that holds none, and no document column.
+
+    The field may hold `{doc: number}`, which can be read.
+
+    >>> lacks_list({"query": "q", "retrieved": None}, RUN)
+    True
+    >>> lacks_list({"query": "q", "doc": "d", "retrieved": None}, RUN)
+    False
+    """
+    if not without_list(record) or "doc" in asked_columns(kind, columns or {}):
+        return False
+    return doc_field(record) is None
 
 
 def name_of_list(record: Record, kind: Kind) -> str:
@@ -293,103 +348,6 @@ def odd_list(
         f"only {', '.join(map(repr, record))}",
         f"Name the field of the list: columns {kind.name}.doc={path_to_ids(name, items)}. "
         f"Usual names are {', '.join(names)}.",
-    )
-
-
-def lacks_list(record: Record, kind: Kind, columns: Mapping[str, str] | None = None) -> bool:
-    """Return whether a record has a field named like a list that holds none, and no document column.
-
-    The field may hold `{doc: number}`, which can be read.
-
-    >>> lacks_list({"query": "q", "retrieved": None}, RUN)
-    True
-    >>> lacks_list({"query": "q", "doc": "d", "retrieved": None}, RUN)
-    False
-    """
-    if not _without_list(record) or "doc" in asked_columns(kind, columns or {}):
-        return False
-    return doc_field(record) is None
-
-
-def refuse_no_list(record: Record, kind: Kind, where: str) -> None:
-    """Reject a record whose list field holds something other than a list."""
-    judged = kind.name == JUDGMENTS.name
-    names = _without_list(record)
-    name = next((name for name in names if name in (RELEVANT if judged else RETRIEVED)), None)
-    if name is None:
-        if names:
-            raise _meant_for_other(names, kind, where)
-        return
-    value = record[name]
-    one = f"Write it as a list, [{shown(value)}], or" if isinstance(value, str) else "Write"
-    remedy = f"{one} [] if nothing {'is relevant' if judged else 'was retrieved'}."
-    if is_list_as_text(value):
-        remedy = f"Parse the texts first: frame[{name!r}].map(ast.literal_eval)."
-    if isinstance(value, Mapping):
-        remedy = f"Write a list of ids, or a dict {{doc: {kind.number}}} of numbers."
-    raise InputError(where, f"a list in {name!r}", shown(value), remedy)
-
-
-def _refuse_other_list(record: Record, kind: Kind, where: str) -> None:
-    """Reject a record if the list that `hits_in` returns is meant for the other input."""
-    judged = kind.name == JUDGMENTS.name
-    relevant = [name for name in RELEVANT if name in record]
-    if judged and relevant:
-        name, value = relevant[0], record[relevant[0]]
-        if first_list(record, RELEVANT) is None:
-            expected = f"a list of documents in the field {name!r}"
-            remedy = f"Write it as a list, or name another field: columns {kind.name}.doc=…."
-            raise InputError(where, expected, shown(value), remedy)
-        return
-    name = name_of_list(record, kind) if judged else next(iter(relevant), "")
-    if judged and (hits_within(record) is not None or name not in RETRIEVED):
-        return
-    if not name or not (judged or is_relevant_alone(record)):
-        return
-    if not judged:
-        refuse_no_list(record, kind, where)
-    # Lists whose names do not reveal their contents.
-    beside = (
-        numbers_beside(record, name_of_list(record, side), side, {}) for side in (JUDGMENTS, RUN)
-    )
-    known = {*BESIDE, *(numbers.field for numbers in beside if numbers is not None)}
-    others = [
-        field for field in record if field not in known and items_of(record[field]) is not None
-    ]
-    if others:
-        raise InputError(
-            where,
-            f"a list of {'relevant' if judged else 'retrieved'} documents",
-            f"{name!r}, and {others[0]!r}, which may be such a list",
-            f"Name its field: columns {kind.name}.doc={others[0]}.",
-        )
-    if judged or kind.name == RUN.name:
-        raise _meant_for_other([name] if judged else relevant, kind, where)
-
-
-def _without_list(record: Record) -> list[str]:
-    """Return the fields named like lists of documents that hold text, a dict or nothing."""
-    if record.keys().isdisjoint(NAMES):
-        return []
-    # "ranking" may hold the name of a model.
-    names = (name for name in (*RELEVANT, *RETRIEVED) if name in record and name != "ranking")
-    # NaN, from a data frame, is not equal to itself.
-    return [
-        name
-        for name in names
-        if record[name] is None
-        or isinstance(record[name], str | Mapping)
-        or record[name] != record[name]
-    ]
-
-
-def _meant_for_other(names: Sequence[str], kind: Kind, where: str) -> InputError:
-    judged = kind.name == JUDGMENTS.name
-    return InputError(
-        where,
-        f"a list of {'relevant' if judged else 'retrieved'} documents",
-        f"only {', '.join(map(repr, names))}",
-        f"Rename it to {'relevant' if judged else 'retrieved'}, or pass {{query: list}}.",
     )
 
 
@@ -549,42 +507,13 @@ def refuse_rows(rows: list[Row], query: str, where: str, record: object = None) 
     wrapped = plain_name(query) in _WRAPPERS
     # A document appears under two queries, so the field cannot be content of the document.
     several = len({row[2:] for row in rows}) > len({row.doc for row in rows})
-    if not (wrapped or other.certain or several):
-        return
     # The documents of a query may all repeat its text.
-    alike = all(row.query == other.query for row in rows)
-    if alike and not wrapped and any(map(str.isspace, other.query)):
-        return
-    raise InputError(
-        where,
-        "documents of this query",
-        f"a row of another: {_query_of(other)}",
-        f"{_rows_alone(query)} If all belong to {query!r}, leave the field {other.field!r} out.",
-    )
-
-
-def refuse_unnamed_rows(
-    items: Iterable[Any], asked: Mapping[str, str], key: str, name: str
-) -> None:
-    """Reject rows in the list of a response that names no query.
-
-    >>> refuse_unnamed_rows([{"query": "q1", "doc": "a"}], {}, "results", "run")
-    Traceback (most recent call last):
-        ...
-    gainful.errors.InputError: run: expected rows, or the documents of a query, found rows under the key 'results': 'query' is 'q1'. Pass only the rows: content['results'] in Python; in a file, write that list or JSON lines.
-    """
-    first = next(iter(items), None)
-    row = row_in(first, asked) if isinstance(first, Mapping) else None
-    if row is not None and row.certain:
-        found = f"rows under the key {key!r}: {_query_of(row)}"
-        raise InputError(name, "rows, or the documents of a query", found, _rows_alone(key))
-
-
-def _query_of(row: Row) -> str:
-    return f"{row.field!r} is {shortened(shown(row.query))}"
-
-
-def _rows_alone(key: str) -> str:
-    return (
-        f"Pass only the rows: content[{key!r}] in Python; in a file, write that list or JSON lines."
-    )
+    text = " " in other.query and all(row.query == other.query for row in rows)
+    if wrapped or ((other.certain or several) and not text):
+        raise InputError(
+            where,
+            "documents of this query",
+            f"a row of another: {other.field!r} is {shortened(shown(other.query))}",
+            f"Pass only the rows: content[{query!r}] in Python; in a file, write that list or JSON lines. "
+            f"If all belong to {query!r}, leave the field {other.field!r} out.",
+        )

@@ -10,6 +10,7 @@ import numpy as np
 
 from gainful.message_texts import shortened, shown
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
+from gainful.rows.identifiers import is_id
 from gainful.rows.input_types import Record
 from gainful.rows.run_and_judgment_columns import ALIASES, plain_name
 
@@ -43,17 +44,20 @@ def items_of(value: Any) -> Collection[Any] | None:
     """Return the items of a list or a set; None for anything else."""
     if type(value) is list:  # the usual case; the other checks are slower
         return value.copy()
-    if isinstance(value, np.ndarray):
-        return list(value) if value.ndim == 1 else None
     if isinstance(value, Set):
         return value
     return list(value) if is_list(value) else None
 
 
 def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
-    """Return whether a value is a list or another sequence, except text."""
-    return type(value) is list or (
-        value is not None and isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    """Return whether a value is a sequence or a one-dimensional array, but not a text or a named tuple."""
+    if type(value) is list or value is None:
+        return value is not None
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1
+    texts = str | bytes | bytearray | memoryview
+    return isinstance(value, Sequence) and not (
+        isinstance(value, texts) or hasattr(value, "_fields")
     )
 
 
@@ -187,9 +191,8 @@ def _no_children(response: Record) -> list[Any] | None:
     root = response.get("root")
     if not isinstance(root, Mapping) or "children" in root:
         return None
-    fields = root.get("fields")
-    counted = isinstance(fields, Mapping) and "totalCount" in fields
-    return [] if counted or root.get("id") == "toplevel" else None
+    empty = root.get("id") == "toplevel" or value_at(root, "fields", "totalCount") is not None
+    return [] if empty or is_list(root.get("errors")) else None
 
 
 _IDS, _DISTANCES = "ids", "distances"  # in Chroma responses: one list per query
@@ -202,13 +205,9 @@ def _lists_of_ids(response: Record) -> Sequence[Sequence[Any]] | None:
     [['a', 'b'], ['c']]
     """
     ids = response.get(_IDS)
-    if (
-        not is_list(ids)
-        or not ids
-        or response.keys().isdisjoint((_DISTANCES, "metadatas", "included"))
-    ):
+    if not ids or response.keys().isdisjoint((_DISTANCES, "metadatas", "included")):
         return None
-    return ids if all(map(is_list, ids)) else None
+    return ids if is_list(ids) and all(map(is_list, ids)) else None
 
 
 def _ids_with_distances(response: Record) -> list[Any] | None:
@@ -321,6 +320,7 @@ NAMES = frozenset(
 """All names that identify a response, or a record with a list."""
 
 _QUERIES = ("request_params", "responseHeader", "params", "query")
+_PARAMS: tuple[Path, ...] = (("params",), ())
 _TEXTS = ("q", "query")
 
 
@@ -385,16 +385,14 @@ def problem_in(response: Record, kind: Kind = RUN) -> tuple[str, str] | None:
     error = error_in(response, kind)
     if error is not None:
         return "documents", f"an error: {shortened(shown(error))}"
-    if kind.name != RUN.name:
-        return None
     lacking = _lacks_hits(response)
-    if lacking or hits_in(response) is not None:
-        mark = incomplete_in(response, _MARKS)
-        if mark is not None:
-            return "a complete response", mark
-    if lacking:
-        return "a response with hits", f"only {shortened(', '.join(map(repr, response)))}"
-    return None
+    if kind.name != RUN.name or not (lacking or hits_in(response) is not None):
+        return None
+    mark = incomplete_in(response, _MARKS)
+    if mark is not None:
+        return "a complete response", mark
+    only = f"only {shortened(', '.join(map(repr, response)))}"
+    return ("a response with hits", only) if lacking else None
 
 
 def incomplete_in(response: object, marks: Iterable[Mark]) -> str | None:
@@ -420,30 +418,22 @@ def _lacks_hits(response: Record) -> bool:
     (True, False, True)
     """
     if response.keys().isdisjoint(_FAILING):
-        return _has_failed_root(response)
+        return False
     for name, value in response.items():
         if value is None or name in _AROUND or plain_name(name) in ALIASES["query"]:
             continue
         # A query may be named like such a field; its value is then a list or a dict of documents.
-        if not (name in _OBJECTS if isinstance(value, Mapping) else is_scalar(value)):
-            return False
-        if name not in _ENVELOPE:
+        if name not in _ENVELOPE or not (is_scalar(value) or name in _OBJECTS):
             return False
     message = _message_in(response)
     failed = isinstance(message, str | list | Mapping) and not has_numbers(message)
     return failed or not response.keys().isdisjoint(_ENVELOPE)
 
 
-def _has_failed_root(response: Record) -> bool:
-    """Return whether this is a Vespa response with errors instead of hits."""
-    errors = value_at(response.get("root"), "errors")
-    return is_list(errors) and bool(errors) and "children" not in response["root"]
-
-
 def _message_in(response: Record) -> Any:
     """Return the error or message that a service returned instead of hits."""
     errors = response.get("errors")
-    listed = errors if is_list(errors) and errors else None
+    listed = errors if is_list(errors) else None
     failed = value_at(response, "status", "error")
     return response.get("error") or failed or listed or response.get("message")
 
@@ -522,17 +512,11 @@ def query_in(response: Record, asked: str | None = None) -> Any:
     """
     names = (asked,) if asked is not None else ALIASES["query"]
     for name in names:
-        value = response.get(name)
-        if isinstance(value, str | int | np.integer) and not isinstance(value, bool):
-            return value
-    for outer in _QUERIES:
-        inside = response.get(outer)
-        inside = inside.get("params", inside) if isinstance(inside, Mapping) else None
-        for name in _TEXTS:
-            value = value_at(inside, name)
-            if isinstance(value, str):
-                return value
-    return None
+        if is_id(response.get(name)):
+            return response[name]
+    paths = ((outer, *inner, name) for outer in _QUERIES for inner in _PARAMS for name in _TEXTS)
+    texts = (value_at(response, *path) for path in paths)
+    return next((text for text in texts if isinstance(text, str)), None)
 
 
 def error_in(response: Record, kind: Kind = RUN) -> Any:
@@ -545,17 +529,14 @@ def error_in(response: Record, kind: Kind = RUN) -> Any:
     >>> error_in({"query": "q", "retrieved": [], "error": "timeout"})
     'timeout'
     """
-    if _no_children(response) is not None or _has_failed_root(response):
+    if _no_children(response) is not None:
         return response["root"].get("errors")
     error = response.get("error")
     if not isinstance(error, str | Mapping):
         return _message_in(response) if _lacks_hits(response) else None
     hits = hits_in(response, kind)
-    if hits is None:
-        return error
-    searched = kind.name == RUN.name and bool(error)
-    failed = searched and (not hits or is_relevant_alone(response))
-    return error if failed else None
+    failed = error and kind.name == RUN.name and (not hits or is_relevant_alone(response))
+    return error if hits is None or failed else None
 
 
 def is_from_a_service(response: Record) -> bool:

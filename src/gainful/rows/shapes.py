@@ -1,7 +1,7 @@
 """`SHAPES`: every shape of judgments and runs in Python and JSON, and how to read or reject it."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,9 +16,9 @@ from gainful.rows.identifiers import id_text, is_id, is_odd_id
 from gainful.rows.ranked_lists import (
     ListReader,
     Lists,
+    as_sequence,
     fields_of,
     is_grade,
-    is_list,
     is_number,
     one_for_each,
 )
@@ -36,6 +36,7 @@ from gainful.rows.search_responses import (
     fields_named,
     has_numbers,
     is_answer,
+    is_list,
     items_of,
     query_in,
     responses_in,
@@ -159,6 +160,7 @@ def _with_paths(value: Any, path: str | None) -> Any:
     """Turn sequences and iterators into lists, and follow a dotted path to the ids in each record."""
     if isinstance(value, Mapping):
         return with_path(value, path)
+    value = as_sequence(value)
     if not is_list(value):
         return value
     return [with_path(item, path) if isinstance(item, Mapping) else item for item in value]
@@ -372,7 +374,7 @@ def _is_of_a_query(item: object) -> bool:
     """Return whether a list item holds the documents of one query."""
     if isinstance(item, Mapping):
         return all(map(is_number, item.values())) and not fields_named(item, ALIASES["query"])
-    return is_list(item) or isinstance(item, Set)
+    return is_list(item) or isinstance(item, Set | Iterator)
 
 
 def _is_list_of_rows(value: Any, _: ListReader) -> bool:
