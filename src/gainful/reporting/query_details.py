@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gainful.analysis.explanation.worked_lists import ABSENT, Entry, has_table, is_worked
+from gainful.analysis.explanation.worked_lists import ABSENT, Entry, is_discounted, is_worked
 from gainful.analysis.explanation.worked_tables import Step, conventions_of
 from gainful.arithmetic.cores import cached_property
 from gainful.evaluation.measuring import COMPUTE
@@ -43,7 +43,7 @@ class DetailOptions:
     @cached_property
     def columns(self) -> list[str] | None:
         """What a document is worth and what that counts, as headings, and whether the steps add up; None for gain and discount."""
-        if not self.worked or has_table(self.measure):
+        if not self.worked or is_discounted(self.measure):
             return None
         shown = COMPUTE[self.measure.name]
         return [shown.worth, shown.weight, "sum" if shown.adds else ""]
@@ -210,7 +210,7 @@ def _row(step: Step, docs: _Docs) -> list[Any]:
 def _below(entry: Entry, docs: _Docs, ranked: Ranked) -> list[Any]:
     """Return a document that has no line in a sum: below the cutoff its discount is 0."""
     head = [docs.place(entry.doc), entry.rank, entry.rank_last]
-    if not ranked.steps or ranked.side is None or not has_table(ranked.side.sums.measure):
+    if not ranked.steps or ranked.side is None or not is_discounted(ranked.side.sums.measure):
         return [*head, None, None, None, None]
     gain = 0.0 if entry.grade is None else ranked.side.sums.worth(entry.grade)
     return [*head, plain(gain), 0, 0, plain(ranked.steps[-1].sum)]

@@ -18,22 +18,17 @@ from gainful.analysis.explanation.judged_ranking import (
 from gainful.analysis.explanation.worked_lists import (
     IDEAL,
     NO_VALUE,
-    PARTS,
     Entry,
     Sums,
     WorkedList,
     has_parts,
-    has_table,
-    ideal_steps,
+    is_discounted,
     is_worked,
-    list_steps,
-    steps_of,
-    summed,
     why_empty,
     work_out,
     work_out_ideal,
 )
-from gainful.analysis.explanation.worked_tables import Step, conclusion_of, worked_conclusion
+from gainful.analysis.explanation.worked_tables import Step, worked_conclusion
 from gainful.arithmetic.cores import cached_property
 from gainful.evaluation.measuring import COMPUTE
 from gainful.matching.input import Fetch
@@ -173,82 +168,48 @@ class RankedLists:
         if sums is None:
             return Ranked(listed, ranking, entries)
         if listed.missing and listed.policy.missing != "zero":
-            return Ranked(listed, ranking, (), conclusion=self._without_value(listed))
-        undefined = sums.is_empty(place) and listed.policy.empty in UNDEFINED
-        has_side = self._has_parts and not undefined
-        if not has_table(self.measure):
-            return self._of_family(listed, sums, place, ranking, entries, has_side=has_side)
-        steps = () if listed.missing else self._steps(sums, place, entries, len(ranking))
-        return Ranked(
-            listed,
-            ranking,
-            entries,
-            steps=steps,
-            value=None if undefined else sums.values[place],
-            total=sums.totals[place] if self._has_list else None,
-            ideal=None if sums.ideals is None else sums.ideals[place],
-            conclusion=self._conclusion(listed, sums, place),
-            side=self._side(listed, sums, place, ranking, steps) if has_side else None,
-        )
-
-    def _of_family(
-        self,
-        listed: JudgedRanking,
-        sums: Sums,
-        place: int,
-        ranking: Ranking,
-        entries: Sequence[Entry],
-        *,
-        has_side: bool,
-    ) -> Ranked:
-        """Return a query under a measure that is no cumulated gain, whose terms may depend on the whole list."""
-        whole = () if listed.missing else listed.entries(ranking, self.measure.cutoff)
-        worked = work_out(sums, place, whole)
-        undefined = sums.is_empty(place) and listed.policy.empty in UNDEFINED
+            return Ranked(listed, ranking, (), conclusion=self._conclusion(listed, None, None))
+        empty = sums.is_empty(place)
+        value = None if empty and listed.policy.empty in UNDEFINED else sums.value(place)
+        worked = work_out(sums, place, self._summed(listed, ranking, entries))
+        without_value = empty and listed.policy.empty in NO_VALUE
         return Ranked(
             listed,
             ranking,
             entries,
             steps=[step for step in worked.steps if step.rank <= self._deepest],
-            value=None if undefined else sums.values[place],
-            total=worked.total if worked.arithmetic.adds else None,
+            value=value,
+            total=worked.total if self._adds else None,
             ideal=worked.divisor,
-            conclusion=self._family_conclusion(listed, sums, place, worked),
-            side=Side(listed, sums, place, ranking) if has_side else None,
+            conclusion=self._conclusion(
+                listed, worked, None if without_value else sums.value(place), empty=empty
+            ),
+            side=Side(listed, sums, place, ranking, worked)
+            if self._has_parts and value is not None
+            else None,
         )
 
-    def _family_conclusion(
-        self, listed: JudgedRanking, sums: Sums, place: int, worked: WorkedList
-    ) -> str:
-        if sums.is_empty(place) and listed.policy.empty in NO_VALUE:
-            return self._without_value(listed)
-        remark = self._remark(listed, sums, place)
-        working = "" if remark else worked.working
-        return worked_conclusion(
-            str(self.measure), working, sums.values[place], remark or worked.remark
-        )
-
-    def _steps(
-        self, sums: Sums, place: int, entries: Sequence[Entry], length: int
-    ) -> Sequence[Step]:
-        return list_steps(sums, place, sums.part, entries, length) if self._has_list else ()
-
-    def _side(
-        self, listed: JudgedRanking, sums: Sums, place: int, ranking: Ranking, steps: Sequence[Step]
-    ) -> Side:
-        if self.measure.cutoff is None:
-            # All ranks count, and only those that are shown have their lines.
-            graded = [
-                Entry(*ranks, doc, grade)
-                for doc, grade in listed.grades.items()
-                if (ranks := ranking.ranks(doc)) is not None
-            ]
-            steps = steps_of(sums, place, sums.part, graded)
-        return Side(listed, sums, place, ranking, steps)
+    def _summed(
+        self, listed: JudgedRanking, ranking: Ranking, shown: Sequence[Entry]
+    ) -> Sequence[Entry]:
+        """Return the entries that the terms of a list depend on."""
+        if listed.missing:
+            return ()
+        if self.measure.cutoff is not None:
+            return shown
+        if not is_discounted(self.measure):
+            return listed.entries(ranking)
+        # Below the ranks that are shown, only documents with grades have a gain.
+        graded = [
+            Entry(*ranks, doc, grade)
+            for doc, grade in listed.grades.items()
+            if (ranks := ranking.ranks(doc)) is not None and ranks[0] > self._deepest
+        ]
+        return [*shown, *graded]
 
     @property
     def _deepest(self) -> int:
-        """The last rank of a list that is shown or has a line in its sum."""
+        """The last rank of a list that is shown or within the cutoff."""
         return max(self.depth, self.measure.cutoff or 0)
 
     @cached_property
@@ -256,37 +217,33 @@ class RankedLists:
         return has_parts(self.measure)
 
     @cached_property
-    def _has_list(self) -> bool:
-        """Whether the measure is a sum over the list, which IDCG is not."""
-        return has_table(self.measure) and self.measure.name != IDEAL
+    def _adds(self) -> bool:
+        """Whether the terms of a list add up to something; IDCG has none."""
+        return COMPUTE[self.measure.name].adds and self.measure.name != IDEAL
 
     @cached_property
-    def _names(self) -> tuple[str, list[str]]:
-        """The measure and its sums as they are written."""
-        parts = [str(summed(self.measure, family)) for family in PARTS[self.measure.name]]
-        return str(self.measure), parts
+    def _name(self) -> str:
+        return str(self.measure)
 
-    def _conclusion(self, listed: JudgedRanking, sums: Sums, place: int) -> str:
-        if sums.is_empty(place) and listed.policy.empty in NO_VALUE:
-            return self._without_value(listed)
-        remark = self._remark(listed, sums, place)
-        name, parts = self._names
-        ideal = [] if sums.ideals is None else [sums.ideals[place]]
-        totals = dict(zip(parts, [sums.totals[place], *ideal], strict=True))
-        return conclusion_of(name, totals, sums.values[place], remark)
-
-    def _remark(self, listed: JudgedRanking, sums: Sums, place: int) -> str:
-        """Say why the policy decides the value, where it does."""
+    def _conclusion(
+        self,
+        listed: JudgedRanking,
+        worked: WorkedList | None,
+        value: float | None,
+        *,
+        empty: bool = False,
+    ) -> str:
+        """Say how the value follows, or why the policy sets it."""
+        remark = ""
         if listed.missing:
-            return f"the run lacks the query: policy missing={listed.policy.missing}"
-        return why_empty(listed.policy, self.measure) if sums.is_empty(place) else ""
-
-    def _without_value(self, listed: JudgedRanking) -> str:
-        if listed.missing:
-            why = f"the run lacks the query: policy missing={listed.policy.missing}"
-        else:
-            why = why_empty(listed.policy, self.measure)
-        return f"{self.measure} has no value  ({why})"
+            remark = f"the run lacks the query: policy missing={listed.policy.missing}"
+        elif empty:
+            remark = why_empty(listed.policy, self.measure)
+        if value is None or worked is None:
+            return f"{self._name} has no value  ({remark})"
+        if remark:
+            return worked_conclusion(self._name, "", value, remark)
+        return worked_conclusion(self._name, worked.working, value, worked.remark)
 
     def _query(
         self,
@@ -299,37 +256,26 @@ class RankedLists:
         answered = [name for name, ranking in ranked.items() if not ranking.listed.missing]
         valued = [name for name in answered if ranked[name].value is not None]
         name = next(iter([*valued, *answered]), None)
-        own = None if name is None or not self._has_ideal else sums[name]
+        own = None if name is None else sums[name]
         if name is None or own is None:
             return QueryLists(query, ranked)
-        pool = ranked[name].listed.pool(self.measure)
-        if not has_table(self.measure):
-            return self._with_family_ideal(query, ranked, own, place, name)
-        part = summed(self.measure, IDEAL)
-        steps = ideal_steps(own, place, part, pool)
-        shown = [step for step in steps if step.rank <= self.depth]
-        whose = name if self._own_ideals and len(self.runs) > 1 else None
-        return QueryLists(query, ranked, shown, own.value(part, place), whose)
-
-    def _with_family_ideal(
-        self, query: str, ranked: Mapping[str, Ranked], sums: Sums, place: int, name: str
-    ) -> QueryLists:
         listed = ranked[name].listed
-        entries = listed.entries(ranked[name].ranking, self.measure.cutoff)
-        steps = work_out_ideal(sums, place, entries, listed.pool(self.measure))
-        shown = [step for step in steps if step.rank <= self.depth]
-        return QueryLists(query, ranked, shown, steps[-1].sum if steps else 0.0)
+        # Only an ideal of grades orders equal documents by the list.
+        by_list = not is_discounted(self.measure)
+        entries = listed.entries(ranked[name].ranking, self.measure.cutoff) if by_list else ()
+        ideal = work_out_ideal(own, place, entries, listed.pool(self.measure))
+        if ideal is None:
+            return QueryLists(query, ranked)
+        steps = [step for step in ideal.steps if step.rank <= self.depth]
+        whose = name if self._own_ideals and len(self.runs) > 1 else None
+        return QueryLists(query, ranked, steps, ideal.total, whose)
 
     @cached_property
     def _own_ideals(self) -> bool:
-        """Whether the ideal depends on what a run returns, and not on the judgments alone."""
+        """Whether the ideal depends on what a run returns, and not only on the judgments."""
+        if not is_discounted(self.measure):
+            return False
         chosen = [self.measure.parameters.get(name) for name in ("ideal", "depth")]
         return "retrieved" in chosen or any(
             isinstance(policy.unjudged, float) for policy in self.policies.values()
         )
-
-    @cached_property
-    def _has_ideal(self) -> bool:
-        if has_table(self.measure):
-            return IDEAL in PARTS[self.measure.name]
-        return is_worked(self.measure) and COMPUTE[self.measure.name].has_ideal

@@ -13,21 +13,16 @@ from gainful.analysis.explanation.judged_ranking import (
 )
 from gainful.analysis.explanation.worked_lists import (
     ABSENT,
-    IDEAL,
     NO_VALUE,
-    SUM,
     Sums,
+    WorkedList,
     has_parts,
-    has_table,
-    is_empty,
-    list_steps,
-    summed,
+    is_discounted,
     why_empty,
     work_out,
 )
 from gainful.analysis.explanation.worked_tables import (
     Account,
-    Step,
     grade_cell,
     plain_cell,
     rank_cell,
@@ -52,8 +47,6 @@ _MOST_IDLE = 3  # documents without a part to show, as examples
 
 UNDEFINED = (*NO_VALUE, "nan")
 """The values of the policy `empty` under which the difference is undefined."""
-
-_NOWHERE = None, None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +226,7 @@ class Attribution(Account):
 
     def _divided(self, by: float) -> str:
         """Write the divisor of a sum; a count has no decimals."""
-        is_count = not has_table(self.measure) and by.is_integer()
+        is_count = not is_discounted(self.measure) and by.is_integer()
         return str(int(by)) if is_count else f"{by:.{_DIGITS}f}"
 
     def _id_types(self) -> Mapping[str, IdType]:
@@ -249,17 +242,15 @@ class Attribution(Account):
 
 
 class Side:
-    """One of the two runs: the ranks of its documents, their terms, and the sums.
+    """One of the two runs: the ranks of its documents, their terms, and the value.
 
     Attributes:
         listed: the judged documents of the run.
         sums: the sums that include its query.
         ranking: the ranking of its documents.
+        worked: its list, worked out.
         terms: the terms of its documents down to the cutoff.
-        absent: the sum of terms that the policy `absent` puts at unfilled ranks.
-        total: the sum of the terms.
-        ideal: the divisor of the total, an ideal or a count; None without a divisor.
-        divisor: the name of the divisor.
+        absent: the sum of the terms that the policy `absent` puts at unfilled ranks.
         value: the value of the measure.
         empty: whether the policy sets the value instead of a sum.
         weight: the weight of a term in the value.
@@ -271,82 +262,74 @@ class Side:
         sums: Sums,
         place: int,
         ranking: Ranking | None = None,
-        steps: Sequence[Step] | None = None,
+        worked: WorkedList | None = None,
     ) -> None:
-        """Build from the sums at a place; `ranking` and `steps` are reused if given."""
-        measure = sums.measure
+        """Build from the sums at a place; `ranking` and `worked` are reused if given."""
         self.listed, self.sums = listed, sums
-        self.ranking = listed.ranking(sums.worth) if ranking is None else ranking
-        self.value, self.empty = sums.values[place], sums.is_empty(place)
-        if has_table(measure):
-            if steps is None and not listed.missing:
-                entries = listed.entries(self.ranking, measure.cutoff)
-                steps = list_steps(sums, place, sums.part, entries, len(self.ranking))
-            self.total, self.ideal, self.divisor = sums.totals[place], None, ""
-            if sums.ideals is not None:
-                self.ideal, self.divisor = sums.ideals[place], str(summed(measure, IDEAL))
-        else:
-            worked = work_out(sums, place, listed.entries(self.ranking, measure.cutoff))
-            steps, self.total = worked.steps, worked.total
-            self.ideal, self.divisor = worked.divisor, worked.over
+        self.ranking = ranking or listed.ranking(sums.worth)
+        self.value, self.empty = sums.value(place), sums.is_empty(place)
+        if worked is None:
+            worked = work_out(sums, place, listed.entries(self.ranking, sums.measure.cutoff))
+        self.worked = worked
         self.terms: dict[str, float] = {}
         self.absent = 0.0
-        for step in steps or ():
+        for step in worked.steps:
             if step.doc is ABSENT:
                 self.absent += step.contribution
             elif step.doc is not None:
                 self.terms[step.doc] = step.contribution
-        self.weight = 1.0 if self.ideal is None else 1.0 / self.ideal if self.ideal else 0.0
-        if self.empty:
-            self.weight = 0.0
+        divisor = 1.0 if worked.divisor is None else worked.divisor
+        self.weight = 1.0 / divisor if divisor and not self.empty else 0.0
 
     def ranks(self, doc: str) -> tuple[int, int] | tuple[None, None]:
         """Return the first and the last possible rank of a document, or None for both."""
-        return self.ranking.ranks(doc) or _NOWHERE
+        return self.ranking.ranks(doc) or (None, None)
 
 
 def attribution_of(
     base: Side, run: Side, remarks: tuple[str, ...] = (), *, idle: bool = True
 ) -> Attribution:
     """Return each document's part in the difference; without `idle`, only of documents that have one."""
-    measure, tabled = base.sums.measure, has_table(base.sums.measure)
+    measure, discounted = base.sums.measure, is_discounted(base.sums.measure)
     policy = shared_policy([base.listed.policy, run.listed.policy])
-    first, second = base, run  # whose ideals divide the two sums
-    if base.sums.own_divisor and base.listed.missing:
-        first = run  # a run that lacks the query is 0 with any ideal, and may not have its own
+    # An ideal or a count may depend on what the run returns; each sum then has its own divisor.
+    own_divisor = measure.changes("ideal", "depth") or not discounted
+    first, second = base, run  # whose divisors divide the two sums
+    if own_divisor and base.listed.missing:
+        first = run  # a run that lacks the query is 0 with any divisor
     elif (
-        (base.sums.own_divisor and run.listed.missing)
-        or base.ideal is None
+        (own_divisor and run.listed.missing)
+        or base.worked.divisor is None
         # Sums of equal gains may be rounded differently for lists of different lengths.
-        or math.isclose(base.ideal, run.ideal or 0.0, rel_tol=1e-12)
+        or math.isclose(base.worked.divisor, run.worked.divisor or 0.0, rel_tol=1e-12)
     ):
         second = base
     weight = (first.weight + second.weight) / 2
-    by_ideal = (base.total + run.total) / 2 * (second.weight - first.weight)
+    mean_total = (base.worked.total + run.worked.total) / 2
+    by_divisor = mean_total * (second.weight - first.weight)
     if base.empty or run.empty:
-        by_ideal += run.value * run.empty - base.value * base.empty
+        by_divisor += run.value * run.empty - base.value * base.empty
         whose = "" if base.empty == run.empty else f" for the {'base' if base.empty else 'run'}"
         remarks += (why_empty(policy, measure, whose),)
     others = [
         Other("absent", base.absent, run.absent, (run.absent - base.absent) * weight + 0.0),
-        Other("ideal" if tabled else "divisor", 0.0, 0.0, by_ideal),
+        Other("ideal" if discounted else "divisor", 0.0, 0.0, by_divisor),
     ]
-    summed_as = str(base.sums.part) if tabled else str(measure) if base.ideal is None else SUM
     return Attribution(
         measure=measure,
         query=base.listed.query,
         base_value=base.value,
         run_value=run.value,
         documents=_documents(base, run, weight, idle=idle),
-        others=tuple(each for each in others if each.base_term or each.run_term or each.part),
-        sums=summed_as,
-        base_total=base.total,
-        run_total=run.total,
-        base_ideal=first.ideal,
-        run_ideal=second.ideal,
+        others=tuple(other for other in others if other.base_term or other.run_term or other.part),
+        sums=str(measure) if base.worked.divisor is None else base.worked.name,
+        base_total=base.worked.total,
+        run_total=run.worked.total,
+        base_ideal=first.worked.divisor,
+        run_ideal=second.worked.divisor,
         policy=policy,
         remarks=remarks,
-        divisor=first.divisor,
+        divisor=first.worked.over,
     )
 
 
@@ -442,7 +425,7 @@ def attribute(
     sides = []
     for listed in (first, second):
         sums = sums_of([listed], asked, listed.policy)
-        is_empty(sums, 0, name, undefined=UNDEFINED)
+        sums.refuse_undefined(0, UNDEFINED, name)
         sides.append(Side(listed, sums, 0))
     base_side, run_side = sides
     return replace(attribution_of(base_side, run_side, remarks), doc_type=doc_type)

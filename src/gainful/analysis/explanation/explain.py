@@ -13,17 +13,12 @@ from gainful.analysis.explanation.worked_lists import (
     IDEAL,
     IDEAL_SUM,
     NO_VALUE,
-    PARTS,
     SUM,
     Entry,
     JudgedDocs,
     Sums,
     bracketed,
     down_to_cutoff,
-    ideal_steps,
-    is_empty,
-    is_worked,
-    list_steps,
     said,
     steps_with,
     summed,
@@ -39,6 +34,7 @@ from gainful.evaluation.computing.own_measures import steps_of_own
 from gainful.evaluation.evaluate import with_values_of_run
 from gainful.evaluation.gains_ranks_and_ideals import Terms
 from gainful.evaluation.measures_on_grade_lists import Grades, match_grades
+from gainful.evaluation.measuring import COMPUTE
 from gainful.evaluation.request import read_one
 from gainful.matching.keyword_options import EvaluatingOptions, takes
 from gainful.matching.matched import Matched
@@ -107,17 +103,16 @@ def explain_with(
     tool: Dialect | None = None,
 ) -> Explanation:
     """Work out the value of one query of an already opened run, under another policy."""
-    asked = measure
     listed = read_judged_ranking(reader.under(policy), run, query)
-    look_at_grades(listed, asked, policy, tool)
+    look_at_grades(listed, measure, policy, tool)
     if listed.missing:
         raise InputError("query", "a query of the run", f"{query!r} missing from it")
 
-    def work(each: Measure) -> Explanation:
-        sums = sums_of([listed], each, listed.policy)
-        return _worked(sums, query, listed.entries(listed.ranking(sums.worth)), listed.pool(each))
+    def work(part: Measure) -> Explanation:
+        sums = sums_of([listed], part, listed.policy)
+        return _worked(sums, query, listed.entries(listed.ranking(sums.worth)), listed.pool(part))
 
-    return _explained(asked, work, sums_of([listed], asked, listed.policy))
+    return _explained(measure, work, sums_of([listed], measure, listed.policy))
 
 
 def explain_grades(
@@ -142,16 +137,13 @@ def explain_grades(
     asked = read_measure(measure)
     chosen = dataclasses.replace(read_policy(policy), ties="order")  # the list is in rank order
 
-    def work(each: Measure) -> Explanation:
-        matched = _one_list(grades, judged, each)
-        entries = [
-            Entry(rank, rank, None, grade) for rank, grade in enumerate(matched.grade.tolist(), 1)
-        ]
-        known = matched.pool_grades
-        if each.parameters.get("ideal") == "retrieved":
-            known = matched.grade
-        pool = [(None, grade) for grade in known.tolist()]
-        return _worked(Sums(matched, each, chosen), None, entries, pool, alone=judged is None)
+    def work(part: Measure) -> Explanation:
+        matched = _one_list(grades, judged, part)
+        listed = matched.grade.tolist()
+        entries = [Entry(rank, rank, None, grade) for rank, grade in enumerate(listed, 1)]
+        of_list = part.parameters.get("ideal") == "retrieved"
+        pool = [(None, grade) for grade in (listed if of_list else matched.pool_grades.tolist())]
+        return _worked(Sums(matched, part, chosen), None, entries, pool, alone=judged is None)
 
     return _explained(asked, work, Sums(_one_list(grades, judged, asked), asked, chosen))
 
@@ -164,38 +156,30 @@ def _one_list(grades: Grades, judged: Grades | None, measure: Measure) -> Matche
 
 
 def _explained(measure: Measure, work: Callable[[Measure], Explanation], sums: Sums) -> Explanation:
-    """Work out a measure; for a formula, each of its measures and then the formula."""
-    for each in measures_inside([measure]):
-        if isinstance(each, DocumentMeasure):
+    """Work out a measure; for a formula, its measures and then the formula."""
+    for inner in measures_inside([measure]):
+        if isinstance(inner, DocumentMeasure):
             raise MeasureError(
                 "explain",
                 "a measure of ranks and grades",
-                f"'{each}', a function of ir_measures that returns only a value",
+                f"'{inner}', a function of ir_measures that returns only a value",
                 "Use `evaluate` for its value.",
             )
     if not isinstance(measure, Combination):
         return work(measure)
-    value = sums.values[0]  # raises an error if the formula can't be computed
-    found = {each: work(each) for each in measure.formula.measures()}
-    often = Counter(part.name for worked in found.values() for part in worked.parts)
-    parts = [
-        dataclasses.replace(
-            part,
-            title=f"{each}: {part.title}",
-            name=_named(each, part.name, alone=often[part.name] == 1),
-        )
-        for each, worked in found.items()
-        for part in worked.parts
-    ]
-    working = measure.formula.written(lambda each: bracketed(found[each].value))
-    some = next(iter(found.values()))
-    remark = "; ".join(one.conclusion for one in found.values())
-    return Explanation(measure, some.query, value, tuple(parts), some.policy, remark, working)
-
-
-def _named(measure: Measure, part: str, *, alone: bool) -> str:
-    """Name a part of one of several measures, with the measure's name unless the part's name is unique."""
-    return part if alone and part not in (SUM, IDEAL_SUM) else f"{part} of {measure}"
+    value = sums.value(0)  # raises an error if the formula can't be computed
+    worked = {inner: work(inner) for inner in measure.formula.measures()}
+    often = Counter(part.name for explanation in worked.values() for part in explanation.parts)
+    parts = []
+    for inner, explanation in worked.items():
+        for part in explanation.parts:
+            unique = often[part.name] == 1 and part.name not in (SUM, IDEAL_SUM)
+            name = part.name if unique else f"{part.name} of {inner}"
+            parts.append(dataclasses.replace(part, title=f"{inner}: {part.title}", name=name))
+    working = measure.formula.written(lambda inner: bracketed(worked[inner].value))
+    first = next(iter(worked.values()))
+    remark = "; ".join(explanation.conclusion for explanation in worked.values())
+    return Explanation(measure, first.query, value, tuple(parts), first.policy, remark, working)
 
 
 def _worked(
@@ -208,69 +192,52 @@ def _worked(
 ) -> Explanation:
     """Work out a measure; if the list is `alone`, its documents are the only known ones, and form the ideal."""
     measure, policy = sums.measure, sums.sheet.policy
-    remark = why_empty(policy, measure) if is_empty(sums, 0, query, NO_VALUE) else ""
-    value = sums.values[0]  # first, because it raises an error for input that can't be measured
-    if measure.name in PARTS:
-        parts, working = _cumulated_parts(sums, entries, pool, alone=alone)
-    elif isinstance(measure, OwnMeasure):
-        parts, working, note = _own_parts(measure, sums, entries, value)
-        remark = remark or note
-    elif is_worked(measure):
-        parts, working, note = _family_parts(sums, entries, pool, alone=alone)
-        working, remark = (
-            ("", remark) if remark else (working, note)
-        )  # the policy sets the value, no sum
+    sums.refuse_undefined(0, NO_VALUE, query)
+    value = sums.value(0)  # first, because it raises an error for input that can't be measured
+    if isinstance(measure, OwnMeasure):
+        part, remark = _own_part(measure, sums, entries, value)
+        parts, working = [part], ""
+    elif measure.name in COMPUTE:
+        parts, working, remark = _parts(sums, entries, pool, alone=alone)
     else:
-        gains = "" if sums.gain is None else "gain"
         inside = down_to_cutoff(entries, measure)
         worth = [0.0 if entry.grade is None else sums.worth(entry.grade) for entry in inside]
-        parts, working = [_listed_part(inside, np.array(worth), gains)], ""
-        remark = remark or "computed by the definition above, without steps"
+        parts = [_listed_part(inside, np.array(worth), "" if sums.gain is None else "gain")]
+        working, remark = "", "computed by the definition above, without steps"
+    if sums.is_empty(0):
+        working, remark = "", why_empty(policy, measure)
     return Explanation(measure, query, value, tuple(parts), policy, remark, working)
 
 
-def _cumulated_parts(
-    sums: Sums, entries: Sequence[Entry], pool: JudgedDocs, *, alone: bool
-) -> tuple[list[Part], str]:
-    measure, parts = sums.measure, []
-    for family in PARTS[measure.name]:
-        part = summed(measure, family)
-        total = sums.value(part, 0)
-        if family == IDEAL:
-            title = _TITLES["list" if alone else part.parameters["ideal"]]
-            steps = ideal_steps(sums, 0, part, pool)
-        else:
-            title, steps = "the list", list_steps(sums, 0, part, entries, len(entries))
-        parts.append(_part(title, str(part), steps, total))
-    if not measure.changes("norm"):
-        return parts, ""
-    steps = worst_steps(sums, 0, summed(measure, "DCG"), pool)
-    worst = steps[-1].sum if steps else 0.0
-    listed, best = parts
-    parts.append(_part("the worst: documents of negative gain, worst first", "worst", steps, worst))
-    lowest = bracketed(worst)
-    numbers = f"({said(listed.total or 0.0)} − {lowest}) / ({said(best.total or 0.0)} − {lowest})"
-    return parts, f"({listed.name} − worst) / ({best.name} − worst) = {numbers}"
-
-
-def _family_parts(
+def _parts(
     sums: Sums, entries: Sequence[Entry], pool: JudgedDocs, *, alone: bool
 ) -> tuple[list[Part], str, str]:
-    worked = work_out(sums, 0, entries)
-    arithmetic, weight = worked.arithmetic, worked.arithmetic.weight
+    """Return the sums of the list and its ideal, the formula that divides them, and a remark."""
+    measure, arithmetic = sums.measure, COMPUTE[sums.measure.name]
+    worked, ideal = work_out(sums, 0, entries), work_out_ideal(sums, 0, entries, pool)
+    weight = arithmetic.weight
     if not weight and any(step.discount != 1 for step in worked.steps):
         weight = "chance"  # the probability of a rank above the cutoff, with ties averaged
     shown = {"worth": arithmetic.worth, "weight": weight}
-    # Without an ideal, the divisor, such as R, is counted in the list.
-    whole = alone and not arithmetic.has_ideal and sums.measure.family.normalised
-    title = "the list, which has all known relevant documents" if whole else "the list"
-    total = worked.total if arithmetic.adds else None
-    parts = [_part(title, SUM, worked.steps, total, adds=arithmetic.adds, **shown)]
-    if arithmetic.has_ideal:
-        ideal = work_out_ideal(sums, 0, entries, pool)
-        title = _TITLES["list" if alone else "judged"]
-        parts.append(_part(title, IDEAL_SUM, ideal, ideal[-1].sum if ideal else 0.0, **shown))
-    return parts, worked.working, worked.remark
+    parts, working = [], worked.working
+    if measure.name != IDEAL:
+        # Without an ideal, the divisor, such as R, is counted in the list.
+        whole = alone and ideal is None and measure.family.normalised
+        title = "the list, which has all known relevant documents" if whole else "the list"
+        total = worked.total if arithmetic.adds else None
+        parts.append(_part(title, worked.name, worked.steps, total, adds=arithmetic.adds, **shown))
+    if ideal is not None:
+        title = _TITLES["list" if alone else measure.parameters.get("ideal", "judged")]
+        parts.append(_part(title, ideal.name, ideal.steps, ideal.total, **shown))
+    if measure.changes("norm"):
+        steps = worst_steps(sums, 0, summed(measure, "DCG"), pool)
+        worst = steps[-1].sum if steps else 0.0
+        title = "the worst: documents of negative gain, worst first"
+        parts.append(_part(title, "worst", steps, worst))
+        best, lowest = said(worked.divisor or 0.0), bracketed(worst)
+        numbers = f"({said(worked.total)} − {lowest}) / ({best} − {lowest})"
+        working = f"({worked.name} − worst) / ({worked.over} − worst) = {numbers}"
+    return parts, working, worked.remark
 
 
 def _listed_part(entries: Sequence[Entry], worth: Floats, heading: str) -> Part:
@@ -279,28 +246,22 @@ def _listed_part(entries: Sequence[Entry], worth: Floats, heading: str) -> Part:
     return _part("the list", SUM, steps, None, worth=heading, weight="", adds=False)
 
 
-def _own_parts(
+def _own_part(
     measure: OwnMeasure, sums: Sums, entries: Sequence[Entry], value: float
-) -> tuple[list[Part], str, str]:
+) -> tuple[Part, str]:
     """Show the list for a user-defined measure, with the steps of its `steps` function if it has one."""
     own_steps = steps_of_own(measure.own, sums.sheet, measure, 0)
     inside = down_to_cutoff(entries, measure)
     terms = np.zeros(len(inside))
     if own_steps is None:
-        return (
-            [_listed_part(inside, terms, "")],
-            "",
-            "the measure was defined without a steps function",
-        )
+        remark = "the measure was defined without a steps function"
+        return _listed_part(inside, terms, ""), remark
     terms[[place for place, entry in enumerate(inside) if entry.grade is not None]] = own_steps
     steps = steps_with(inside, Terms(terms, np.ones(len(inside))))
     total = float(terms.sum())
-    note = (
-        ""
-        if math.isclose(total, value, rel_tol=1e-9, abs_tol=1e-12)
-        else f"its steps add up to {said(total)}"
-    )
-    return [_part("the list", SUM, steps, total, worth="part", weight="")], "", note
+    adds_up = math.isclose(total, value, rel_tol=1e-9, abs_tol=1e-12)
+    remark = "" if adds_up else f"its steps add up to {said(total)}"
+    return _part("the list", SUM, steps, total, worth="part", weight=""), remark
 
 
 def _part(title: str, name: str, steps: Sequence[Step], total: float | None, **shown: Any) -> Part:

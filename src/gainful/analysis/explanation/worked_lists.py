@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.analysis.explanation.worked_tables import Step
+from gainful.analysis.explanation.worked_tables import CUMULATED, Step
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
@@ -30,7 +30,6 @@ from gainful.evaluation.computing.precision_and_counts import (
     utility_counts,
 )
 from gainful.evaluation.gains_ranks_and_ideals import (
-    Arithmetic,
     Terms,
     Worksheet,
     relevant_total,
@@ -45,47 +44,39 @@ from gainful.measures.policy import Policy
 from gainful.measures.written_numbers import write_number
 
 SUM, IDEAL_SUM = "sum", "ideal"
-"""The names of the sums over a list and over its ideal where these are no measures."""
+"""The names of a list's sum and of its ideal's, if these aren't measures."""
 
 _DIGITS = 3
 _SMALL = 0.1  # below, three decimals are fewer than three digits
-_SUMS = {"nDCG": "DCG"}
-Worth = Callable[[float], float]
-PARTS: Mapping[str, tuple[str, ...]] = {
-    "CG": ("CG",),
-    "DCG": ("DCG",),
-    "IDCG": ("IDCG",),
-    "nDCG": ("DCG", "IDCG"),
-}
-"""The measures whose worked table has gains and discounts, and the sums that it shows."""
 
 NO_VALUE = (*SKIPPED, "error")
-"""Answers of the policy `empty` that give an empty query no value."""
+"""The values of the policy `empty` that give an empty query no value."""
 
 IDEAL = "IDCG"
 ABSENT = "(absent)"
-"""What stands in the place of a document at a rank that a list leaves open."""
+"""Written instead of a document at a rank that a list leaves unfilled."""
 
+Worth = Callable[[float], float]
 JudgedDocs = Sequence[tuple[str | None, float | None]]
 
 
 class Sums:
-    """The sums of one measure over all matched queries, which its worked tables show.
+    """The values of one measure, and of the sums it consists of, for all matched queries.
 
     Attributes:
-        sheet: what was matched, under a policy by which every query of it has a row.
-        measure: what is worked out.
+        sheet: the matched queries, under a policy by which each of them has a row.
+        measure: the measure to work out.
 
     >>> from gainful.matching.dict_matching import match_queries
     >>> from gainful.measures.notation import parse
     >>> matched = match_queries([("q", {"a": 2, "b": 1}, {"a": 1.0})], Policy(ties="doc"))
     >>> sums = Sums(matched, parse("nDCG"), Policy(ties="doc"))
-    >>> sums.value(parse("DCG"), 0), sums.worth(2.0)
-    (2.0, 2.0)
+    >>> sums.values(parse("DCG")), sums.worth(2.0)
+    ([2.0], 2.0)
     """
 
     def __init__(self, matched: Matched, measure: Measure, policy: Policy) -> None:
-        # Where documents tie below the cutoff, no order need be known there, as in an evaluation.
+        # As in an evaluation, the order of documents that tie below the cutoff need not be known.
         needless = policy.ties == "average" and policy.unjudged == "zero"
         near = cut(matched, measure.reach) if needless else matched
         self.sheet = Worksheet(near, policy)
@@ -94,7 +85,7 @@ class Sums:
         self._worth: dict[float, float] = {}
 
     def worth(self, grade: float) -> float:
-        """Return the gain of a grade; the grade itself where the measure has no gain."""
+        """Return the gain of a grade; the grade itself if the measure has no gain."""
         if self.gain is None:
             return grade
         if grade not in self._worth:
@@ -104,57 +95,60 @@ class Sums:
     @cached_property
     def gain(self) -> Gain | None:
         """The gain of the measure, if it has one."""
-        known = self.measure.parameters.get("gain")
-        return known if isinstance(known, Gain) else None  # one's own may mean something else by it
+        gain = self.measure.parameters.get("gain")
+        return gain if isinstance(gain, Gain) else None  # user-defined measures may reuse the name
 
-    def value(self, measure: Measure, place: int) -> float:
-        """Return the value of any measure for the query at a place."""
-        return self._all(measure)[place]
-
-    def _all(self, measure: Measure) -> list[float]:
+    def values(self, measure: Measure) -> list[float]:
+        """Return the values (q,) of any measure."""
         if measure not in self._values:
             matched, policy = self.sheet.matched, self.sheet.policy
-            found = measure_matched([matched], (measure,), policy).values[:, 0]
-            self._values[measure] = found.tolist()
+            values = measure_matched([matched], (measure,), policy).values[:, 0]
+            self._values[measure] = values.tolist()
         return self._values[measure]
 
-    @cached_property
-    def values(self) -> list[float]:
-        """(q,) values of the measure."""
-        return self._all(self.measure)
+    def value(self, place: int) -> float:
+        """Return the value of the measure for the query at a place."""
+        return self.values(self.measure)[place]
 
     @cached_property
-    def totals(self) -> list[float]:
-        """(q,) sums of the lists: CG or DCG."""
-        return self._all(self.part)
-
-    @cached_property
-    def ideals(self) -> list[float] | None:
-        """(q,) what the lists are divided by; None where the measure does not divide."""
-        if self.measure.name != "nDCG":
-            return None
-        return self._all(summed(self.measure, IDEAL))
-
-    @cached_property
-    def part(self) -> Measure:
-        """The sum over a list that the measure is made of, at its cutoff."""
-        return summed(self.measure, _SUMS.get(self.measure.name, self.measure.name))
-
-    @cached_property
-    def own_divisor(self) -> bool:
-        """Whether what a list is divided by may be its own: an ideal, or a count."""
-        return self.measure.changes("ideal", "depth") or not has_table(self.measure)
+    def parts(self) -> Mapping[str, "CumulatedGain"]:
+        """The sums that CG, DCG, IDCG or nDCG consists of, by family."""
+        families = ("DCG", IDEAL) if self.measure.name == "nDCG" else (self.measure.name,)
+        parts = {family: summed(self.measure, family) for family in families}
+        return {
+            family: CumulatedGain(part, str(part), self.values(part))
+            for family, part in parts.items()
+        }
 
     def is_empty(self, place: int) -> bool:
-        """Return whether the policy decides the value of the query at a place, as no sum can."""
+        """Return whether the policy, instead of a sum, sets the value of the query at a place."""
         return self._empty[place]
 
     @cached_property
     def _empty(self) -> list[bool]:
         if not self.measure.family.normalised:
             return [False] * len(self.sheet.matched.queries)
-        found: list[bool] = empty_for(self.sheet, [self.measure])[:, 0].tolist()
-        return found
+        empty: list[bool] = empty_for(self.sheet, [self.measure])[:, 0].tolist()
+        return empty
+
+    def refuse_undefined(self, place: int, undefined: Collection[str], query: str | None) -> None:
+        """Reject an empty query if the policy `empty` is one of the values that leave it `undefined`."""
+        policy = self.sheet.policy
+        if self.is_empty(place) and policy.empty in undefined:
+            raise InputError(
+                str(self.measure) if query is None else f"{self.measure} of query {query!r}",
+                "a value",
+                f"none, because {why_empty(policy, self.measure).partition(':')[0]}",
+                f"It has no value under the policy empty={policy.empty}.",
+            )
+
+
+class CumulatedGain(NamedTuple):
+    """CG, DCG or IDCG as part of a measure: how it is written, and its values (q,)."""
+
+    measure: Measure
+    name: str
+    values: Sequence[float]
 
 
 @cache
@@ -172,7 +166,7 @@ def summed(measure: Measure, family: str) -> Measure:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of a list before the arithmetic: where it stands, what it is, its grade."""
+    """A document in a list: its first and last possible rank, its id and its grade."""
 
     rank: int
     rank_last: int
@@ -180,75 +174,52 @@ class Entry:
     grade: float | None
 
 
-def is_empty(sums: Sums, place: int, query: str | None, undefined: Collection[str]) -> bool:
-    """Return whether the policy decides the value of a normalised measure, as no sum can.
-
-    Refuse answers of the policy `empty` that are `undefined`: they give no value.
-    """
-    if not sums.is_empty(place):
-        return False
-    measure, policy = sums.measure, sums.sheet.policy
-    if policy.empty not in undefined:
-        return True
-    where = str(measure) if query is None else f"{measure} of query {query!r}"
-    hint = f"It has no value under the policy empty={policy.empty}."
-    if policy.negative == "both" and has_table(measure):
-        raise InputError(where, "an ideal above 0", "one that is not", hint)
-    lacking = "relevant document" if "rel" in measure.parameters else "positive gain"
-    own = measure.changes("ideal", "depth")
-    pool = "documents of the ideal" if own else "judged documents"
-    raise InputError(where, f"a {lacking} among the {pool}", "none", hint)
-
-
 def why_empty(policy: Policy, measure: Measure, whose: str = "") -> str:
-    """Say why the policy decides the value of a normalised measure, as no sum can."""
-    said = "no judged document has a positive gain"
+    """Return why the policy, instead of a sum, sets the value of a query."""
+    reason = "no judged document has a positive gain"
     if "rel" in measure.parameters and not isinstance(measure, OwnMeasure):
-        said = "no judged document is relevant"
-    elif policy.negative == "both" and has_table(measure):
-        said = "the ideal is not above 0"
+        reason = "no judged document is relevant"
+    elif policy.negative == "both" and is_discounted(measure):
+        reason = "the ideal is not above 0"
     elif measure.changes("ideal", "depth"):
-        said = "no document of the ideal has a positive gain"
-    return f"{said}{whose}: policy empty={policy.empty}"
+        reason = "no document of the ideal has a positive gain"
+    return f"{reason}{whose}: policy empty={policy.empty}"
 
 
 class ListSheet(Worksheet):
-    """The judgments of one query and a list, whose documents are the rows; the grade is NaN without a judgment."""
+    """The judgments of one query and a list, whose documents are the rows; without a judgment, the grade is NaN."""
 
     def __init__(self, sheet: Worksheet, place: int, entries: Sequence[Entry]) -> None:
-        """Take the query at a place of a sheet, and documents in rank order as the policy has them."""
+        """Take the query at a place of a sheet, and documents in rank order under its policy."""
         self._deepest = max([sheet.longest, *(entry.rank_last for entry in entries)])
         whole, query = sheet.matched, slice(place, place + 1)
         pool = whole.pool_grades[whole.pool_offsets[place] : whole.pool_offsets[place + 1]]
         first = np.array([entry.rank for entry in entries], np.int64)
         last = np.array([entry.rank_last for entry in entries], np.int64)
         grades = [math.nan if entry.grade is None else entry.grade for entry in entries]
+        of_query = ("queries", "retrieved", "seen", "unjudged", "missing")
         matched = dataclasses.replace(
             whole,
-            queries=whole.queries[query],
             offsets=np.array([0, first.size]),
             rank_first=first,
             rank_last=first if (first == last).all() else last,
             rank=first,
             grade=np.array(grades, np.float64),
-            retrieved=whole.retrieved[query],
-            seen=whole.seen[query],
             pool_offsets=np.array([0, pool.size]),
             pool_grades=pool,
-            unjudged=whole.unjudged[query],
-            missing=whole.missing[query],
+            **{name: getattr(whole, name)[query] for name in of_query},
         )
         super().__init__(matched, sheet.policy)
         self._discounts = sheet._discounts  # noqa: SLF001 - the same for all lists
 
     @cached_property
     def longest(self) -> int:
-        """The deepest rank, also of the other lists of the sheet: their discounts are the same table."""
+        """The deepest rank in any list of the sheet, so that all share one table of discounts."""
         return self._deepest
 
     @cached_property
     def ties_matter(self) -> bool:
-        """Whether the order of some judged documents is left open."""
+        """Whether the order of some judged documents is open."""
         matched = self.matched
         return bool((matched.rank_first < matched.rank_last)[~np.isnan(matched.grade)].any())
 
@@ -407,27 +378,30 @@ class WorkedList:
     """A list worked out: the steps of its documents, and how the value follows from their sum.
 
     Attributes:
-        arithmetic: of the family.
-        steps: of the documents down to the cutoff.
+        name: the name of the sum.
+        steps: the documents down to the cutoff.
         total: the sum of their terms.
-        divisor: what the sum is divided by; None where it is the value, or goes into another formula.
+        divisor: the number that the sum is divided by; None if the measure has none.
         over: how the divisor is written.
-        working: the formula, in symbols and in numbers; "" where there is none.
-        remark: what there is to add.
+        working: the formula, in symbols and in numbers; "" if the sum is the value.
+        remark: what the formula leaves out.
     """
 
-    arithmetic: Arithmetic
+    name: str
     steps: Sequence[Step]
     total: float
-    divisor: float | None
-    over: str
-    working: str
-    remark: str
+    divisor: float | None = None
+    over: str = ""
+    working: str = ""
+    remark: str = ""
 
 
 def work_out(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
-    """Work out the list of the query at a place, down to the cutoff, under a family that is no cumulated gain."""
-    measure, inside = sums.measure, down_to_cutoff(entries, sums.measure)
+    """Work out the list of the query at a place, down to the cutoff."""
+    measure = sums.measure
+    if measure.name in CUMULATED:
+        return _cumulated(sums, place, entries)
+    inside = down_to_cutoff(entries, measure)
     arithmetic, sheet = COMPUTE[measure.name], ListSheet(sums.sheet, place, inside)
     steps = _steps(inside, sheet, measure)
     total = math.fsum(step.contribution for step in steps)
@@ -440,7 +414,24 @@ def work_out(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
         remark = "" if divisor else f"there is nothing to divide by: {over} is 0"
         working = Working(f"sum / {over}", f"{said(total)} / {said(divisor)}", remark)
     formula = f"{working.formula} = {working.numbers}" if working.formula else ""
-    return WorkedList(arithmetic, steps, total, divisor, over, formula, working.remark)
+    return WorkedList(SUM, steps, total, divisor, over, formula, working.remark)
+
+
+def _cumulated(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
+    """Work out CG, DCG or nDCG; IDCG has no sum over the list."""
+    matched = sums.sheet.matched
+    listed, *ideals = sums.parts.values()
+    total = listed.values[place]
+    if listed.measure.name == IDEAL or matched.missing[place]:
+        steps = []
+    else:
+        absent = _absent_entries(sums.sheet, listed.measure, int(matched.retrieved[place]))
+        steps = steps_of(sums, place, listed.measure, [*entries, *absent])
+    if not ideals:
+        return WorkedList(listed.name, steps, total)
+    ideal, divisor = ideals[0].name, ideals[0].values[place]
+    working = f"{listed.name} / {ideal} = {total:.{_DIGITS}f} / {divisor:.{_DIGITS}f}"
+    return WorkedList(listed.name, steps, total, divisor, ideal, working)
 
 
 def _symbol(measure: Measure, over: str) -> str:
@@ -457,31 +448,48 @@ def _symbol(measure: Measure, over: str) -> str:
     return over
 
 
+class WorkedIdeal(NamedTuple):
+    """The ideal of a query: the name of its sum, its steps and its total."""
+
+    name: str
+    steps: Sequence[Step]
+    total: float
+
+
 def work_out_ideal(
     sums: Sums, place: int, entries: Sequence[Entry], pool: JudgedDocs
-) -> list[Step]:
-    """Return the steps of all judged documents, best first; of one grade, those of the list as they stand there."""
-    if not COMPUTE[sums.measure.name].has_ideal:
-        return []
-    stands = {entry.doc: entry.rank for entry in entries if entry.doc is not None}
+) -> WorkedIdeal | None:
+    """Work out the best order of documents with their grades; None if the measure has no ideal.
+
+    Documents with equal grades are in the order of the list.
+    """
+    measure = sums.measure
+    if measure.name in CUMULATED:
+        if IDEAL not in sums.parts:
+            return None
+        ideal, name, totals = sums.parts[IDEAL]
+        return WorkedIdeal(name, _cumulated_ideal(sums, place, ideal, pool), totals[place])
+    if not COMPUTE[measure.name].has_ideal:
+        return None
+    ranks = {entry.doc: entry.rank for entry in entries if entry.doc is not None}
     judged = [(doc, grade) for doc, grade in pool if grade is not None]
-    nowhere = len(entries) + 1
-    order = sorted(judged, key=lambda item: (-item[1], stands.get(item[0] or "", nowhere)))
-    best = down_to_cutoff(_in_order(order), sums.measure)
-    return _steps(best, ListSheet(sums.sheet, place, best), sums.measure)
+    below = len(entries) + 1
+    order = sorted(judged, key=lambda item: (-item[1], ranks.get(item[0] or "", below)))
+    steps = steps_of(sums, place, measure, _in_order(order))
+    return WorkedIdeal(IDEAL_SUM, steps, steps[-1].sum if steps else 0.0)
 
 
-def has_table(measure: Measure) -> bool:
-    """Return whether the worked table of a measure has gains and discounts.
+def is_discounted(measure: Measure) -> bool:
+    """Return whether a measure is a sum of gains times discounts, perhaps divided by its ideal.
 
-    >>> has_table(Measure("nDCG")), has_table(Measure("AP"))
+    >>> is_discounted(Measure("nDCG")), is_discounted(Measure("AP"))
     (True, False)
     """
-    return measure.name in PARTS and not measure.changes("norm")
+    return measure.name in CUMULATED and not measure.changes("norm")
 
 
 def is_worked(measure: Measure) -> bool:
-    """Return whether lists have a table of their steps: under every family, but no formula and no measure of one's own.
+    """Return whether lists have a table of steps: not for formulas and user-defined measures.
 
     >>> is_worked(Measure("AP")), is_worked(Measure("nDCG", norm="minmax"))
     (True, False)
@@ -491,7 +499,7 @@ def is_worked(measure: Measure) -> bool:
 
 
 def has_parts(measure: Measure) -> bool:
-    """Return whether a measure is the sum over the documents of a list, divided by one number.
+    """Return whether a measure is a sum over the documents of a list, divided by one number.
 
     >>> has_parts(Measure("AP")), has_parts(Measure("F"))
     (True, False)
@@ -500,18 +508,18 @@ def has_parts(measure: Measure) -> bool:
 
 
 def down_to_cutoff(entries: Sequence[Entry], measure: Measure) -> list[Entry]:
-    """Return the entries that may stand above the cutoff of a measure."""
+    """Return the entries whose rank may be within the cutoff of a measure."""
     cutoff = math.inf if measure.cutoff is None else measure.cutoff
     return [entry for entry in entries if entry.rank <= cutoff]
 
 
 def _in_order(docs: JudgedDocs) -> list[Entry]:
-    """Return documents as a list in which they stand one below the other."""
+    """Return documents as a list in this order."""
     return [Entry(rank, rank, doc, grade) for rank, (doc, grade) in enumerate(docs, 1)]
 
 
 def _steps(entries: Sequence[Entry], sheet: Worksheet, measure: Measure) -> list[Step]:
-    """Return a step for each entry of a sheet, whose rows they are."""
+    """Return a step for each entry, which are the rows of a sheet."""
     sheet.measuring = measure
     with np.errstate(over="ignore", invalid="ignore"):
         terms = COMPUTE[measure.name].terms(sheet, measure.parameters, measure.cutoff)
@@ -519,13 +527,13 @@ def _steps(entries: Sequence[Entry], sheet: Worksheet, measure: Measure) -> list
 
 
 def steps_of(sums: Sums, place: int, part: Measure, entries: Sequence[Entry]) -> list[Step]:
-    """Work out the entries down to the cutoff of a sum, CG, DCG or IDCG."""
+    """Work out entries of the query at a place, down to the cutoff of a sum."""
     inside = down_to_cutoff(entries, part)
     return _steps(inside, ListSheet(sums.sheet, place, inside), part)
 
 
 def steps_with(entries: Sequence[Entry], terms: Terms) -> list[Step]:
-    """Return a step for each entry, of what it is worth and counts."""
+    """Return a step for each entry from its worth and weight."""
     contributions = terms.worth * terms.weight
     columns = terms.worth, terms.weight, contributions, np.cumsum(contributions)
     return [
@@ -534,28 +542,10 @@ def steps_with(entries: Sequence[Entry], terms: Terms) -> list[Step]:
     ]
 
 
-def list_steps(
-    sums: Sums, place: int, part: Measure, entries: Sequence[Entry], length: int
-) -> list[Step]:
-    """Work out a list of this length, or its first entries alone, down to the cutoff."""
-    absent = _absent_entries(sums.sheet, part, length)
-    return steps_of(sums, place, part, [*entries, *absent])
-
-
-def ideal_steps(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list[Step]:
-    """Work out the ideal of the query at a place, of documents with their grades."""
-    entries = _ideal_entries(sums, place, part, pool)
-    if floor_of(sums.sheet, part.parameters):
-        entries += _absent_entries(sums.sheet, part, len(entries))
-    return steps_of(
-        sums, place, part.at(None) if part.parameters["depth"] == "all" else part, entries
-    )
-
-
 def worst_steps(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list[Step]:
-    """Work out the worst list: the documents of negative gain, and the absent ones where they are worse."""
-    open_ranks = 0.0 if part.cutoff is None else sums.sheet.absent_gain(part.parameters["gain"])
-    lowest = min(0.0, open_ranks)
+    """Work out the worst list: documents with negative gains, and absent documents if they are worse."""
+    unfilled = 0.0 if part.cutoff is None else sums.sheet.absent_gain(part.parameters["gain"])
+    lowest = min(0.0, unfilled)
     worse = [item for item in pool if item[1] is not None and sums.worth(item[1]) < lowest]
     entries = _in_order(sorted(worse, key=lambda item: sums.worth(item[1] or 0.0)))
     if lowest < 0:
@@ -563,23 +553,29 @@ def worst_steps(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list
     return steps_of(sums, place, part, entries)
 
 
-def _ideal_entries(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list[Entry]:
+def _cumulated_ideal(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list[Step]:
     sheet = sums.sheet
 
     def worth(grade: float | None) -> float:
         return 0.0 if grade is None else sums.worth(grade)
 
-    floor = 0.0 if part.cutoff is None else floor_of(sheet, part.parameters)
-    better = sorted(pool, key=lambda item: worth(item[1]), reverse=True)
-    if floor or sheet.policy.negative != "both":
-        better = [(doc, grade) for doc, grade in better if worth(grade) > floor]
+    floor = floor_of(sheet, part.parameters)
+    lowest = 0.0 if part.cutoff is None else floor
+    best = sorted(pool, key=lambda item: worth(item[1]), reverse=True)
+    if lowest or sheet.policy.negative != "both":
+        best = [(doc, grade) for doc, grade in best if worth(grade) > lowest]
     if part.parameters["depth"] == "retrieved":
-        better = better[: int(sheet.matched.retrieved[place])]
-    return _in_order(better)
+        best = best[: int(sheet.matched.retrieved[place])]
+    entries = _in_order(best)
+    if floor:
+        entries += _absent_entries(sheet, part, len(entries))
+    return steps_of(
+        sums, place, part.at(None) if part.parameters["depth"] == "all" else part, entries
+    )
 
 
 def _absent_entries(sheet: Worksheet, part: Measure, length: int) -> list[Entry]:
-    """Return what the policy `absent` puts at the ranks that a list of this length leaves open."""
+    """Return what the policy `absent` puts at the ranks that a list of this length leaves unfilled."""
     grade = sheet.absent_grade
     if grade is None or part.cutoff is None:
         return []

@@ -30,8 +30,8 @@ _IDEALS = {
     ("depth", "retrieved"): "depth retrieved: the ideal is no longer than the list",
 }
 COLUMNS = ("i", "doc", "grade", "gain", "discount", "contribution", "sum")
-SUMS = frozenset(["CG", "DCG", "IDCG", "nDCG"])
-"""The measures whose sums are measures, too."""
+CUMULATED = frozenset(["CG", "DCG", "IDCG", "nDCG"])
+"""The families whose sums are measures, too."""
 
 _DIGITS = 3
 
@@ -121,7 +121,7 @@ def conventions_of(measure: Measure) -> str:
     >>> conventions_of(Measure("SetAP"))
     'SetAP = P · R of the whole list'
     """
-    if measure.name not in SUMS:
+    if measure.name not in CUMULATED:
         return measure.family.definition
     parameters = measure.parameters
     gain = parameters["gain"]
@@ -215,10 +215,7 @@ class Explanation(Account):
     @property
     def conclusion(self) -> str:
         """The last line: how the value follows from the sums."""
-        if self.working or self.measure.name not in SUMS:
-            return worked_conclusion(str(self.measure), self.working, self.value, self.remark)
-        totals = {part.name: part.total for part in self.parts if part.total is not None}
-        return conclusion_of(str(self.measure), totals, self.value, self.remark)
+        return worked_conclusion(str(self.measure), self.working, self.value, self.remark)
 
     def tables(self) -> list[Table]:
         """Return the worked sums for rendering; below the last one the policy, where it is not the default."""
@@ -264,17 +261,6 @@ class Explanation(Account):
                 for part in self.parts
             },
         }
-
-
-def conclusion_of(measure: str, totals: Mapping[str, float], value: float, remark: str = "") -> str:
-    """Say how a value follows from its sums, by their names; a remark says why it does not.
-
-    >>> conclusion_of("nDCG", {"DCG": 2.0, "IDCG": 4.0}, 0.5)
-    'nDCG = DCG / IDCG = 2.000 / 4.000 = 0.500'
-    """
-    numbers = " / ".join(f"{total:.{_DIGITS}f}" for total in totals.values())
-    working = f"{' / '.join(totals)} = {numbers}" if len(totals) > 1 else ""
-    return worked_conclusion(measure, working, value, remark)
 
 
 def worked_conclusion(measure: str, working: str, value: float, remark: str = "") -> str:
