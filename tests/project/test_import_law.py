@@ -320,7 +320,6 @@ ELSEWHERE = {
     "gainful.rows.spark_text",
     "gainful.rows.parquet_and_frame_tables",
     "gainful.arithmetic.kernels.swapped_arguments",
-    "gainful.matching.input_kinds.dict_input",
     "gainful.matching.input_kinds.label_and_prediction_input",
     "gainful.matching.input_kinds.spark_input",
     "gainful.matching.array_matching",

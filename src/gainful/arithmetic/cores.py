@@ -92,17 +92,17 @@ def threads(count: int) -> Iterator["ThreadPoolExecutor"]:
         ) from problem
 
 
-@contextmanager
-def at_most(limit: int | None) -> Iterator[None]:
+class at_most:  # noqa: N801 - used like a function
     """Limit the number of cores within a `with` block; None changes nothing."""
-    if limit is None:
-        yield
-        return
-    token = _LIMIT.set(limit)
-    try:
-        yield
-    finally:
-        _LIMIT.reset(token)
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+
+    def __enter__(self) -> None:
+        self._token = _LIMIT.set(_LIMIT.get() if self._limit is None else self._limit)
+
+    def __exit__(self, *_: object) -> None:
+        _LIMIT.reset(self._token)
 
 
 def in_parallel(

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ from gainful.measures.notation import (
     read_measure,
     read_measures,
 )
-from gainful.measures.policy import GivenPolicy, Policy, read_policy
+from gainful.measures.policy import GivenPolicy, Policy, folding, read_policy
 from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import counted, shown
 from gainful.rows.grades_scores_or_ranks import RUN
@@ -143,7 +143,7 @@ def _policy_and_tool(options: MeasuringOptions) -> tuple[Policy, Dialect | None]
     policy = options.get("policy")
     tool = read_tool(options.get("dialect"), policy)
     chosen = read_policy(policy) if tool is None else tool.for_files()
-    return chosen.folding(chunks=options.get("chunks") is not None), tool
+    return folding(chosen, options.get("chunks") is not None), tool
 
 
 def refuse_dialect(options: MeasuringOptions, why: str) -> None:
@@ -314,13 +314,13 @@ def _good_rating(grades: Sequence[float]) -> int | None:
     return None if few or not whole else 8
 
 
+def naming_run(name: str, among: Mapping[str, object]) -> AbstractContextManager[None]:
+    """Name the run in errors and warnings if there are several."""
+    return nullcontext() if len(among) == 1 else _naming(f"run {shown(name)}")
+
+
 @contextmanager
-def naming_run(name: str, among: Mapping[str, object]) -> Iterator[None]:
-    """Say which of several runs an error or a warning is about."""
-    if len(among) == 1:
-        yield
-        return
-    run = f"run {shown(name)}"
+def _naming(run: str) -> Iterator[None]:
     try:
         with about(run):
             yield
@@ -333,12 +333,11 @@ def naming_run(name: str, among: Mapping[str, object]) -> Iterator[None]:
         raise problem.at(f"{run}{comma}{place}") from None
 
 
-@contextmanager
-def speaking(dialect: str | Dialect | None) -> Iterator[None]:
-    """Say in errors that come of a choice of a policy that it is the dialect's, where it is.
+def speaking(dialect: str | Dialect | None) -> AbstractContextManager[None]:
+    """Name the dialect in errors that its policy causes.
 
     Args:
-        dialect: the dialect whose policy is in force, or its name; None where none is.
+        dialect: the dialect or its name; None without one.
 
     >>> with speaking("ranx"):
     ...     raise InputError("run", "all queries", "1 missing", choice="missing=error")
@@ -346,11 +345,14 @@ def speaking(dialect: str | Dialect | None) -> Iterator[None]:
         ...
     gainful.errors.InputError: run: expected all queries (policy missing=error, as dialect ranx has it), found 1 missing. Without a dialect such queries count as 0, as with make_comparable.
     """
+    return nullcontext() if dialect is None else _speaking(dialect)
+
+
+@contextmanager
+def _speaking(dialect: str | Dialect) -> Iterator[None]:
     try:
         yield
     except GainfulError as problem:
-        if dialect is None:
-            raise
         if not problem.choice:
             raise
         said = problem.of(f"as dialect {dialect} has it")

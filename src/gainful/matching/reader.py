@@ -16,10 +16,10 @@ from gainful import arguments
 from gainful.arithmetic.cores import at_most, cached_property
 from gainful.errors import InputError, warn
 from gainful.matching.chunks_to_documents import Chunks, read_chunks, refuse_in_place
-from gainful.matching.input import Fetch, Input, Judgments
+from gainful.matching.input import DictInput, Fetch, Input, Judgments
 from gainful.matching.input_kinds.table_input import TableInput
 from gainful.matching.matched import Matched, tell_marks
-from gainful.measures.policy import Policy
+from gainful.measures.policy import Policy, folding, resolved
 from gainful.rows import mistakes
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.files import (
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from gainful.rows.shapes import Records
 
 _NONE: Mapping[str, object] = MappingProxyType({})
+_TABLES = ("subtopics", "items", "vectors", "history")  # whose columns may be named
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,11 @@ class Reader:
     chunks: Chunks | None
     of_dialect: bool = False
     _opened: dict[tuple[str, int], tuple[object, Input]] = field(default_factory=dict)
-    _looked_at: list[Input] = field(default_factory=list)  # for ranks given as scores
+    _looked_at: dict[int, Input] = field(default_factory=dict)  # for ranks passed as scores, by id
 
     def under(self, policy: Policy) -> "Reader":
         """Return a reader of the same inputs under another policy; nothing is reopened."""
-        decided = policy.folding(chunks=self.chunks is not None)
+        decided = folding(policy, self.chunks is not None)
         return replace(self, policy=decided, chunks=read_chunks(self.chunks, decided))
 
     @cached_property
@@ -108,7 +109,7 @@ class Reader:
         """Release a run that is no longer needed."""
         _, opened = self._opened.pop((RUN.name, id(run)), (None, None))
         if opened is not None:
-            self._looked_at[:] = [each for each in self._looked_at if each is not opened]
+            self._looked_at.pop(id(opened), None)
             opened.release()
 
     def _open(self, given: object, kind: Kind) -> Input:
@@ -142,7 +143,7 @@ class Reader:
     def decided(self, run: Run) -> Policy:
         """Return the policy with the tie rule decided for a run."""
         opened = self.run(run)
-        return self.policy.resolved(ids=opened.has_ids, in_order=self._is_in_order(opened))
+        return resolved(self.policy, opened.has_ids, self._is_in_order(opened))
 
     def _is_in_order(self, run: Input) -> bool:
         return run.in_order and not self.of_dialect
@@ -160,14 +161,16 @@ class Reader:
 
     def warn_if_same(self, run: Run) -> None:
         """Warn if a run and the judgments are the same file or object."""
+        if run is not self.given and not isinstance(run, str | os.PathLike):
+            return
         same = are_the_same(self.given, run)
         if same and self.judgments.given.taken_from == self.run(run).taken_from:
             warn(f"judgments and run are the same {same}.", "input.swapped")
 
     def _warn_of_ranks(self, run: Input) -> None:
         """Warn once if the scores of a run look like ranks."""
-        if not any(each is run for each in self._looked_at):
-            self._looked_at.append(run)
+        if id(run) not in self._looked_at:
+            self._looked_at[id(run)] = run
             run.warn_of_ranks()
 
     def _warn_of_mistakes(self, run: Input) -> None:
@@ -322,20 +325,19 @@ def reading(
             of a dialect matter here.
     """
     columns, chunks = options.get("columns"), options.get("chunks")
-    decided = policy.folding(chunks=chunks is not None)
-    of_items = any(options.get(table) is not None for table in ("items", "vectors", "history"))
-    of_subtopics = options.get("subtopics") is not None
+    decided = folding(policy, chunks is not None)
+    tables = {name for name in _TABLES if options.get(name) is not None}
     names = read_columns(
         columns,
         options.get("queries"),
         options.get("assessors"),
-        subtopics=of_subtopics,
-        recommending=of_items,
+        subtopics="subtopics" in tables,
+        recommending=bool(tables - {"subtopics"}),
     )
-    folding = read_chunks(chunks, decided)
+    rule = None if chunks is None and decided.fold == "none" else read_chunks(chunks, decided)
     with opened_session(options) as session:
         of_dialect = options.get("dialect") is not None
-        yield Reader(judgments, decided, session, names, folding, of_dialect)
+        yield Reader(judgments, decided, session, names, rule, of_dialect)
     if names is not columns:  # otherwise, they were checked when they were read
         names.refuse_unused()
 
@@ -348,15 +350,16 @@ def open_input(
     Values in JSON that aren't numbers raise an error with their location; unless `checked`, they stay in the
     dict for `check` to report.
     """
-    refuse_open_file(given, kind.name)
     rule = columns.use_assessors() if kind is JUDGMENTS else None
     if rule is not None:
         return _open_assessed(given, columns, rule, session)
-    if isinstance(given, str | os.PathLike | LocalFile):
+    if isinstance(given, Mapping):
+        opened = _open_shape(given, kind, kind.name, columns, session, checked=checked)
+        opened.again = given
+    elif isinstance(given, str | os.PathLike | LocalFile):
         opened = _open_path(given, kind, columns, session, checked=checked)
     else:
-        opened = _open_object(given, kind, columns, session, checked=checked)
-        opened.again = given if is_lasting(given) or opened.spark is not None else None
+        opened = _open_object(given, kind, columns, session)
     if opened.kind.ignored:
         warn(
             f"{opened.name}: each row counts as grade 1, whatever stands in the column "
@@ -368,10 +371,10 @@ def open_input(
 
 def _open_assessed(given: object, columns: Columns, rule: object, session: Session) -> Input:
     """Open judgments of several assessors, merged by the caller's rule."""
-    from gainful.matching.input_kinds.dict_input import DictInput
     from gainful.rows.several_assessors import read_assessed
     from gainful.rows.spark_frames import refuse_spark
 
+    refuse_open_file(given, JUDGMENTS.name)
     refuse_spark(given, JUDGMENTS.name)
     judged = read_assessed(given, columns, rule, session)
     opened = DictInput(judged.documents, JUDGMENTS, JUDGMENTS.name, session, judged.types)
@@ -379,28 +382,36 @@ def _open_assessed(given: object, columns: Columns, rule: object, session: Sessi
     return opened
 
 
-def _open_object(
-    given: object, kind: Kind, columns: Columns, session: Session, *, checked: bool
-) -> Input:
-    if isinstance(given, Mapping):
-        return _open_shape(given, kind, kind.name, columns, session, checked=checked)
+def _open_object(given: object, kind: Kind, columns: Columns, session: Session) -> Input:
+    refuse_open_file(given, kind.name)
     from gainful.rows.spark_frames import is_spark
 
     if is_spark(given):
         from gainful.matching.input_kinds.spark_input import SparkInput
 
-        return SparkInput(given, kind, columns, session)
+        opened: Input = SparkInput(given, kind, columns, session)
+        opened.again = given
+        return opened
+    from gainful.matching.input_kinds.id_array_input import IdArrayInput, is_id_array
     from gainful.rows.parquet_and_frame_tables import open_frame, refuse_series, rows_in
     from gainful.rows.records_of_lists import holds_documents
 
+    ids = given if kind is RUN and is_id_array(given) else None
+    queries = None if ids is None else columns.use_queries()
     refuse_series(given, kind, columns)
-    if any(holds_documents(row, kind, columns) for row in rows_in(given, 1)):
-        return _open_shape(rows_in(given), kind, kind.name, columns, session)
-    found = open_frame(given, kind, columns, session)
-    if isinstance(found, Source):
-        return TableInput(found, session)
-    records = given if found is None else found
-    return _open_shape(records, kind, kind.name, columns, session)
+    if ids is not None and queries is not None and len(queries) == len(ids):
+        opened = IdArrayInput(ids, queries, kind, session)
+    elif any(holds_documents(row, kind, columns) for row in rows_in(given, 1)):
+        opened = _open_shape(rows_in(given), kind, kind.name, columns, session)
+    else:
+        table = open_frame(given, kind, columns, session)
+        if isinstance(table, Source):
+            opened = TableInput(table, session)
+        else:
+            records = given if table is None else table
+            opened = _open_shape(records, kind, kind.name, columns, session)
+    opened.again = given if is_lasting(given) else None
+    return opened
 
 
 def _open_parquet(
@@ -425,14 +436,8 @@ def _open_shape(
     checked: bool = True,
 ) -> Input:
     """Open a Python object, or the value of a JSON file, whose ids are text, as in all text files."""
-    from gainful.matching.input_kinds.dict_input import DictInput
-    from gainful.matching.input_kinds.id_array_input import IdArrayInput, is_id_array
     from gainful.rows.shapes import Records, read_shape
 
-    if kind is RUN and is_id_array(given):
-        queries = columns.use_queries()
-        if queries is not None and len(queries) == len(given):
-            return IdArrayInput(given, queries, kind, session)
     content = read_shape(given, kind, columns, name)
     if content is None:
         raise InputError(

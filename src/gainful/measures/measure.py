@@ -209,7 +209,7 @@ class Measure:
     @property
     def family(self) -> Family:
         """The catalogue entry of this measure."""
-        return family(self.name)
+        return _BY_NAME.get(self.name) or family(self.name)
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -223,9 +223,11 @@ class Measure:
         >>> Measure("nDCG", cutoff=10).reach, Measure("nDCG", cutoff=10, ideal="retrieved").reach
         (10, None)
         """
-        if self.inner is not None:
-            return self.inner.reach
-        return None if dict(self.settings).get("ideal") == "retrieved" else self.cutoff
+        settings = dict(self.settings)
+        inner: Measure | None = settings.get("measure")
+        if inner is not None:
+            return inner.reach
+        return None if settings.get("ideal") == "retrieved" else self.cutoff
 
     @property
     def inner(self) -> "Measure | None":

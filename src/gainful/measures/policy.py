@@ -235,20 +235,7 @@ class Policy:
         >>> Policy().resolved(ids=True).ties, Policy().resolved(ids=True, in_order=True).ties
         ('doc', 'order')
         """
-        known = arguments.truth(ids, "ids")
-        if self.ties in BY_ID and not known:
-            raise PolicyError(
-                "policy ties",
-                "average, best, worst or order for documents without ids",
-                shown(self.ties),
-                "Arrays have no document ids to order ties by.",
-            )
-        usual = dict(_DECIDED)
-        shown_order = arguments.truth(in_order, "in_order")
-        if shown_order or not known:
-            usual["ties"] = "order" if shown_order else "average"
-        open_ = {name: answer for name, answer in usual.items() if getattr(self, name) == "auto"}
-        return _changed(self, tuple(open_.items())) if open_ else self
+        return resolved(self, arguments.truth(ids, "ids"), arguments.truth(in_order, "in_order"))
 
     def folding(self, *, chunks: bool) -> "Policy":
         """Return the policy with `fold="auto"` replaced, depending on whether chunks are mapped to documents.
@@ -256,10 +243,7 @@ class Policy:
         >>> Policy().folding(chunks=True).fold, Policy().folding(chunks=False).fold
         ('max', 'none')
         """
-        known = arguments.truth(chunks, "chunks")
-        if self.fold != "auto":
-            return self
-        return _changed(self, (("fold", "max" if known else "none"),))
+        return folding(self, arguments.truth(chunks, "chunks"))
 
     def knowing(self, lowest: float) -> "Policy":
         """Return the policy with `absent="lowest"` replaced by the lowest grade.
@@ -302,10 +286,30 @@ class Policy:
         return f"Policy({', '.join(given)})"
 
 
+# Cached, because every evaluation needs the same policies.
 @lru_cache(maxsize=256)
-def _changed(policy: Policy, answers: tuple[tuple[str, str], ...]) -> Policy:
-    """Return a policy with other answers to some choices, cached because every evaluation needs the same ones."""
-    return dataclasses.replace(policy, **dict(answers))
+def resolved(policy: Policy, ids: bool, in_order: bool) -> Policy:  # noqa: FBT001 - a key of the cache
+    """Return what `Policy.resolved` does, without checking the arguments."""
+    if policy.ties in BY_ID and not ids:
+        raise PolicyError(
+            "policy ties",
+            "average, best, worst or order for documents without ids",
+            shown(policy.ties),
+            "Arrays have no document ids to order ties by.",
+        )
+    usual = dict(_DECIDED)
+    if in_order or not ids:
+        usual["ties"] = "order" if in_order else "average"
+    open_ = {name: answer for name, answer in usual.items() if getattr(policy, name) == "auto"}
+    return dataclasses.replace(policy, **open_) if open_ else policy
+
+
+@lru_cache(maxsize=256)
+def folding(policy: Policy, chunks: bool) -> Policy:  # noqa: FBT001
+    """Return what `Policy.folding` does, without checking the argument."""
+    if policy.fold != "auto":
+        return policy
+    return dataclasses.replace(policy, fold="max" if chunks else "none")
 
 
 GivenPolicy = Policy | Mapping[str, str | float]

@@ -250,6 +250,8 @@ def asked_columns(
     >>> asked_columns(RUN, {"query": "user", "grade": "stars", "run.rank": "place"})
     {'query': 'user', 'rank': 'place'}
     """
+    if not given:
+        return {}
     roles = ("query", "doc", *_NUMBERS[kind.name], *([] if also is None else [also]))
     found = {role: _given(role, kind, given) for role in roles}
     return {role: name for role, name in found.items() if name}

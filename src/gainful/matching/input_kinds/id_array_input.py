@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from gainful.array_types import Ints
 from gainful.matching.chunks_to_documents import Chunks
-from gainful.matching.input import Input
-from gainful.matching.input_kinds.dict_input import DictInput
+from gainful.matching.input import DictInput, Input
 from gainful.matching.match import Hits, Numbers, Run, match
 from gainful.matching.matched import Matched
 from gainful.matching.ranking import ranges
