@@ -95,7 +95,7 @@ _NAMES = {
         "measures.tool_dialect": "Dialect",
     },
     "gainful.recommending": {
-        "evaluation.recommending.evaluate": "evaluate_recommendation_runs, evaluate_recommendations",
+        "evaluation.evaluate_with_tables": "evaluate_recommendation_runs, evaluate_recommendations",
         "measures.measures_by_need": "RecommendationMeasure, recommendation_catalogue, recommendation_family",
     },
     "gainful.results": {
@@ -129,19 +129,18 @@ _NAMES = {
         "judging.inferred_measures": "Inferred, InferredAP",
         "judging.pool": "Pool",
         "analysis.linting.findings": "Finding, Findings",
-        "evaluation.recommending.evaluate": "RecommendationScores",
+        "evaluation.evaluate_with_tables": "RecommendationScores, SubtopicScores",
         "reporting.movers": "Movers",
         "integrations.recording.recorded_run": "RecordedRun",
         "reporting.report": "Report",
         "analysis.power": "Power",
-        "evaluation.subtopics.evaluate": "SubtopicScores",
         "compat.vectors.conformance_result": "Conformance",
     },
     "gainful.statistics": {
         "analysis.ranking_agreement": "kendall_tau, rbo, tau_ap",
     },
     "gainful.subtopics": {
-        "evaluation.subtopics.evaluate": "evaluate_subtopics",
+        "evaluation.evaluate_with_tables": "evaluate_subtopics",
         "measures.measures_by_need": "SubtopicMeasure, subtopic_catalogue, subtopic_family",
         "evaluation.subtopics.subtopic_judgments": "read_subtopics",
     },

@@ -1,6 +1,6 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
-from gainful.evaluation.subtopics.evaluate import evaluate_subtopics
+from gainful.evaluation.evaluate_with_tables import evaluate_subtopics
 from gainful.evaluation.subtopics.subtopic_judgments import read_subtopics
 from gainful.measures.measures_by_need import SubtopicMeasure
 from gainful.measures.measures_by_need import subtopic_catalogue

@@ -59,14 +59,14 @@ def made_up(request, monkeypatch):
         return float(facets.listed[:1].sum())
 
     def first_is_red(measure, lists, sources):
-        column = sources.categories(None, measure)
+        column = sources.categories(measure)
         red = column.items[column.categories == column.names.index("red")]
         return np.isin(lists.items[lists.rank == 1], red).astype(float)
 
     graded = Arithmetic("grade", "is first", its_terms, first_grade)
     monkeypatch.setitem(measuring.COMPUTE, NAMES[GRADES], graded)
-    monkeypatch.setitem(of_subtopics._COMPUTE, NAMES[SUBTOPICS], first_subtopics)
-    monkeypatch.setitem(of_items._OF_USERS, NAMES[ITEMS], first_is_red)
+    monkeypatch.setitem(of_subtopics.COMPUTE, NAMES[SUBTOPICS], first_subtopics)
+    monkeypatch.setitem(of_items.COMPUTE, NAMES[ITEMS], first_is_red)
     forget()
     yield family
     monkeypatch.undo()

@@ -329,10 +329,17 @@ def total(digests_of_queries: Iterable[int]) -> int:
 
 def short_hash(sum_of_digests: int) -> str:
     """Return the hash that a signature shows, from the sum of the digests of all queries."""
+    return digest_of([sum_of_digests.to_bytes(_DIGEST_BYTES, "little")])
+
+
+def digest_of(parts: Iterable[bytes]) -> str:
+    """Return the hash that a signature shows, of some bytes."""
     import hashlib  # here because most scores are not signed
 
-    packed = sum_of_digests.to_bytes(_DIGEST_BYTES, "little")
-    return hashlib.blake2b(packed, digest_size=_SHOWN_BYTES).hexdigest()
+    digest = hashlib.blake2b(digest_size=_SHOWN_BYTES)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def _bits(numbers: Floats) -> Ints:

@@ -1,11 +1,10 @@
-"""Measures that need more than grades: their values, from the tables that are given beside judgments and run."""
+"""Measures that need more than grades: their values, from the tables next to judgments and run."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 from gainful.errors import InputError, MeasureError, PolicyError
-from gainful.evaluation.recommending.measure_values import values_of_run as values_of_items
-from gainful.evaluation.recommending.sources import ranked_lists, read_sources
+from gainful.evaluation.recommending.measure_values import values_of_run as values_of_lists
+from gainful.evaluation.recommending.sources import Sources, ranked_lists, read_sources
 from gainful.evaluation.request import TablesGiven
 from gainful.evaluation.subtopics.measure_values import topics_of, values_of_run
 from gainful.evaluation.subtopics.subtopic_judgments import (
@@ -15,15 +14,13 @@ from gainful.evaluation.subtopics.subtopic_judgments import (
     read_weights,
     refuse_policy,
 )
+from gainful.matching.keyword_options import TableOptions
 from gainful.matching.reader import Reader
 from gainful.measures.formulas import changed_inside, measures_inside
 from gainful.measures.measure import Measure, ValuesOfRun, catalogue, with_values_of_run
 from gainful.measures.measure_family import GRADES, ITEMS, SUBTOPICS
 from gainful.measures.name_suggestions import suggest
 from gainful.rows.input_types import Run
-
-TABLES = ("subtopics", "weights", "items", "vectors", "history", "expected", "separator")
-"""The options that give tables beside judgments and runs."""
 
 
 def with_values(
@@ -43,33 +40,35 @@ def with_values(
     def knowing(measure: Measure) -> Measure:
         return with_values_of_run(measure, values[measure]) if measure in values else measure
 
-    return tuple(changed_inside(each, knowing) for each in measures)
+    return tuple(changed_inside(measure, knowing) for measure in measures)
 
 
 def _of_subtopics(
     measures: Sequence[Measure], tables: TablesGiven, reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
-    policy = reader.decided(run)
+    policy, options = reader.decided(run), tables.options
     refuse_policy(policy)
     if reader.chunks is not None:
         raise PolicyError("chunks", "none: subtopics are judged by document", "chunks")
-    judged, weights = tables.read("subtopics", reader, partial(_subtopics, tables.options, reader))
+
+    def read() -> tuple[Judged, Weights | None]:
+        judged, _ = read_judged(options["subtopics"], reader.columns, reader.policy, reader.session)
+        return judged, read_weights(options.get("weights"), judged)
+
+    judged, weights = tables.read("subtopics", reader, read)
     topics = topics_of(judged, weights, reader.lists(run), policy)
     return values_of_run(measures, topics, policy)
-
-
-def _subtopics(options: Mapping[str, object], reader: Reader) -> tuple[Judged, Weights | None]:
-    judged, _ = read_judged(options["subtopics"], reader.columns, reader.policy, reader.session)
-    return judged, read_weights(options.get("weights"), judged)
 
 
 def _of_items(
     measures: Sequence[Measure], tables: TablesGiven, reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
-    judged = reader.judgments.given
-    read = partial(read_sources, tables.options, reader.columns, reader.session, judged)
+    def read() -> Sources:
+        judged = reader.judgments.given
+        return read_sources(tables.options, reader.columns, reader.session, judged)
+
     sources = tables.read("items", reader, read)
-    return values_of_items(measures, ranked_lists(reader.lists(run), sources), sources)
+    return values_of_lists(measures, ranked_lists(reader.lists(run), sources), sources)
 
 
 BY_NEED: Mapping[
@@ -80,24 +79,18 @@ BY_NEED: Mapping[
 
 
 def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, object]) -> None:
-    """Refuse measures whose tables are not given, with what to give, or which measure may be meant instead."""
-    given = {name for name in TABLES if options.get(name) is not None}
+    """Refuse measures whose tables are missing, with what to pass, or which measure may be meant instead."""
+    passed = {name for name in TableOptions.__annotations__ if options.get(name) is not None}
     for measure in measures_inside(measures):
-        entry = measure.family
-        if entry.needs == SUBTOPICS and "subtopics" not in given:
-            expected, remedy = (
-                "the judgments of subtopics",
-                "Give subtopics=…, or --subtopic-judgments.",
-            )
-        elif entry.needs == ITEMS and entry.requires and not given:
-            names = "items=…, history=… or vectors=…, or --items, --history or --vectors"
-            expected, remedy = f"{entry.requires}, beside the run", f"Give {names}."
+        family = measure.family
+        if family.needs == SUBTOPICS and "subtopics" not in passed:
+            expected = "the judgments of subtopics"
+            options_to_give = "subtopics=…, or --subtopic-judgments."
+        elif family.needs == ITEMS and family.requires and not passed:
+            expected = f"{family.requires}, beside the run"
+            options_to_give = "items=…, history=… or vectors=…, or --items, --history or --vectors."
         else:
             continue
-        hint = suggest(entry.name, catalogue(needs=GRADES))
-        remedy = (
-            f"{hint.partition('?')[0]}? Else give" + remedy.removeprefix("Give")
-            if hint.startswith("Did")
-            else remedy
-        )
-        raise MeasureError(str(measure), expected, "none", remedy)
+        hint = suggest(family.name, catalogue(needs=GRADES))
+        meant = f"{hint.partition('?')[0]}? Else give" if hint.startswith("Did") else "Give"
+        raise MeasureError(str(measure), expected, "none", f"{meant} {options_to_give}")

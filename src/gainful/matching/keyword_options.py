@@ -58,12 +58,10 @@ class PageOptions(InputOptions, total=False):
     chunks: str | Mapping[str, str] | Callable[[str], str] | None
 
 
-class TableOptions(TypedDict, total=False):
-    """The additional inputs of measures that need more than grades; each may be anything that can be read as a table.
+class ItemTables(TypedDict, total=False):
+    """The additional inputs of measures of recommendations; each may be anything that can be read as a table.
 
     Attributes:
-        subtopics: judgments by subtopic, `{query: {subtopic: {doc: grade}}}`.
-        weights: `{query: {subtopic: probability}}`; all subtopics of a query are equally likely if None.
         items: the catalogue: ids, `{item: category}`, or a table with an item and columns of categories.
         vectors: `{item: [number, …]}`, a pair (ids, array), or a table of numbers.
         history: past interactions, `{user: {item: count}}`, `{user: [item, …]}`, or a table.
@@ -71,13 +69,24 @@ class TableOptions(TypedDict, total=False):
         separator: the text between several categories in one cell of the items, such as "|".
     """
 
-    subtopics: TableLike | None
-    weights: Mapping[str, Mapping[str, float]] | None
     items: TableLike | None
     vectors: TableLike | None
     history: TableLike | None
     expected: Run | None
     separator: str | None
+
+
+class TableOptions(ItemTables, total=False):
+    """The additional inputs of measures that need more than grades: `ItemTables`, and these.
+
+    Attributes:
+        subtopics: judgments by subtopic, `{query: {subtopic: {doc: grade}}}`.
+        weights: `{query: {subtopic: probability}}`, or a table; all subtopics of a query are equally
+            likely if None.
+    """
+
+    subtopics: TableLike | None
+    weights: TableLike | None
 
 
 class MeasuringOptions(PageOptions, ReadingOptions, total=False):

@@ -367,6 +367,13 @@ SUBTOPICS = Roles(
     repeats="yes",
     named="",
 )
+WEIGHTS = Roles(
+    contents="weights of subtopics",
+    least="at least one weight",
+    shape="{query: {subtopic: probability}}",
+    keys=SUBTOPICS.keys[:2],
+    values=(Role("weight", ("weight", "probability"), "number"),),
+)
 ITEMS = Roles(
     contents="a table of items",
     least="at least one item",

@@ -211,12 +211,12 @@ def test_duplicates_follow_the_policy(files):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1], "a dict {query: {subtopic: probability}}"),
+        (7, "a dict {query: {subtopic: probability}}"),
         ({"q1": {"1": 1, "2": 1}}, "none for query 'q2'"),
         ({"q1": {"1": 1}, "q2": {"7": 1}}, "weights, query 'q1': expected every subtopic"),
         (
             {"q1": {"1": 1, "2": -1}, "q2": {"7": 1}},
-            "subtopic '2': expected a finite number from 0",
+            "subtopic '2': expected a number from 0",
         ),
         ({"q1": {"1": 1, "2": "x"}, "q2": {"7": 1}}, "subtopic '2'"),
         ({"q1": {"1": 1, "2": float("nan")}, "q2": {"7": 1}}, "subtopic '2'"),
@@ -246,6 +246,10 @@ def test_weights_say_what_matters():
     assert value(1, 0, "strec@1") == value(0, 1, "strec@1") == 0.5  # a count
     assert value(9, 1, "alpha_nDCG@1") == 1.0
     assert value(1, 9, "alpha_nDCG@1") == pytest.approx(1 / 9)
+    weights = pd.DataFrame({"query": [*"112"], "subtopic": [*"127"], "weight": [1, 9, 1]})
+    weights["query"] = "q" + weights["query"]
+    scores = gf.subtopics.evaluate_subtopics(NESTED, RUN, "alpha_nDCG@1", weights=weights)
+    assert scores.per_query["alpha_nDCG@1"][0] == pytest.approx(1 / 9)
 
 
 def test_the_command(cli, files):

@@ -1,4 +1,4 @@
-"""Which kernel computes which measure: lists and sources in, the values of users or of the run out."""
+"""The formula of each measure of recommendations: lists and sources in, values of users or of the run out."""
 
 from collections.abc import Callable, Collection, Iterable
 
@@ -21,69 +21,65 @@ def values_of_run(
     sources: Sources,
     optional: Collection[Measure] = (),
 ) -> dict[Measure, ValuesOfRun]:
-    """Return what measures are for a run: the value of each user, NaN where there is none, or of the run as a whole.
+    """Return the values of measures for a run: one of each user, NaN if undefined, or one of the run as a whole.
 
     Args:
         measures: of recommendations.
         lists: of the run.
-        sources: what else they see.
-        optional: those that are left out where nobody has a value.
+        sources: the other tables.
+        optional: measures that are left out if nobody has a value.
     """
-    names, found = sources.users.names, {}
+    names = sources.user_codes.names
     users = [names[code] for code in lists.users.tolist()]
+    values: dict[Measure, ValuesOfRun] = {}
     for measure in measures:
         try:
-            value = _value(measure, lists.down_to(measure.cutoff), sources)
+            computed = COMPUTE[measure.name](measure, lists.down_to(measure.cutoff), sources)
+            if np.isnan(computed).all():
+                needs = f"It needs {measure.family.requires}, of the users and items of the run."
+                raise InputError(str(measure), "at least one user with a value", "none", needs)
         except InputError:
             if measure not in optional:
                 raise
             continue
         by_user = (
-            value if isinstance(value, float) else dict(zip(users, value.tolist(), strict=True))
+            computed
+            if isinstance(computed, float)
+            else dict(zip(users, computed.tolist(), strict=True))
         )
-        found[measure] = ValuesOfRun(by_user, sources.digest)
-    return found
-
-
-def _value(measure: Measure, lists: RankedLists, sources: Sources) -> Floats | float:
-    if not measure.has_users:
-        return _OF_RUN[measure.name](measure, lists, sources)
-    values = _OF_USERS[measure.name](measure, lists, sources)
-    if np.isnan(values).all():
-        needs = f"It needs {measure.family.requires}, of the users and items of the run."
-        raise InputError(str(measure), "at least one user with a value", "none", needs)
+        values[measure] = ValuesOfRun(by_user, sources.digest)
     return values
 
 
 def expanded(measure: Measure, sources: Sources) -> list[Measure]:
-    """Return a measure of each segment, where none is named; any other measure as it is."""
+    """Return a hit rate without a segment as one measure for each segment; any other measure as it is."""
     if measure.name != "HitRate" or measure.parameters["segment"] is not None:
         return [measure]
-    names = sources.categories(measure.parameters["by"], measure).names
-    found = [measure.having(segment=name) for name in names]
-    if not found:
+    names = sources.categories(measure).names
+    if not names:
         raise InputError(str(measure), "items with categories", "a column without any")
-    return found
+    return [measure.having(segment=name) for name in names]
 
 
 def _counts(measure: Measure, lists: RankedLists, sources: Sources) -> Ints:
-    """Return in how many lists (n,) each item of the catalogue stands."""
+    """Return the number of lists (n,) that contain each item of the catalogue."""
     catalogue = sources.catalogue(measure)
-    shown = np.bincount(lists.items, minlength=len(sources.items))[catalogue]
-    if not shown.any():
-        refuse_unknown(lists, catalogue, sources, str(measure), "the catalogue")
-    return shown
+    _refuse_unknown(measure, lists, catalogue, sources, "the catalogue")
+    return np.bincount(lists.items, minlength=len(sources.item_codes))[catalogue]
 
 
-def refuse_unknown(
-    lists: RankedLists, known: Ints, sources: Sources, where: str, what: str
+def _refuse_unknown(
+    measure: Measure, lists: RankedLists, known: Ints, sources: Sources, what: str
 ) -> None:
-    """Refuse lists of which no item is known."""
-    names = sources.items.names
-    ours = [names[code] for code in np.unique(known).tolist()]
-    theirs = [names[code] for code in np.unique(lists.items).tolist()]
+    """Refuse lists without any known item."""
+    if np.isin(lists.items, known).any():
+        return
+    names = sources.item_codes.names
+    ours, theirs = (
+        [names[code] for code in np.unique(items).tolist()] for items in (known, lists.items)
+    )
     raise DisjointError(
-        where,
+        str(measure),
         f"the run and {what} to share some items",
         f"none in common: {what} has {examples(ours)}; the run has {examples(theirs)}",
         overlap_hint(ours, theirs),
@@ -114,7 +110,7 @@ def _personalisation(measure: Measure, lists: RankedLists, _: Sources) -> float:
 def _novelty(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
     count = measure.parameters["count"]
     popularity = sources.popularity(measure, count)
-    past = sources.interactions(measure)
+    past = sources.need("history", measure)
     total = past.numbers.sum() if count == "all" else float(np.unique(past.users).size)
     known = np.where(popularity > 0, popularity, min(1.0, total))
     return recommendations.means(np.log2(total / known)[lists.items], lists.owner, lists.count)
@@ -126,92 +122,69 @@ def _popularity(measure: Measure, lists: RankedLists, sources: Sources) -> Float
 
 
 def _diversity(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    by, size = measure.parameters["by"], len(sources.items)
+    by, size = measure.parameters["by"], len(sources.item_codes)
     if by is None and sources.has_categories and sources.vectors is not None:
-        raise InputError(
-            str(measure), "by=vectors, or by=… with a column of the items", "both, and no by"
-        )
+        expected = "by=vectors, or by=… with a column of the items"
+        raise InputError(str(measure), expected, "both, and no by")
     if by == VECTORS or (by is None and sources.vectors is not None):
-        if sources.vectors is None:
-            raise InputError(str(measure), "vectors beside the run", "none", "Give vectors=….")
-        places = sources.vectors.places(size)
+        items, vectors = sources.need("vectors", measure)
+        _refuse_unknown(measure, lists, items, sources, "the table of vectors")
+        places = np.full(size, -1)
+        places[items] = np.arange(items.size)
         known = lists.only(places[lists.items] >= 0)
-        _refuse_none(
-            known, lists, sources.vectors.items, sources, str(measure), "the table of vectors"
-        )
-        return recommendations.vector_diversity(
-            places[known.items], sources.vectors.vectors, known.offsets
-        )
-    categories = sources.categories(by, measure)
+        return recommendations.vector_diversity(places[known.items], vectors, known.offsets)
+    categories = sources.categories(measure)
+    _refuse_unknown(measure, lists, categories.items, sources, "the table of items")
     kinds, members = categories.kinds(size)
     known = lists.only(kinds[lists.items] >= 0)
-    _refuse_none(known, lists, categories.items, sources, str(measure), "the table of items")
     return recommendations.category_diversity(kinds[known.items], members, known.offsets)
 
 
-def _refuse_none(
-    known: RankedLists, lists: RankedLists, items: Ints, sources: Sources, where: str, what: str
-) -> None:
-    if not known.items.size:
-        refuse_unknown(lists, items, sources, where, what)
-
-
 def _serendipity(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    judged = sources.judged(measure)
-    places = _places(lists, sources)
-    relevant = _is_relevant(measure, lists, sources)
-    unexpected = (
-        _unexpected_by_rank(measure, lists, sources)
-        if measure.parameters["unexpected"] == "rank"
-        else (~_is_expected(measure, lists, sources)).astype(np.float64)
-    )
-    found = recommendations.means(relevant * unexpected, lists.owner, lists.count)
+    judged = sources.need("judgments", measure)
+    relevant = judged.numbers >= measure.parameters["rel"]
+    liked = _among(lists, judged.users[relevant], judged.items[relevant], sources)
+    by_rank = measure.parameters["unexpected"] == "rank"
+    unexpected = (_unexpected_by_rank if by_rank else _unexpected_by_list)(measure, lists, sources)
+    means = recommendations.means(liked * unexpected, lists.owner, lists.count)
     values = np.full(lists.count, np.nan)
-    someone = places[np.unique(judged.users)]
-    values[someone] = np.nan_to_num(found[someone])  # a judged user without a list counts 0
+    someone = _places(lists, sources)[np.unique(judged.users)]
+    values[someone] = np.nan_to_num(means[someone])  # a judged user without a list counts 0
     return values
 
 
 def _places(lists: RankedLists, sources: Sources) -> Ints:
     """Return the place of every user among the lists, by number."""
-    places = np.full(len(sources.users), -1)
+    places = np.full(len(sources.user_codes), -1)
     places[lists.users] = np.arange(lists.count)
     return places
 
 
-def _is_relevant(measure: Measure, lists: RankedLists, sources: Sources) -> Bools:
-    """Return which rows of the lists hold an item that is relevant to their user."""
-    judged = sources.judged(measure)
-    relevant = judged.numbers >= measure.parameters["rel"]
-    return _among(lists, judged.users[relevant], judged.items[relevant], sources)
-
-
 def _among(lists: RankedLists, users: Ints, items: Ints, sources: Sources) -> Bools:
     """Return which rows of the lists are among some pairs of a user and an item."""
-    size = len(sources.items)
+    size = len(sources.item_codes)
     rows = lists.users[lists.owner] * size + lists.items
-    found: Bools = np.isin(rows, users * size + items)
-    return found
+    among: Bools = np.isin(rows, users * size + items)
+    return among
 
 
-def _is_expected(measure: Measure, lists: RankedLists, sources: Sources) -> Bools:
-    """Return which rows hold an item that a simple recommender shows, too."""
+def _unexpected_by_list(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
+    """Return 0 for items that a simple recommender shows as well, 1 for others."""
     if sources.expected is not None:
         simple = sources.expected.down_to(measure.cutoff)
-        return _among(lists, simple.users[simple.owner], simple.items, sources)
+        expected = _among(lists, simple.users[simple.owner], simple.items, sources)
+        return (~expected).astype(np.float64)
     if sources.history is None:
-        raise InputError(
-            str(measure), "history or expected beside the run", "neither", "Give history=…."
-        )
-    popularity = sources.popularity(measure, "once")
-    by_id = sources.items.places(sorted(sources.items.names, reverse=True))
-    order = np.lexsort((by_id, -popularity))[: measure.cutoff]
-    found: Bools = np.isin(lists.items, order[popularity[order] > 0])
-    return found
+        expected_tables = "history or expected beside the run"
+        raise InputError(str(measure), expected_tables, "neither", "Give history=….")
+    popularity, names = sources.popularity(measure, "once"), sources.item_codes.names
+    by_id = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), np.int64)
+    order = by_id[np.argsort(-popularity[by_id], kind="stable")][: measure.cutoff]
+    return (~np.isin(lists.items, order[popularity[order] > 0])).astype(np.float64)
 
 
 def _unexpected_by_rank(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    """Return how much earlier an item stands than its popularity says, as a share of the catalogue."""
+    """Return how much earlier an item stands than its popularity suggests, as a share of the catalogue."""
     count = sources.catalogue(measure).size
     popularity = sources.popularity(measure, "once")
     different = np.unique(popularity[popularity > 0])[::-1]
@@ -222,14 +195,12 @@ def _unexpected_by_rank(measure: Measure, lists: RankedLists, sources: Sources) 
 
 
 def _hit_rate(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    judged, segment = sources.judged(measure), measure.parameters["segment"]
-    categories = sources.categories(measure.parameters["by"], measure)
+    judged, segment = sources.need("judgments", measure), measure.parameters["segment"]
+    categories = sources.categories(measure)
     if segment not in categories.names:
-        raise InputError(
-            str(measure), "a segment of the items", repr(segment),
-            f"Choices: {examples(categories.names)}.",
-        )  # fmt: skip
-    inside = np.zeros(len(sources.items), np.bool_)
+        choices = f"Choices: {examples(categories.names)}."
+        raise InputError(str(measure), "a segment of the items", repr(segment), choices)
+    inside = np.zeros(len(sources.item_codes), np.bool_)
     inside[categories.items[categories.categories == categories.names.index(segment)]] = True
     wanted = (judged.numbers >= measure.parameters["rel"]) & inside[judged.items]
     users, items = judged.users[wanted], judged.items[wanted]
@@ -241,40 +212,37 @@ def _hit_rate(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
 
 
 def _miscalibration(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    past = sources.interactions(measure)
-    categories = sources.categories(measure.parameters["by"], measure)
+    past, categories = sources.need("history", measure), sources.categories(measure)
+    _refuse_unknown(measure, lists, categories.items, sources, "the table of items")
     places, count = _places(lists, sources), len(categories.names)
     mine = places[past.users] >= 0
     users, items = places[past.users[mine]], past.items[mine]
     weights = past.numbers[mine] if measure.parameters["count"] == "all" else np.ones(items.size)
-    size = len(sources.items)
+    size = len(sources.item_codes)
+    many = categories.counts(size)
 
     def shares(owner: Ints, items: Ints, weights: Floats) -> tuple[tuple[Ints, Floats], Bools]:
-        known = categories.counts(size)
-        weights = np.where(known[items] > 0, weights, 0.0)
+        weights = np.where(many[items] > 0, weights, 0.0)
         total = np.bincount(owner, weights, lists.count).astype(np.float64)
-        rows, found = categories.spread(items, size)
-        each = weights[rows] / known[items][rows]
-        keys = owner[rows] * count + found
-        return recommendations.shares(keys, each, count, total), total > 0
+        rows, category = categories.spread(items, size)
+        keys = owner[rows] * count + category
+        split = weights[rows] / many[items][rows]
+        return recommendations.shares(keys, split, count, total), total > 0
 
     wanted, has_past = shares(users, items, weights)
     shown, has_list = shares(lists.owner, lists.items, np.ones(lists.items.size))
-    if not has_list.any():
-        refuse_unknown(lists, categories.items, sources, str(measure), "the table of items")
     keys, terms = recommendations.divergence(wanted, shown, measure.parameters["alpha"])
     values = np.bincount(keys // max(1, count), terms, lists.count)
-    both = has_past & has_list
-    return np.where(both, np.maximum(values, 0.0), np.nan)
+    return np.where(has_past & has_list, np.maximum(values, 0.0), np.nan)
 
 
-_OF_RUN: dict[str, Callable[[Measure, RankedLists, Sources], float]] = {
+Compute = Callable[[Measure, RankedLists, Sources], Floats | float]
+
+COMPUTE: dict[str, Compute] = {
     "Coverage": _coverage,
     "Gini": _gini,
     "Entropy": _entropy,
     "Personalisation": _personalisation,
-}
-_OF_USERS: dict[str, Callable[[Measure, RankedLists, Sources], Floats]] = {
     "Novelty": _novelty,
     "Popularity": _popularity,
     "ILD": _diversity,
@@ -282,3 +250,4 @@ _OF_USERS: dict[str, Callable[[Measure, RankedLists, Sources], Floats]] = {
     "HitRate": _hit_rate,
     "Miscalibration": _miscalibration,
 }
+"""The values of users (u,), or the value of the run as a whole."""

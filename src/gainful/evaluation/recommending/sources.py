@@ -1,23 +1,24 @@
-"""`Sources`: all that measures need besides a run, read once for several runs."""
+"""`Sources`: the tables next to the runs that measures of recommendations need, read once for all runs."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gainful import arguments
 from gainful.arithmetic.cores import cached_property
+from gainful.arithmetic.number_arrays import as_array, as_numbers
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, warn
-from gainful.evaluation.coverage import Hashes
+from gainful.evaluation.coverage import Hashes, digest_of
 from gainful.evaluation.request import naming_run
-from gainful.matching.dict_matching import documents_of, floats_of, queries_of, sorted_numbers
-from gainful.matching.dict_table_conversion import refuse_first_duplicate, stored
+from gainful.matching.dict_table_conversion import columns_of, refuse_first_duplicate, stored
 from gainful.matching.input import Input
 from gainful.matching.reader import Reader, open_input
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Session
@@ -29,17 +30,14 @@ from gainful.rows.side_table_reader import InputTable, read_table
 from gainful.rows.spark_frames import refuse_spark
 
 _SEVERAL = (list, tuple, set, frozenset)
-_BARE = "category"  # the column of a dict that names none
-_FORMS = "a dict {item: [number, …]}, a pair (ids, array), the path of a file, or a data frame"
 _PAIR, _MATRIX = 2, 2
-_USUAL_SEPARATORS = ("|", ";")  # which no name of a category has
+_USUAL_SEPARATORS = ("|", ";")  # never part of a category's name
 _COMMA = ","
-_HASH_BYTES = 6
 _CODE_BYTES = 8
 
 
 class Codes:
-    """Ids, each with a number: that of the first met is 0.
+    """Ids as numbers, in the order in which they were first seen.
 
     >>> codes = Codes()
     >>> codes.of(["a", "b", "a"]).tolist(), codes.names
@@ -47,33 +45,25 @@ class Codes:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, int] = {}
+        self._codes: dict[str, int] = {}
 
     def of(self, ids: Iterable[str]) -> Ints:
-        """Return the numbers (n,) of some ids; those that are new get one."""
-        known, listed = self._known, [*ids]
+        """Return the numbers (n,) of some ids; new ids get one."""
+        codes, listed = self._codes, [*ids]
         for text in dict.fromkeys(listed):
-            if text not in known:
-                known[text] = len(known)
-        return np.fromiter(map(known.__getitem__, listed), np.int64, len(listed))
+            codes.setdefault(text, len(codes))
+        return np.fromiter(map(codes.__getitem__, listed), np.int64, len(listed))
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._codes)
 
     @property
     def names(self) -> list[str]:
         """The ids in the order of their numbers."""
-        return [*self._known]
-
-    def places(self, ordered: Iterable[str]) -> Ints:
-        """Return the place (n,) of every number in an order of all ids."""
-        places = np.empty(len(self._known), np.int64)
-        places[self.of(ordered)] = np.arange(len(self._known))
-        return places
+        return [*self._codes]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CodedRows:
+class CodedRows(NamedTuple):
     """Judgments or a history as arrays: users (n,), items (n,), grades or counts (n,)."""
 
     users: Ints
@@ -82,59 +72,29 @@ class CodedRows:
 
 
 def read_rows(opened: Input, users: Codes, items: Codes) -> CodedRows:
-    """Read an input whole; what is no number, or twice there, is refused, but in a history."""
+    """Read a whole input; only a history may contain an item twice for a user."""
     if not opened.has_ids:
-        opened.refuse("Items are told apart by their ids.")
-    if opened.on_engine:
-        return _from_table(opened, users, items)
-    return _from_dict(opened, users, items)
-
-
-def _from_dict(opened: Input, users: Codes, items: Codes) -> CodedRows:
-    what, kind = opened.kind.name, opened.kind
-    lists = queries_of(opened.documents(Policy()), what)
-    lengths: list[int] = []
-    ids: list[str] = []
-    numbers: list[float] = []
-    for user, listed in lists.items():
-        known = documents_of(listed, what, user, None)
-        sorted_numbers(known, kind.number, what, user)  # says what is no number
-        lengths.append(len(known))
-        ids += known
-        numbers += known.values()
-    if not ids:
-        raise InputError(what, kind.least, "none")
-    owner = np.repeat(users.of(lists), lengths)
-    return CodedRows(owner, items.of(ids), floats_of(numbers, lists, kind))
-
-
-def _from_table(opened: Input, users: Codes, items: Codes) -> CodedRows:
-    session = opened.session
-    source = opened.table(None)
+        opened.refuse("Recommended items need ids.")
+    if not opened.on_engine:
+        queries, docs, numbers = columns_of(opened.documents(Policy()), opened.kind, Policy())
+        return CodedRows(users.of(queries), items.of(docs), numbers)
+    session, source = opened.session, opened.table(None)
     table = stored(session, source)
-    ids = {}
-    for role in ("query", "doc"):
-        ids[role] = session.name(f"ids_of_{role}")
-        session.execute(
-            f"CREATE TEMP TABLE {ids[role]} AS SELECT {role}, CAST(row_number() OVER () - 1 AS BIGINT) "
-            f"AS {role}_code FROM (SELECT DISTINCT {role} FROM {table})"
-        )
-    rows = session.columns(
-        f"SELECT query_code, doc_code, number FROM {table} JOIN {ids['query']} USING (query) "
-        f"JOIN {ids['doc']} USING (doc)"
-    )
-    # A history may say of a user and an item in many rows that they met.
-    keys = rows["query_code"] * (rows["doc_code"].max() + 1) + rows["doc_code"]
-    if opened.kind.name != HISTORY.name and np.unique(keys).size < keys.size:
+    if opened.kind.name != HISTORY.name:
         refuse_first_duplicate(session, opened.table(None), table)
-    coded = {}
-    for role, codes in (("query", users), ("doc", items)):
-        names = session.columns(f"SELECT {role} FROM {ids[role]} ORDER BY {role}_code")[role]
-        coded[role] = codes.of(names.tolist())
-        session.drop(ids[role])
+    user_ids, item_ids = (
+        session.columns(f"SELECT DISTINCT {role} FROM {table}")[role] for role in ("query", "doc")
+    )
+    names = [
+        session.register("codes", {"id": ids, "code": codes.of(ids.tolist())})
+        for ids, codes in ((user_ids, users), (item_ids, items))
+    ]
+    rows = session.columns(
+        f"SELECT users.code AS user, items.code AS item, number FROM {table} "
+        f"JOIN {names[0]} AS users ON users.id = query JOIN {names[1]} AS items ON items.id = doc"
+    )
     session.drop(table)
-    user, item = coded["query"][rows["query_code"]], coded["doc"][rows["doc_code"]]
-    return CodedRows(user, item, rows["number"].astype(np.float64))
+    return CodedRows(rows["user"], rows["item"], rows["number"].astype(np.float64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,12 +115,12 @@ class RankedLists:
 
     @property
     def count(self) -> int:
-        """How many users there are."""
+        """The number of users."""
         return self.users.size
 
     @property
     def lengths(self) -> Ints:
-        """(u,) how many items each user has."""
+        """(u,) the number of items of each user."""
         return np.bincount(self.owner, minlength=self.count)
 
     def only(self, chosen: np.ndarray) -> "RankedLists":
@@ -184,7 +144,7 @@ class Categories:
     """The categories of items, from one column.
 
     Attributes:
-        names: (c,) of the categories, in order.
+        names: (c,) the categories, in order.
         items: (m,) numbers of items, ascending, once for each of their categories.
         categories: (m,) the place of the category.
     """
@@ -194,7 +154,7 @@ class Categories:
     categories: Ints
 
     def counts(self, size: int) -> Ints:
-        """Return how many categories (size,) each item has."""
+        """Return the number of categories (size,) of each item."""
         return np.bincount(self.items, minlength=size)
 
     def spread(self, items: Ints, size: int) -> tuple[Ints, Ints]:
@@ -202,10 +162,10 @@ class Categories:
 
         Args:
             items: (n,) numbers of items.
-            size: how many items there are.
+            size: the number of all items.
 
-        >>> found = Categories(("x", "y"), np.array([0, 2, 2]), np.array([1, 0, 1]))
-        >>> [each.tolist() for each in found.spread(np.array([2, 1, 0]), 3)]
+        >>> genres = Categories(("x", "y"), np.array([0, 2, 2]), np.array([1, 0, 1]))
+        >>> [array.tolist() for array in genres.spread(np.array([2, 1, 0]), 3)]
         [[0, 0, 2], [0, 1, 1]]
         """
         counts = self.counts(size)
@@ -216,9 +176,9 @@ class Categories:
         return rows, self.categories[starts[items][rows] + within]
 
     def kinds(self, size: int) -> tuple[Ints, Bools | None]:
-        """Return which set of categories (size,) each item has, −1 for none, and the sets.
+        """Return the set of categories (size,) of each item as a number, −1 without any, and the sets.
 
-        The sets are [kind, category]; None where every item has one category, which is its kind.
+        The sets are [kind, category]; None if every item has one category, which is its kind.
         """
         counts = self.counts(size)
         kinds = np.full(size, -1)
@@ -226,12 +186,12 @@ class Categories:
             kinds[self.items] = self.categories
             return kinds, None
         starts = np.cumsum(counts) - counts
-        found: dict[bytes, int] = {}
+        kind_of: dict[bytes, int] = {}
         for item in np.flatnonzero(counts).tolist():
             own = self.categories[starts[item] : starts[item] + counts[item]]
-            kinds[item] = found.setdefault(own.tobytes(), len(found))
-        members = np.zeros((len(found), len(self.names)), np.bool_)
-        for kind, own_bytes in enumerate(found):
+            kinds[item] = kind_of.setdefault(own.tobytes(), len(kind_of))
+        members = np.zeros((len(kind_of), len(self.names)), np.bool_)
+        for kind, own_bytes in enumerate(kind_of):
             members[kind, np.frombuffer(own_bytes, np.int64)] = True
         return kinds, members
 
@@ -243,74 +203,56 @@ class ItemTable:
     Attributes:
         items: (n,) numbers of all of them, each once: the catalogue.
         columns: the categories by the name of their column.
-        separators: what was found between categories in the cells of a column, where the caller
-            did not say it.
+        separators: by column, the text found between categories in its cells, unless the caller
+            named it.
     """
 
     items: Ints
     columns: Mapping[str, Categories]
-    separators: Mapping[str, str] = field(default_factory=dict)
-    _warned: set[str] = field(default_factory=set)
+    separators: dict[str, str] = field(default_factory=dict)
 
     def column(self, name: str | None, measure: object) -> Categories:
-        """Return the categories of a column; of the only one where it is not named."""
-        if name is None and len(self.columns) == 1:
-            name = next(iter(self.columns))
-        if name is not None and name in self.columns:
-            if name in self.separators and name not in self._warned:
-                self._warned.add(name)
-                separator = self.separators[name]
-                warn(
-                    f"items: cells of {name!r} are split at {separator!r}, so an item has several "
-                    f"categories. Pass separator={separator!r} to confirm, or a text that no cell has "
-                    "to keep cells whole."
-                )
-            return self.columns[name]
+        """Return the categories of a column, or of the only column if there is no name."""
         if not self.columns:
             expected = "items with a column of categories"
             raise InputError(str(measure), expected, "ids alone", "Give {item: category}.")
         names = [*self.columns]
-        if name is None:
-            found = f"{len(names)} columns: {', '.join(names)}"
-            raise InputError(str(measure), "by=… with one column of the items", found)
-        raise InputError(
-            str(measure), "by=… with a column of the items", shown(name), did_you_mean(name, names)
-        )
+        if name is None and len(names) == 1:
+            name = names[0]
+        if name is None or name not in names:
+            wrong = f"{len(names)} columns" if name is None else shown(name)
+            expected = "by=… with a column of the items"
+            raise InputError(str(measure), expected, wrong, did_you_mean(name or "", names))
+        if separator := self.separators.pop(name, None):  # so that one warning is enough
+            warn(
+                f"items: cells of {name!r} are split at {separator!r}, so an item has several "
+                f"categories. Pass separator={separator!r} to confirm, or a text that no cell has "
+                "to keep cells whole."
+            )
+        return self.columns[name]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ItemVectors:
-    """The vectors of items.
-
-    Attributes:
-        items: (n,) their numbers, each once.
-        vectors: [item, dimension].
-    """
+class ItemVectors(NamedTuple):
+    """The vectors of items: their numbers (n,), each once, and vectors [item, dimension]."""
 
     items: Ints
     vectors: Floats
 
-    def places(self, size: int) -> Ints:
-        """Return the place (size,) of each item's vector, −1 where it has none."""
-        places = np.full(size, -1)
-        places[self.items] = np.arange(self.items.size)
-        return places
-
 
 def _table(
-    given: object, roles: Roles, name: str, session: Session, columns: Columns | None
+    items: object, roles: Roles, name: str, session: Session, columns: Columns | None
 ) -> InputTable:
-    """Read a table of items, whose column of ids may have any name that is given."""
-    known = None if columns is None else columns.item_column(name)
-    asked = {} if known is None else {"item": known}
-    table = read_table(given, roles, name, columns=asked, session=session)
+    """Read a table of items, in which the caller may name the column of ids."""
+    named = None if columns is None else columns.item_column(name)
+    asked = {} if named is None else {"item": named}
+    table = read_table(items, roles, name, columns=asked, session=session)
     if columns is not None and table.has_columns:
         columns.use_item_column(name)
     return table
 
 
 def read_items(
-    given: object,
+    items: object,
     codes: Codes,
     session: Session,
     *,
@@ -323,46 +265,51 @@ def read_items(
     >>> table.column(None, "ILD").names
     ('x', 'y')
     """
-    refuse_spark(given, "items")
-    if separator is not None:
-        arguments.text(separator, "separator")
-        if not separator:
-            raise InputError("separator", "a text between categories", "an empty one")
-    cells: Mapping[str, list[tuple[str, str | None]]]
-    rows: dict[str, list[tuple[str, str]]] = {}
-    if isinstance(given, _SEVERAL) and not any(isinstance(each, Mapping) for each in given):
-        ids = [id_text(item, where="items") for item in given]
-        cells = {}
-    elif isinstance(given, Mapping) and any(isinstance(each, _SEVERAL) for each in given.values()):
-        ids, rows = _from_lists(given, separator)
-        cells = {}
+    if separator is not None and not arguments.text(separator, "separator"):
+        raise InputError("separator", "a text between categories", "an empty one")
+    records = _as_records(items)
+    if records is None:
+        table = _table(items, ITEMS, "items", session, columns)
     else:
-        table = _table(given, ITEMS, "items", session, columns)
-        ids = list(table["item"])
-        cells = {
-            name: [*zip(ids, table.texts(name), strict=True)]
-            for name in table.columns
-            if name.strip()  # without the row numbers that pandas writes
-        }
+        table = read_table(records, ITEMS, "items")
+    ids = table["item"]
     if not ids:
         raise InputError("items", ITEMS.least, "none")
-    separators: dict[str, str] = {}
-    for name, column in cells.items():
-        used = separator
-        if used is None:
-            used = _usual_separator([cell for _, cell in column if cell is not None])
-            separators |= {} if used is None else {name: used}
-        rows[name] = [(item, category) for item, cell in column for category in _split(cell, used)]
     every = np.unique(codes.of(ids))
-    found = {name: _categories(pairs, codes) for name, pairs in rows.items()}
-    return ItemTable(every, found, separators)
+    separators: dict[str, str] = {}
+    categories = {}
+    for name in table.columns:
+        if not name.strip():
+            continue  # the row numbers that pandas writes
+        cells, mark = table.texts(name), separator
+        if separator is None and records is None:
+            mark = _usual_separator([cell for cell in cells if cell is not None])
+            separators |= {} if mark is None else {name: mark}
+        rows = zip(ids, cells, strict=True)
+        pairs = [(item, category) for item, cell in rows for category in _split(cell, mark)]
+        categories[name] = _categories(pairs, codes)
+    return ItemTable(every, categories, separators)
+
+
+def _as_records(items: Any) -> list[dict[str, object]] | None:
+    """Return ids alone, or a dict with lists of categories, as records; None for anything else."""
+    if isinstance(items, Mapping) and any(isinstance(own, _SEVERAL) for own in items.values()):
+        several = {item: own if isinstance(own, _SEVERAL) else [own] for item, own in items.items()}
+        return [
+            {"item": item, "category": category}
+            for item, categories in several.items()
+            for category in [*categories] or [None]
+        ]
+    if isinstance(items, _SEVERAL) and not any(isinstance(item, Mapping) for item in items):
+        return [{"item": item} for item in items]
+    return None
 
 
 def _usual_separator(cells: Sequence[str]) -> str | None:
-    """Return what stands between several categories in the cells of a column; None where nothing does.
+    """Return the text between several categories in the cells of a column; None without any.
 
-    A comma may be part of a name. It separates where most of what stands between commas is found in
-    two different cells or more, which parts of one name are not.
+    A comma may be part of a name. It separates categories if most of the texts between commas occur
+    in at least two different cells, unlike the parts of one name.
 
     >>> _usual_separator(["Drama|Comedy", "Drama"]), _usual_separator(["Action, Drama", "Drama, Action", "Drama"])
     ('|', ',')
@@ -386,123 +333,71 @@ def _split(cell: str | None, separator: str | None) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _from_lists(
-    given: Mapping[Any, object], separator: str | None
-) -> tuple[list[str], dict[str, list[tuple[str, str]]]]:
-    ids: list[str] = []
-    pairs: list[tuple[str, str]] = []
-    for key, value in given.items():
-        item = id_text(key, where="items, item ids")
-        ids.append(item)
-        for category in value if isinstance(value, _SEVERAL) else [value]:
-            if category is None:
-                continue
-            text = category if isinstance(category, str) else _number_text(category)
-            if text is None or not arguments.is_writable(text):
-                raise InputError(f"items, item {item!r}", "texts as categories", shown(category))
-            pairs += [(item, part) for part in _split(text, separator)]
-    if len({*ids}) < len(ids):
-        raise InputError("items", "each item once", "one as a string and as an integer")
-    return ids, {_BARE: pairs}
-
-
-def _number_text(value: object) -> str | None:
-    """Return a number as text, as the cells of tables are; None for what is none."""
-    if isinstance(value, bool | int | float | np.integer | np.floating) and value == value:
-        try:
-            return str(value)
-        except ValueError:  # thousands of digits
-            return None
-    return None
-
-
-def _categories(pairs: Iterable[tuple[str, str]], codes: Codes) -> Categories:
-    listed = [*pairs]
-    names = sorted({category for _, category in listed})
+def _categories(pairs: Sequence[tuple[str, str]], codes: Codes) -> Categories:
+    names = sorted({category for _, category in pairs})
     place = {name: at for at, name in enumerate(names)}
-    items = codes.of(item for item, _ in listed)
-    own = np.array([place[category] for _, category in listed], np.int64)
+    items = codes.of(item for item, _ in pairs)
+    own = np.array([place[category] for _, category in pairs], np.int64)
     keys = np.unique(items * max(1, len(names)) + own)
-    items, own = np.divmod(keys, max(1, len(names)))
-    return Categories(tuple(names), items, own)
+    return Categories(tuple(names), *np.divmod(keys, max(1, len(names))))
 
 
 def read_vectors(
-    given: object, codes: Codes, session: Session, *, columns: Columns | None = None
+    vectors: Any, codes: Codes, session: Session, *, columns: Columns | None = None
 ) -> ItemVectors:
     """Read the vectors of items: `{item: [number, …]}`, a pair (ids, array), or a table of numbers.
 
     >>> read_vectors({"a": [1, 0], "b": [0.5, 2]}, Codes(), Session()).vectors.tolist()
     [[1.0, 0.0], [0.5, 2.0]]
     """
-    refuse_spark(given, "vectors")
-    if isinstance(given, Mapping):
-        ids = [id_text(item, where="vectors, item ids") for item in given]
-        rows = [_vector(each, item) for item, each in zip(ids, given.values(), strict=True)]
-        for item, row in zip(ids, rows, strict=True):
-            if row.size != rows[0].size:
-                where = f"vectors, item {item!r}"
-                raise InputError(where, f"{rows[0].size} numbers, as others have", f"{row.size}")
-        vectors = np.array(rows, np.float64) if rows else np.zeros((0, 0))
-    elif isinstance(given, tuple) and len(given) == _PAIR:
-        names = arguments.listed(given[0], "vectors", "ids, and an array of a row for each")
-        ids = [id_text(item, where="vectors, item ids") for item in names]
-        vectors = _matrix(given[1])
-        if vectors.ndim != _MATRIX or len(vectors) != len(ids):
-            found = f"an array of shape {vectors.shape}"
-            raise InputError("vectors", f"an array of {len(ids)} rows, as there are ids", found)
+    if isinstance(vectors, Mapping):
+        rows = []
+        for item, row in vectors.items():
+            where = f"vectors, item {shown(item)}"
+            rows.append(as_numbers(as_array(row, where), where))
+            if rows[-1].shape != rows[0].shape:
+                expected = f"{rows[0].size} numbers, as others have"
+                raise InputError(where, expected, f"{rows[-1].size}")
+        vectors = [*vectors], np.array(rows) if rows else np.empty((0, 0))
+    if isinstance(vectors, tuple) and len(vectors) == _PAIR:
+        listed = arguments.listed(vectors[0], "vectors", "ids, and an array of a row for each")
+        ids = [id_text(item, where="vectors, item ids") for item in listed]
+        numbers = as_numbers(as_array(vectors[1], "vectors"), "vectors")
+        if numbers.ndim != _MATRIX or len(numbers) != len(ids):
+            wrong = f"an array of shape {numbers.shape}"
+            raise InputError("vectors", f"an array of {len(ids)} rows, as there are ids", wrong)
     else:
-        if not isinstance(given, str) and isinstance(given, np.ndarray):
-            raise InputError("vectors", _FORMS, shown(given))
-        table = _table(given, VECTORS, "vectors", session, columns)
-        ids = list(table["item"])
-        numbers = [table.numbers(name) for name in table.columns if name.strip()]
-        vectors = np.stack(numbers, axis=1)
-    if not ids or not vectors.size:
+        table = _table(vectors, VECTORS, "vectors", session, columns)
+        ids = [*table["item"]]
+        numbers = np.stack([table.numbers(name) for name in table.columns if name.strip()], axis=1)
+    if not numbers.size:
         raise InputError("vectors", VECTORS.least, "none")
-    for place in np.flatnonzero(~np.isfinite(vectors).all(axis=1))[:1].tolist():
+    for place in np.flatnonzero(np.isnan(numbers).any(axis=1))[:1].tolist():
         where = f"vectors, item {ids[place]!r}"
-        raise InputError(where, "finite numbers", shown(vectors[place].tolist()))
+        raise InputError(where, "finite numbers", shown(numbers[place].tolist()))
     items = codes.of(ids)
     if np.unique(items).size < items.size:
         raise InputError("vectors", "each item once", "one again")
-    return ItemVectors(items, vectors)
-
-
-def _vector(given: object, item: str) -> Floats:
-    row = _matrix(given, f"vectors, item {item!r}")
-    if row.ndim != 1:
-        raise InputError(f"vectors, item {item!r}", "a list of numbers", shown(given))
-    return row
-
-
-def _matrix(given: object, where: str = "vectors") -> Floats:
-    try:
-        found = np.asarray(given)
-        if found.dtype.kind not in "fiu":
-            raise TypeError
-        return found.astype(np.float64)
-    except Exception:  # noqa: BLE001 - whatever the value does when it is asked
-        raise InputError(where, "numbers", shown(given)) from None
+    return ItemVectors(items, numbers)
 
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """What is known besides runs; None where it is not given.
+    """What is known besides runs; None for tables that the caller did not pass.
 
     Attributes:
-        users: the ids of users.
-        items: the ids of items.
-        table: of items, the catalogue and their categories.
+        user_codes: the ids of users.
+        item_codes: the ids of items.
+        items: the catalogue and its categories.
         vectors: of items.
         history: what users did before.
         judgments: what is relevant to them.
-        expected: the rows of a run that a simple recommender makes.
+        expected: the run of a simple recommender.
     """
 
-    users: Codes = field(default_factory=Codes)
-    items: Codes = field(default_factory=Codes)
-    table: ItemTable | None = None
+    user_codes: Codes
+    item_codes: Codes
+    items: ItemTable | None = None
     vectors: ItemVectors | None = None
     history: CodedRows | None = None
     judgments: CodedRows | None = None
@@ -511,113 +406,104 @@ class Sources:
     @property
     def has_categories(self) -> bool:
         """Whether items have a column of categories."""
-        return self.table is not None and bool(self.table.columns)
+        return self.items is not None and bool(self.items.columns)
+
+    @property
+    def has_catalogue(self) -> bool:
+        """Whether it is known which items could be shown."""
+        return self.items is not None or self.history is not None
+
+    def need(self, table: str, measure: object) -> Any:
+        """Return a table; without it, raise an error that says how to pass it."""
+        found = getattr(self, table)
+        if found is None:
+            remedy = f"Give {table}=…, or --{table}."
+            raise InputError(str(measure), f"{table} beside the run", "none", remedy)
+        return found
 
     def catalogue(self, measure: object) -> Ints:
         """Return the numbers (n,) of the items that could be shown."""
-        if self.table is not None:
-            return self.table.items
-        return np.unique(self.interactions(measure).items)
+        if self.items is not None:
+            return self.items.items
+        return np.unique(self.need("history", measure).items)
 
-    def interactions(self, measure: object) -> CodedRows:
-        """Return the history."""
-        if self.history is None:
-            raise _lacking(measure, "history")
-        return self.history
-
-    @property
-    def judged_users(self) -> Ints:
-        """The users (n,) that have judgments."""
-        return np.zeros(0, np.int64) if self.judgments is None else self.judgments.users
-
-    def judged(self, measure: object) -> CodedRows:
-        """Return the judgments."""
-        if self.judgments is None:
-            raise _lacking(measure, "judgments")
-        return self.judgments
-
-    def categories(self, by: str | None, measure: object) -> Categories:
-        """Return the categories of a column of the items."""
-        if self.table is None:
-            raise _lacking(measure, "items")
-        return self.table.column(by, measure)
+    def categories(self, measure: Measure) -> Categories:
+        """Return the categories of a column of the items: the one that the measure names."""
+        items: ItemTable = self.need("items", measure)
+        return items.column(measure.parameters.get("by"), measure)
 
     def popularity(self, measure: object, count: str) -> Floats:
-        """Return how many users (n,) had each item, or how often they did."""
-        past = self.interactions(measure)
+        """Return the number of users (n,) who had each item, or of their interactions with it."""
+        past = self.need("history", measure)
         weights = past.numbers if count == "all" else None
-        return np.bincount(past.items, weights, len(self.items)).astype(np.float64)
+        return np.bincount(past.items, weights, len(self.item_codes)).astype(np.float64)
 
     @cached_property
     def digest(self) -> str:
-        """A hash of all that was given, whatever kind of input it came from."""
-        items, users = id_digests(self.items.names), id_digests(self.users.names)
-        digest = hashlib.blake2b(digest_size=_HASH_BYTES)
-        if self.table is not None:
-            _add(digest, "items", items[self.table.items])
-            for name, found in sorted(self.table.columns.items()):
-                labels = id_digests(found.names)
-                _add(digest, name, items[found.items], labels[found.categories])
+        """A hash of all tables, whatever kind of input they came from."""
+        items, users = id_digests(self.item_codes.names), id_digests(self.user_codes.names)
+        parts: list[bytes] = []
+        if self.items is not None:
+            parts += _packed("items", items[self.items.items])
+            for name, column in sorted(self.items.columns.items()):
+                labels = id_digests(column.names)
+                parts += _packed(name, items[column.items], labels[column.categories])
         if self.vectors is not None:
-            _add(digest, "vectors", items[self.vectors.items], self.vectors.vectors + 0.0)
+            parts += _packed("vectors", items[self.vectors.items], self.vectors.vectors + 0.0)
         for name, rows in (("history", self.history), ("judgments", self.judgments)):
             if rows is not None:
-                _add(digest, name, users[rows.users], items[rows.items], rows.numbers + 0.0)
+                parts += _packed(name, users[rows.users], items[rows.items], rows.numbers + 0.0)
         if self.expected is not None:
             lists, owners = self.expected, users[self.expected.users[self.expected.owner]]
-            _add(digest, "expected", owners, items[lists.items], lists.rank)
-        return digest.hexdigest()
+            parts += _packed("expected", owners, items[lists.items], lists.rank)
+        return digest_of(parts)
+
+    def hashes(self, lists: RankedLists, reach: int | None) -> Hashes:
+        """Return the hash of all tables, and that of the lists of a run down to a reach."""
+        cut = lists.down_to(reach)
+        users, items = id_digests(self.user_codes.names), id_digests(self.item_codes.names)
+        columns = (users[cut.users[cut.owner]], items[cut.items], cut.rank)
+        return self.digest, digest_of(column.tobytes() for column in columns)
 
 
-def _add(digest: "hashlib.blake2b", name: str, *columns: np.ndarray) -> None:
-    """Add rows to a hash, in an order that does not depend on where they came from."""
-    digest.update(f"{name}\n".encode(errors="surrogatepass"))
+def _packed(name: str, *columns: np.ndarray) -> Iterable[bytes]:
+    """Yield rows as bytes to hash, in an order that does not depend on where they came from."""
+    yield f"{name}\n".encode(errors="surrogatepass")
     order = np.lexsort([column if column.ndim == 1 else column[:, 0] for column in columns[::-1]])
     for column in columns:
-        digest.update(np.ascontiguousarray(column[order]).tobytes())
+        yield column[order].tobytes()
 
 
 def id_digests(ids: Iterable[str]) -> np.ndarray:
     """Return a number (n,) for each id that depends on its letters alone."""
-    parts = [
-        hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=_CODE_BYTES).digest()
-        for text in ids
-    ]
+    encoded = (text.encode(errors="surrogatepass") for text in ids)
+    parts = [blake2b(text, digest_size=_CODE_BYTES).digest() for text in encoded]
     return np.frombuffer(b"".join(parts), "<u8")
 
 
-def interactions_of(rows: CodedRows, names: Codes, items: Codes) -> CodedRows:
-    """Add up what a history says of a user and an item; refuse counts below 0."""
+def interactions_of(rows: CodedRows, users: Codes, items: Codes) -> CodedRows:
+    """Add up a history by user and item; refuse counts below 0."""
     for row in np.flatnonzero(rows.numbers < 0)[:1].tolist():
-        user, item = names.names[rows.users[row]], items.names[rows.items[row]]
-        raise InputError(
-            f"{HISTORY.name}, user {user!r}, item {item!r}",
-            "a count from 0",
-            f"{rows.numbers[row]:g}",
-        )
+        user, item = users.names[rows.users[row]], items.names[rows.items[row]]
+        where = f"{HISTORY.name}, user {user!r}, item {item!r}"
+        raise InputError(where, "a count from 0", f"{rows.numbers[row]:g}")
     real = rows.numbers > 0  # 0 times is no interaction
-    size = max(1, len(items))
-    keys, place = np.unique(rows.users[real] * size + rows.items[real], return_inverse=True)
-    counts: Floats = np.bincount(place.ravel(), rows.numbers[real], keys.size).astype(np.float64)
-    users, own = np.divmod(keys, size)
-    if not keys.size:
+    if not real.any():
         raise InputError(HISTORY.name, HISTORY.least, "counts of 0 alone")
-    return CodedRows(users, own, counts)
-
-
-def _lacking(measure: object, what: str) -> InputError:
-    return InputError(
-        str(measure), f"{what} beside the run", "none", f"Give {what}=…, or --{what}."
-    )
+    keys, place = np.unique(rows.users[real] * len(items) + rows.items[real], return_inverse=True)
+    counts: Floats = np.bincount(place.ravel(), rows.numbers[real]).astype(np.float64)
+    return CodedRows(*np.divmod(keys, len(items)), counts)
 
 
 def read_sources(
     tables: Mapping[str, Any], columns: Columns, session: Session, judged: Input | None
 ) -> Sources:
-    """Read what a caller gives beside runs: `items`, `vectors`, `history`, `expected`, and judgments, if any."""
+    """Read the caller's `items`, `vectors`, `history`, `expected`, and judgments, if any."""
     users, items = Codes(), Codes()
     table = vectors = history = expected = None
     separator = tables.get("separator")
+    for name, given in tables.items():
+        refuse_spark(given, name)
     if (given := tables.get("items")) is not None:
         table = read_items(given, items, session, columns=columns, separator=separator)
     elif separator is not None:
@@ -625,15 +511,13 @@ def read_sources(
     if (given := tables.get("vectors")) is not None:
         vectors = read_vectors(given, items, session, columns=columns)
     if (given := tables.get("history")) is not None:
-        refuse_spark(given, HISTORY.name)
         rows = read_rows(open_input(given, HISTORY, columns, session), users, items)
         history = interactions_of(rows, users, items)
     judgments = None if judged is None else read_rows(judged, users, items)
     if (given := tables.get("expected")) is not None:
         with naming_run("expected", {"run": None, "expected": None}):
-            refuse_spark(given, RUN.name)
             lists = Reader(None, Policy(), session, columns, None).lists(given)
-        expected = _ranked(lists, np.zeros(0, np.int64), users, items)
+        expected = _ranked(lists, users, items)
     return Sources(users, items, table, vectors, history, judgments, expected)
 
 
@@ -641,28 +525,18 @@ def ranked_lists(lists: Mapping[str, Sequence[str]], sources: Sources) -> Ranked
     """Return the lists of a run (items in rank order, by user) as arrays; judged users without one have a place."""
     if not any(lists.values()):
         raise InputError(RUN.name, RUN.least, "none")
-    return _ranked(lists, sources.judged_users, sources.users, sources.items)
+    codes = sources.user_codes
+    judged = [] if sources.judgments is None else np.unique(sources.judgments.users).tolist()
+    names = codes.names
+    without = {names[code]: () for code in judged}
+    return _ranked(without | {**lists}, codes, sources.item_codes)
 
 
-def _ranked(
-    lists: Mapping[str, Sequence[str]], also: Ints, users: Codes, items: Codes
-) -> RankedLists:
-    names = users.names
-    ordered = in_order({*lists, *(names[code] for code in also.tolist())})
-    lists = {user: lists.get(user, ()) for user in ordered}
-    lengths = np.array([len(each) for each in lists.values()], np.int64)
+def _ranked(lists: Mapping[str, Sequence[str]], users: Codes, items: Codes) -> RankedLists:
+    ordered = in_order(lists)
+    lengths = np.array([len(lists[user]) for user in ordered], np.int64)
     owner = np.repeat(np.arange(len(ordered)), lengths)
     starts = np.cumsum(lengths) - lengths
     rank = np.arange(1, owner.size + 1) - starts[owner]
-    listed = items.of(item for each in lists.values() for item in each)
+    listed = items.of(item for user in ordered for item in lists[user])
     return RankedLists(users.of(ordered), listed, owner, rank)
-
-
-def hashes_of_lists(lists: RankedLists, sources: Sources, reach: int | None) -> Hashes:
-    """Return the hash of all that measures see besides a run, and that of its lists down to a reach."""
-    cut = lists.down_to(reach)
-    users, items = id_digests(sources.users.names), id_digests(sources.items.names)
-    digest = hashlib.blake2b(digest_size=_HASH_BYTES)
-    for column in (users[cut.users[cut.owner]], items[cut.items], cut.rank):
-        digest.update(np.ascontiguousarray(column).tobytes())
-    return sources.digest, digest.hexdigest()

@@ -1,9 +1,9 @@
-"""Which kernel computes which measure: a query in, its value out."""
+"""The formula of each measure of subtopics: queries in, their values out."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import compress
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from gainful.arithmetic.kernels.subtopics import greedy_order, novelty_gains
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing.own_measures import asked_of_documents
+from gainful.evaluation.coverage import Hashes, digest_of
 from gainful.evaluation.gains_ranks_and_ideals import gains_of
 from gainful.evaluation.request import policy_for, warn_of_ratings
 from gainful.evaluation.scores import measure_matched
@@ -42,7 +43,7 @@ class Facets:
 
     @property
     def count(self) -> int:
-        """How many subtopics there are."""
+        """The number of subtopics."""
         return self.weights.size
 
     def gains(self, alpha: float, depth: int | None) -> Floats:
@@ -68,7 +69,7 @@ class Topic:
         judged: subtopic → document → grade.
         documents: those retrieved, in rank order.
         missing: whether the run lacks the query.
-        given: weight of each subtopic; None where all are alike.
+        given: weight of each subtopic; None if all are equally likely.
     """
 
     query: str
@@ -84,15 +85,16 @@ class Topic:
         return sorted(self.judged)
 
     @cached_property
-    def known(self) -> list[str]:
+    def _places_of_judged(self) -> dict[str, int]:
         """The judged documents by id, descending: so ties of the greedy ideal go to the larger."""
-        return sorted({doc for docs in self.judged.values() for doc in docs}, reverse=True)
+        known = {doc for docs in self.judged.values() for doc in docs}
+        return {doc: place for place, doc in enumerate(sorted(known, reverse=True))}
 
     @cached_property
     def grades(self) -> Floats:
-        """[document, subtopic] the grades of the judged documents; NaN where there is none."""
-        place = {doc: row for row, doc in enumerate(self.known)}
-        grades = np.full((len(self.known), len(self.subtopics)), np.nan)
+        """[document, subtopic] the grades of the judged documents; NaN without a judgment."""
+        place = self._places_of_judged
+        grades = np.full((len(place), len(self.subtopics)), np.nan)
         for column, subtopic in enumerate(self.subtopics):
             for doc, grade in self.judged[subtopic].items():
                 grades[place[doc], column] = grade
@@ -100,21 +102,29 @@ class Topic:
 
     @cached_property
     def places(self) -> Ints:
-        """(n,) the place of each retrieved document among the judged ones; −1 if it has none."""
-        place = {doc: row for row, doc in enumerate(self.known)}
+        """(n,) the place of each retrieved document among the judged ones; −1 without a judgment."""
+        place = self._places_of_judged
         return np.array([place.get(doc, -1) for doc in self.documents], np.int64)
+
+    def relevant(self, rel: float | None) -> Bools:
+        """Return whether each judged document is relevant [document, subtopic]: at least of grade `rel`, or above 0."""
+        relevant: Bools = self.grades > 0 if rel is None else self.grades >= rel  # NaN is not
+        return relevant
 
     def facets(self, rel: float) -> Facets | None:
         """Return the subtopics with a document of grade `rel` or a higher one; None without any."""
         if rel not in self._facets:
-            relevant = self.grades >= rel  # NaN is not
+            relevant = self.relevant(rel)
             chosen: Bools = np.logical_or.reduce(relevant, axis=0)
-            self._facets[rel] = None
-            if chosen.any():
-                known = relevant[:, chosen]
-                listed = np.vstack([known, np.zeros((1, known.shape[1]), np.bool_)])[self.places]
-                self._facets[rel] = Facets(listed, known, self.weights(chosen))
+            known = relevant[:, chosen]
+            self._facets[rel] = (
+                Facets(self.listed(known), known, self.weights(chosen)) if chosen.any() else None
+            )
         return self._facets[rel]
+
+    def listed(self, relevant: Bools) -> Bools:
+        """Return the rows [rank, subtopic] of the retrieved documents, of those [document, subtopic] of the judged."""
+        return np.vstack([relevant, np.zeros((1, relevant.shape[1]), np.bool_)])[self.places]
 
     def weights(self, chosen: Bools) -> Floats:
         """Return the weights of some subtopics, 1 on average.
@@ -122,15 +132,14 @@ class Topic:
         Args:
             chosen: (s,) at least one of all subtopics.
         """
-        names = [name for name, kept in zip(self.subtopics, chosen, strict=True) if kept]
+        names = [*compress(self.subtopics, chosen)]
         if self.given is None:
             return np.ones(len(names))
         where = f"weights, query {self.query!r}"
         for name in names:
             if name not in self.given:
-                raise InputError(
-                    where, "every subtopic with a relevant document", f"none for {name!r}"
-                )
+                expected = "every subtopic with a relevant document"
+                raise InputError(where, expected, f"none for {name!r}")
         weights = np.array([self.given[name] for name in names])
         largest = weights.max()
         if largest == 0:
@@ -142,15 +151,14 @@ class Topic:
 
 Discounts = Callable[[int], Floats]
 
-_HASH_BYTES = 6
-_SMALLEST = 1e-320  # what weighs less changes no sum
+_SMALLEST = 1e-320  # smaller weights change no sum
 _DEEPEST = 10_000_000  # ranks that are added up one by one
 
 
 def topics_of(
     judged: Judged, weights: Weights | None, lists: Mapping[str, list[str]], policy: Policy
 ) -> list[Topic]:
-    """Return the judged queries with the documents (in rank order) that a run has for them."""
+    """Return the judged queries with the documents of a run, in rank order."""
     topics = []
     for query in in_order(judged):
         grades = judged[query]
@@ -158,51 +166,49 @@ def topics_of(
         if policy.unjudged == "condense":
             known = set().union(*grades.values())
             documents = [doc for doc in documents if doc in known]
-        likely = None if weights is None else weights[query]
-        topics.append(Topic(query, grades, documents, query not in lists, likely))
+        given = None if weights is None else weights[query]
+        topics.append(Topic(query, grades, documents, query not in lists, given))
     return topics
 
 
 def values_of_run(
     measures: Iterable[Measure], topics: Sequence[Topic], policy: Policy
 ) -> dict[Measure, ValuesOfRun]:
-    """Return what measures are for a run: the value of each query, None where no subtopic has a relevant document."""
-    digest, found = hash_of_judgments(topics), {}
+    """Return the values of measures for a run: one of each query, None if no subtopic has a relevant document."""
+    digest = _hash_of_judgments(topics)
+    by_measure = {}
     for measure in measures:
-        values = dict(
-            zip((topic.query for topic in topics), values_of(measure, topics, policy), strict=True)
-        )
-        if (measure.inner or measure).family.needs_run:
-            lost = (topic.query for topic in topics if topic.missing)
-            values |= {query: 0.0 for query in lost if values[query] is not None}
-        found[measure] = ValuesOfRun(values, digest)
-    return found
+        needs_run = (measure.inner or measure).family.needs_run
+        values = {
+            topic.query: 0.0 if needs_run and topic.missing and value is not None else value
+            for topic, value in zip(topics, values_of(measure, topics, policy), strict=True)
+        }
+        by_measure[measure] = ValuesOfRun(values, digest)
+    return by_measure
 
 
-def hash_of_judgments(topics: Sequence[Topic]) -> str:
-    """Return the hash of the judgments of subtopics, with all their ids and weights."""
-    return _hash(
-        f"{topic.query}\n{name}\n{doc}\n{topic.judged[name][doc] + 0.0!r}\n{weight!r}\n"
-        for topic in topics
-        for name in topic.subtopics
-        for weight in ([None] if topic.given is None else [topic.given.get(name)])
-        for doc in sorted(topic.judged[name])
-    )
-
-
-def hash_of_lists(topics: Sequence[Topic], reach: int | None) -> str:
-    """Return the hash of the lists down to the last rank that a measure sees."""
-    return _hash(
+def hashes_of(topics: Sequence[Topic], reach: int | None) -> Hashes:
+    """Return the hash of the judgments, and that of the lists down to the last rank that a measure sees."""
+    lists = (
         f"{topic.query}\n{topic.missing}\n" + "".join(f"{doc}\n" for doc in topic.documents[:reach])
         for topic in topics
+    )
+    return _hash_of_judgments(topics), _hash(lists)
+
+
+def _hash_of_judgments(topics: Sequence[Topic]) -> str:
+    """Return the hash of the judgments of subtopics, with all their ids and weights."""
+    return _hash(
+        f"{topic.query}\n{name}\n{doc}\n{grades[doc] + 0.0!r}\n{weight!r}\n"
+        for topic in topics
+        for name, grades in sorted(topic.judged.items())
+        for weight in ([None] if topic.given is None else [topic.given.get(name)])
+        for doc in sorted(grades)
     )
 
 
 def _hash(parts: Iterable[str]) -> str:
-    digest = hashlib.blake2b(digest_size=_HASH_BYTES)
-    for part in parts:
-        digest.update(part.encode(errors="surrogatepass"))
-    return digest.hexdigest()
+    return digest_of(part.encode(errors="surrogatepass") for part in parts)
 
 
 def values_of(measure: Measure, topics: Sequence[Topic], policy: Policy) -> list[float | None]:
@@ -214,7 +220,7 @@ def values_of(measure: Measure, topics: Sequence[Topic], policy: Policy) -> list
     values: list[float | None] = []
     for topic in topics:
         facets = topic.facets(measure.parameters["rel"])
-        values.append(None if facets is None else _COMPUTE[measure.name](facets, measure))
+        values.append(None if facets is None else COMPUTE[measure.name](facets, measure))
     return values
 
 
@@ -229,19 +235,18 @@ def _reciprocal(depth: int) -> Floats:
 def _ratio(facets: Facets, measure: Measure, discount: Discounts) -> float:
     """Return the discounted gains of the list over those of the greedy ideal."""
     alpha, cutoff = measure.parameters["alpha"], measure.cutoff
-    found, ideal = facets.gains(alpha, cutoff), facets.ideal_gains(alpha, cutoff)
-    table = discount(max(found.size, ideal.size))
-    return subtopics.discounted(found, table) / subtopics.discounted(ideal, table)
+    gains, ideal = facets.gains(alpha, cutoff), facets.ideal_gains(alpha, cutoff)
+    table = discount(max(gains.size, ideal.size))
+    return subtopics.discounted(gains, table) / subtopics.discounted(ideal, table)
 
 
 def _over_complete(facets: Facets, measure: Measure, discount: Discounts) -> float:
     """Return the discounted gains over those of documents that are relevant to all subtopics."""
     alpha, cutoff = measure.parameters["alpha"], measure.cutoff
-    found = facets.gains(alpha, cutoff)
-    table = discount(found.size)
-    assert cutoff is not None  # noqa: S101 - the catalogue asks for one
-    complete = _complete(alpha, cutoff, discount)
-    return subtopics.discounted(found, table) / (facets.count * complete)
+    assert cutoff is not None  # noqa: S101 - the catalogue requires one
+    gains = facets.gains(alpha, cutoff)
+    total = subtopics.discounted(gains, discount(gains.size))
+    return total / (facets.count * _complete(alpha, cutoff, discount))
 
 
 @cache
@@ -253,9 +258,8 @@ def _complete(alpha: float, cutoff: int, discount: Discounts) -> float:
     elif alpha > 0:
         deepest = min(cutoff, int(np.log(_SMALLEST) / np.log1p(-alpha)) + 1)
     if deepest > _DEEPEST:
-        raise MeasureError(
-            "cutoff", f"at most {_DEEPEST} where alpha is as small as {alpha:g}", f"{cutoff}"
-        )
+        expected = f"at most {_DEEPEST} where alpha is as small as {alpha:g}"
+        raise MeasureError("cutoff", expected, f"{cutoff}")
     worth: Floats = (1 - alpha) ** np.arange(deepest, dtype=np.float64)
     return subtopics.discounted(worth, discount(deepest))
 
@@ -273,20 +277,20 @@ def _normalised_nrbp(facets: Facets, measure: Measure) -> float:
 
 
 def _precision(facets: Facets, measure: Measure) -> float:
-    assert measure.cutoff is not None  # noqa: S101 - the catalogue asks for one
+    assert measure.cutoff is not None  # noqa: S101 - the catalogue requires one
     return subtopics.precision(facets.listed, facets.weights, measure.cutoff)
 
 
 def _average_precision(facets: Facets, _: Measure) -> float:
-    each = subtopics.average_precisions(facets.listed, facets.known.sum(axis=0))
-    return float((facets.weights * each).sum() / facets.count)
+    precisions = subtopics.average_precisions(facets.listed, facets.known.sum(axis=0))
+    return float((facets.weights * precisions).sum() / facets.count)
 
 
 def _recall(facets: Facets, measure: Measure) -> float:
     return subtopics.coverage(facets.listed[: measure.cutoff])
 
 
-_COMPUTE: dict[str, Callable[[Facets, Measure], float]] = {
+COMPUTE: dict[str, Callable[[Facets, Measure], float]] = {
     "alpha_nDCG": lambda facets, measure: _ratio(facets, measure, _logarithmic),
     "alpha_DCG": lambda facets, measure: _over_complete(facets, measure, _logarithmic),
     "nERR_IA": lambda facets, measure: _ratio(facets, measure, _reciprocal),
@@ -307,77 +311,65 @@ def _together(measure: Measure, topic: Topic, policy: Policy) -> float | None:
         return None
     gains, weights = gains[:, chosen], topic.weights(chosen)
     worth = (gains * weights).sum(axis=1) / weights.size
-    listed = topic.places[: measure.cutoff]
-    found = np.append(worth, 0.0)[listed]
+    listed = np.append(worth, 0.0)[topic.places[: measure.cutoff]]
     ideal = np.sort(worth[worth > 0])[::-1][: measure.cutoff]
-    table = _logarithmic(max(found.size, ideal.size))
+    table = _logarithmic(max(listed.size, ideal.size))
     best = subtopics.discounted(ideal, table)
     if best == 0:  # negative gains outweigh the positive ones of every document
         return None
-    value = subtopics.discounted(found, table) / best
+    value = subtopics.discounted(listed, table) / best
     if measure.name == "D_nDCG":
         return value
-    seen = np.vstack([gains > 0, np.zeros((1, weights.size), np.bool_)])[listed]
-    gamma = measure.parameters["gamma"]
+    gamma, seen = measure.parameters["gamma"], topic.listed(gains > 0)[: measure.cutoff]
     return float(gamma * subtopics.coverage(seen) + (1 - gamma) * value)
 
 
 def _gains(measure: Measure, topic: Topic, policy: Policy) -> Floats:
     """Return the gains [document, subtopic], 0 where there is no judgment."""
     judged = ~np.isnan(topic.grades)
-    grades = topic.grades[judged]
-    gains = np.zeros(topic.grades.shape)
+    grades, gains = topic.grades[judged], np.zeros(topic.grades.shape)
     gains[judged] = gains_of(measure.parameters["gain"], grades, np.unique(grades))
     if policy.negative == "zero":
         gains = np.maximum(gains, 0.0)
     elif policy.negative == "error" and (gains < 0).any():
-        raise InputError(
-            f"judgments, query {topic.query!r}",
-            "no negative gain (policy negative=error)",
-            f"{gains.min():g}",
-        )
+        where = f"judgments, query {topic.query!r}"
+        expected = "no negative gain (policy negative=error)"
+        raise InputError(where, expected, f"{gains.min():g}")
     return gains
 
 
 def _intent_aware(inner: Measure, topics: Sequence[Topic], policy: Policy) -> list[float | None]:
-    """Take every subtopic for a query of its own, then the weighted mean over each query's."""
-    pairs = [(topic, name) for topic in topics for name in topic.subtopics]
+    """Measure every subtopic as a query of its own; return each query's weighted mean."""
+    pairs = {
+        f"{place} {name}": (topic, name)
+        for place, topic in enumerate(topics)
+        for name in topic.subtopics
+    }
     run = {
-        str(number): {doc: -rank for rank, doc in enumerate(topic.documents)}
-        for number, (topic, _) in enumerate(pairs)
+        pair: {doc: -rank for rank, doc in enumerate(topic.documents)}
+        for pair, (topic, _) in pairs.items()
         if not topic.missing
     }
-    alone = {str(number): topic.judged[name] for number, (topic, name) in enumerate(pairs)}
-    found: dict[str, dict[str, float | None]] = {}
+    by_pair: dict[str, float] = {}
     if any(run.values()):
-        # All but the gains is decided already: the lists are what they are.
+        # The order is decided already; only the gains are not.
         plain = policy_for(Policy(ties="doc", negative=policy.negative), (inner,))
-        with reading(alone, plain) as reader:
+        judgments = {pair: topic.judged[name] for pair, (topic, name) in pairs.items()}
+        with reading(judgments, plain) as reader:
             (asked,) = asked_of_documents((inner,), reader, run)
             matched, decided = reader.match(run)
             scores = measure_matched([matched], (asked,), decided)
             reader.warn_of_marks()
         warn_of_ratings(scores.evidence.grades(), measures_inside([inner]), "judgments")
-        found = scores.per_query.to_dict()
-    numbers = {(topic.query, name): str(number) for number, (topic, name) in enumerate(pairs)}
+        by_pair = scores.values_by_measure()[asked]
     values: list[float | None] = []
-    for topic in topics:
-        chosen = _with_relevant(topic, inner.parameters.get("rel"))
+    for place, topic in enumerate(topics):
+        relevant = topic.relevant(inner.parameters.get("rel"))
+        chosen: Bools = np.logical_or.reduce(relevant, axis=0)
         if not chosen.any():
             values.append(None)
             continue
-        each = [
-            found.get(numbers[topic.query, name], {}).get(str(inner)) or 0.0
-            for name, kept in zip(topic.subtopics, chosen, strict=True)
-            if kept
-        ]
-        weights = topic.weights(chosen)
-        values.append(float((weights * np.array(each)).sum() / weights.size))
+        weights, names = topic.weights(chosen), compress(topic.subtopics, chosen)
+        by_subtopic = [by_pair.get(f"{place} {name}", 0.0) for name in names]
+        values.append(float((weights * np.nan_to_num(by_subtopic)).sum() / weights.size))
     return values
-
-
-def _with_relevant(topic: Topic, rel: float | None) -> Bools:
-    """Return which subtopics have a document that the measure takes for relevant."""
-    relevant = topic.grades > 0 if rel is None else topic.grades >= rel
-    chosen: Bools = np.logical_or.reduce(relevant, axis=0)
-    return chosen

@@ -1,8 +1,7 @@
 """Judgments of subtopics, from any kind of input, as dicts: query → subtopic → document → grade."""
 
-import math
-from collections.abc import Iterator, Mapping
-from typing import Any, Unpack
+from collections.abc import Mapping
+from typing import Unpack
 
 from gainful.errors import InputError, PolicyError
 from gainful.matching.chunks_to_documents import without_self
@@ -10,29 +9,26 @@ from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.matched import without_negative
 from gainful.matching.reader import opened_session
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
-from gainful.message_texts import shown, shown_with_type
+from gainful.message_texts import shown
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
 from gainful.rows.id_types import UNTYPED, IdType
-from gainful.rows.identifiers import id_text
 from gainful.rows.input_types import Judgments
 from gainful.rows.run_and_judgment_columns import Columns, asked_columns, read_columns
-from gainful.rows.side_table_columns import SUBTOPICS
+from gainful.rows.side_table_columns import SUBTOPICS, WEIGHTS
 from gainful.rows.side_table_reader import read_table
 from gainful.rows.spark_frames import refuse_spark
 
 Judged = dict[str, dict[str, dict[str, float]]]
 Weights = Mapping[str, Mapping[str, float]]
 
-# What has a meaning where documents belong to several subtopics.
+# The answers that have a meaning if documents belong to several subtopics.
 _ANSWERS = {
     "ties": ("auto", "doc", "doc_ascending"),
     "unjudged": ("zero", "condense", "error"),
     "absent": ("zero",),
     "fold": ("auto", "none"),
 }
-
-_REMEDY = "Judgments without subtopics are for evaluate."
 
 
 @takes(ReadingOptions)
@@ -48,7 +44,7 @@ def read_subtopics(
         judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file, a data frame, an Arrow
             object. A file is TREC with the four fields query, subtopic, doc and grade, or CSV, TSV,
             JSON, JSON lines, Parquet.
-        policy: of which duplicates and drop_self matter here.
+        policy: only its duplicates, drop_self and negative matter here.
         **options: see `ReadingOptions`; subtopic is among the usual columns.
 
     Returns:
@@ -61,23 +57,23 @@ def read_subtopics(
     names = read_columns(columns, None, options.get("assessors"), subtopics=True)
     with opened_session(options) as session:
         judged, _ = read_judged(judgments, names, read_policy(policy), session)
-    if names is not columns:  # else they are checked where they were read
+    if names is not columns:  # otherwise, they are checked where they were read
         names.refuse_unused()
     return judged
 
 
 def read_judged(
-    given: object, columns: Columns, policy: Policy, session: Session
+    judgments: object, columns: Columns, policy: Policy, session: Session
 ) -> tuple[Judged, IdType]:
-    """Read what a caller gives as judgments, and what the ids of its queries were."""
-    refuse_spark(given, JUDGMENTS.name)
+    """Read judgments of subtopics, and the original type of their query ids."""
+    refuse_spark(judgments, JUDGMENTS.name)
     asked = asked_columns(JUDGMENTS, columns, also="subtopic")
-    table = read_table(given, SUBTOPICS, JUDGMENTS.name, columns=asked, session=session)
+    table = read_table(judgments, SUBTOPICS, JUDGMENTS.name, columns=asked, session=session)
     if table.has_columns:
         for role in asked:
             columns.use(role, JUDGMENTS)
     judged: Judged = {}
-    for query, *subtopics in table.groups:  # of dicts, some may be empty
+    for query, *subtopics in table.groups:  # of dicts, which may be empty
         judged.setdefault(query, {}).update({subtopic: {} for subtopic in subtopics})
     rows = zip(*(table[name] for name in ("query", "subtopic", "doc", "grade")), strict=True)
     for row, (query, subtopic, doc, grade) in enumerate(rows):
@@ -94,71 +90,38 @@ def read_judged(
                 "Remove one, or set the policy duplicates to first or best.",
                 code="rows.duplicate",
             )
-    counting = {
-        query: {name: _counting(docs, query, policy) for name, docs in subtopics.items()}
-        for query, subtopics in judged.items()
-    }
-    return counting, table.types.get("query", UNTYPED)
+    for query, subtopics_of in judged.items():
+        for subtopic, docs in subtopics_of.items():
+            kept = without_self(docs, query) if policy.drop_self == "yes" else docs
+            unmarked = without_negative(kept) if policy.negative == "unjudged" else kept
+            subtopics_of[subtopic] = {**unmarked}
+    return judged, table.types.get("query", UNTYPED)
 
 
-def _counting(docs: Mapping[str, float], query: str, policy: Policy) -> dict[str, float]:
-    """Return the judged documents of a subtopic that count."""
-    if policy.drop_self == "yes":
-        docs = without_self(docs, query)
-    return dict(without_negative(docs) if policy.negative == "unjudged" else docs)
-
-
-def read_weights(given: object, judged: Judged) -> Weights | None:
-    """Check the weights of the subtopics of every judged query.
+def read_weights(weights: object, judged: Judged) -> Weights | None:
+    """Read the weights of the subtopics of every judged query; None if there are none.
 
     >>> read_weights({"q": {"a": 3, "b": 1}}, {"q": {"a": {}, "b": {}}})
     {'q': {'a': 3.0, 'b': 1.0}}
     """
-    if given is None:
+    if weights is None:
         return None
-    if not isinstance(given, Mapping):
-        shape = "a dict {query: {subtopic: probability}}"
-        raise InputError("weights", shape, f"{type(given).__name__}")
-    weights: dict[str, dict[str, float]] = {}
-    for query, subtopics in _by_id(given, "weights", "query"):
-        where = f"weights, query {query!r}"
-        if not isinstance(subtopics, Mapping):
-            found = shown_with_type(subtopics)
-            raise InputError(where, "a dict {subtopic: probability}", found, _REMEDY)
-        weights[query] = {}
-        for name, weight in _by_id(subtopics, where, "subtopic"):
-            if not _is_weight(weight):
-                expected = "a finite number from 0"
-                raise InputError(f"{where}, subtopic {name!r}", expected, shown(weight))
-            weights[query][name] = float(weight)
+    table = read_table(weights, WEIGHTS, "weights")
+    by_query: dict[str, dict[str, float]] = {}
+    rows = zip(table["query"], table["subtopic"], table["weight"], strict=True)
+    for query, subtopic, weight in rows:
+        if weight < 0:
+            where = f"weights, query {query!r}, subtopic {subtopic!r}"
+            raise InputError(where, "a number from 0", shown(weight))
+        by_query.setdefault(query, {})[subtopic] = weight
     for query in judged:
-        if query not in weights:
+        if query not in by_query:
             raise InputError("weights", "every judged query", f"none for query {query!r}")
-    return weights
-
-
-def _by_id(given: Mapping[Any, Any], where: str, role: str) -> Iterator[tuple[str, Any]]:
-    """Yield what a dict holds by its id as a string."""
-    seen = set()
-    for key, value in given.items():
-        text = id_text(key, where=f"{where}, {role} ids")
-        if text in seen:
-            raise InputError(where, f"each {role} once", f"{text!r} as a string and as an integer")
-        seen.add(text)
-        yield text, value
-
-
-def _is_weight(value: object) -> bool:
-    if isinstance(value, bool | str):
-        return False
-    try:
-        return 0 <= float(value) < math.inf  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return False
+    return by_query
 
 
 def refuse_policy(policy: Policy) -> None:
-    """Refuse a policy without a meaning where documents belong to several subtopics."""
+    """Refuse a policy without a meaning if documents belong to several subtopics."""
     for choice, answers in _ANSWERS.items():
         if getattr(policy, choice) not in answers:
             raise PolicyError(
