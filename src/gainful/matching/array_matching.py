@@ -9,13 +9,16 @@ import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
-from gainful.matching.matched import Matched, cut, offsets_of, places_of
+from gainful.matching.match import match_part
+from gainful.matching.matched import Matched, cut, offsets_of, places_of, with_rows
 from gainful.matching.ranking import descending_in_blocks, ranges, sort_lists
-from gainful.matching.rows_under_policy import steps_of
+from gainful.matching.rows_under_policy import judged_in, steps_of
 from gainful.measures.policy import Policy
 from gainful.rows.arrays import Lists
+from gainful.rows.packed_rows import WORD, PackedRows, keys_of, words_of
 from gainful.rows.values_as_numbers import beyond_single, in_single
 
+_ROW = b"row "  # the beginning of an id
 _MANY_TIES = 0.75  # the share of documents; with fewer blocks, there are many ties
 
 
@@ -29,121 +32,66 @@ def match(lists: Lists, policy: Policy) -> Matched:
     """
     # Without ids, no document is repeated, is a chunk, or has the id of its query.
     policy = replace(policy, duplicates="error", fold="none", drop_self="no")
-    if steps_of(policy):
-        return _match_as_dicts(lists, policy)
-    if policy.negative == "unjudged":
-        return _match_judged(lists, policy)
-    if lists.masked:
-        return _without_masked(match(replace(lists, masked=False), policy), lists)
     if policy.precision == "single":
-        lists = _rounded(lists)
-    offsets = offsets_of(lists.lengths)
+        lists, policy = _rounded(lists), replace(policy, precision="double")
+    if steps_of(policy) or policy.negative == "unjudged":
+        return _match_with_ids(lists, policy)
+    rows: slice | Ints = slice(lists.starts[0], lists.starts[0] + int(lists.lengths.sum()))
+    if (np.diff(lists.starts) != lists.lengths[:-1]).any():  # the lists aren't contiguous
+        rows = ranges(lists.starts, lists.lengths)
+    scores, offsets = lists.scores[rows], offsets_of(lists.lengths)
     in_order = policy.ties == "order"
-    found = sort_lists(lists, offsets, by_grade=not in_order)
-    rank = places_of(offsets)
-    if found.opens.all():
-        return _matched(lists.queries, offsets, (rank, rank, rank), found.grade, found.pool)
-    first, last = _tie_blocks(found.opens, rank)
-    if not (in_order or found.by_grade):
-        rows = np.flatnonzero(first < last)
-        block = rows + first[rows] - rank[rows]  # the first row of the block
-        found.grade[rows] = descending_in_blocks(block, found.grade[rows])
-    ranks = (first, last, rank if in_order else first)
-    return _matched(lists.queries, offsets, ranks, found.grade, found.pool)
+    found = sort_lists(scores, lists.labels[rows], lists.lengths, by_grade=not in_order)
+    first = last = rank = places_of(offsets)
+    if not found.opens.all():
+        first, last = _tie_blocks(found.opens, rank)
+        if not (in_order or found.by_grade):
+            tied = np.flatnonzero(first < last)
+            block = tied + first[tied] - rank[tied]  # the first row of the block
+            found.grade[tied] = descending_in_blocks(block, found.grade[tied])
+        rank = rank if in_order else first
+    matched = _matched(lists.queries, offsets, (first, last, rank), found.grade, found.pool)
+    if not lists.masked:
+        return matched
+    # Documents with the score −∞ are at the end of each list; they remain judged.
+    returned = np.concatenate(([0], np.cumsum(~np.isneginf(scores))))
+    lengths = np.diff(returned[offsets])
+    inside = matched.rank_first <= np.repeat(lengths, lists.lengths)
+    return with_rows(matched, inside, retrieved=lengths, seen=lengths)
 
 
-def _match_as_dicts(lists: Lists, policy: Policy) -> Matched:
-    """Match documents under a policy that needs their ids, with positions as ids."""
-    # Imported here because other arrays don't need it.
-    from gainful.matching import dict_matching
-
-    labels: dict[object, dict[object, float]] = {}
-    scores: dict[object, dict[object, float]] = {}
-    spans = zip(lists.queries, lists.starts.tolist(), lists.lengths.tolist(), strict=True)
-    for query, start, length in spans:
-        places = range(start, start + length)
-        labels[query] = {f"row {place}": float(lists.labels[place]) for place in places}
-        scores[query] = {
-            f"row {place}": float(lists.scores[place])
-            for place in places
-            if not np.isneginf(lists.scores[place])
-        }
-    return dict_matching.match(labels, scores, policy)
-
-
-def _match_judged(lists: Lists, policy: Policy) -> Matched:
-    """Match lists in which a negative label means unjudged."""
-    plain = replace(policy, negative="keep")
+def _match_with_ids(lists: Lists, policy: Policy) -> Matched:
+    """Match documents under a policy that leaves some out, with their positions as ids."""
     rows = ranges(lists.starts, lists.lengths)
-    if lists.masked:  # a document that is neither judged nor returned doesn't exist
-        there = (lists.labels[rows] >= 0) | ~np.isneginf(lists.scores[rows])
-        inside = np.concatenate(([0], np.cumsum(there)))
-        lengths = np.diff(inside[offsets_of(lists.lengths)])
-        rows = rows[there]
-        lists = replace(lists, lengths=lengths)
-    labels = lists.labels[rows].astype(np.float64)
-    judged = labels >= 0
-    counts = np.concatenate(([0], np.cumsum(~judged)))
-    ends = offsets_of(lists.lengths)
-    unjudged = np.diff(counts[ends])
-    lowest = float(labels[judged].min(initial=np.inf))
-    lists = replace(lists, starts=ends[:-1], labels=labels, scores=lists.scores[rows])
-    if policy.unjudged == "error" and unjudged.any():
-        place = int(np.flatnonzero(unjudged)[0])
+    width = len(str(rows.max(initial=0)))
+    letters = np.empty((rows.size, len(_ROW) + width), np.uint8)
+    letters[:, : len(_ROW)] = np.frombuffer(_ROW, np.uint8)
+    letters[:, len(_ROW) :] = rows[:, None] // 10 ** np.arange(width)[::-1] % 10 + ord("0")
+    text = np.concatenate((letters.ravel(), np.zeros(2 * WORD, np.uint8)))
+    sizes = np.full(rows.size, letters.shape[1])
+    docs = np.cumsum(sizes) - sizes
+    graded = PackedRows(
+        queries=[query.encode() for query in lists.queries],
+        starts=offsets_of(lists.lengths),
+        retrieved=lists.lengths,
+        numbers=lists.labels[rows].astype(np.float64),
+        keys=keys_of(words_of(text), docs, sizes),
+        docs=docs,
+        lengths=sizes,
+        text=text,
+    )
+    scores = lists.scores[rows].astype(np.float64)
+    listed = replace(graded, numbers=scores).at(np.flatnonzero(~np.isneginf(scores)))
+    matched, _ = match_part(judged_in(graded).under(policy), listed, policy)
+    if policy.unjudged == "error" and matched.unjudged.any():
+        place = int(np.flatnonzero(matched.unjudged)[0])
         raise InputError(
             f"labels, query {lists.queries[place]!r}",
             "judged documents only",
-            f"{unjudged[place]} unjudged",
+            f"{matched.unjudged[place]} unjudged",
             choice="unjudged=error",
         )
-    if policy.unjudged == "condense":
-        left = lists.lengths - unjudged
-        lists = replace(
-            lists,
-            starts=offsets_of(left)[:-1],
-            lengths=left,
-            labels=labels[judged],
-            scores=lists.scores[judged],
-        )
-    elif isinstance(policy.unjudged, float):
-        lists = replace(lists, labels=np.where(judged, labels, policy.unjudged))
-    matched = match(lists, plain)
-    if policy.unjudged == "zero":
-        matched = _without_negative(matched)
-    return replace(matched, unjudged=unjudged, lowest_grade=lowest)
-
-
-def _without_negative(matched: Matched) -> Matched:
-    """Remove rows with a negative grade; the others keep their ranks."""
-    kept, pool = matched.grade >= 0, matched.pool_grades >= 0
-    return replace(
-        matched,
-        offsets=np.concatenate(([0], np.cumsum(kept)))[matched.offsets],
-        rank_first=matched.rank_first[kept],
-        rank_last=matched.rank_last[kept],
-        rank=matched.rank[kept],
-        grade=matched.grade[kept],
-        pool_offsets=np.concatenate(([0], np.cumsum(pool)))[matched.pool_offsets],
-        pool_grades=matched.pool_grades[pool],
-    )
-
-
-def _without_masked(matched: Matched, lists: Lists) -> Matched:
-    """Remove documents with the score −∞, at the end of each list, from the lists; they remain judged."""
-    returned = ~np.isneginf(lists.scores[ranges(lists.starts, lists.lengths)])
-    ends = offsets_of(lists.lengths)
-    lengths = np.diff(np.concatenate(([0], np.cumsum(returned)))[ends])
-    kept = matched.rank_first <= np.repeat(lengths, np.diff(matched.offsets))
-    return replace(
-        matched,
-        offsets=offsets_of(lengths),
-        rank_first=matched.rank_first[kept],
-        rank_last=matched.rank_last[kept],
-        rank=matched.rank[kept],
-        grade=matched.grade[kept],
-        retrieved=lengths,
-        seen=lengths,
-    )
+    return matched
 
 
 def match_down_to(lists: Lists, policy: Policy, depth: int | None) -> Matched:

@@ -92,11 +92,17 @@ def cut(matched: Matched, depth: int | None) -> Matched:
     """Return the rows down to a rank; the counts of documents stay unchanged."""
     if depth is None or (near := matched.rank <= depth).all():
         return matched
-    rows = ("rank_first", "rank_last", "rank", "grade")
+    return with_rows(matched, near)
+
+
+def with_rows(matched: Matched, chosen: Bools, **counts: Ints) -> Matched:
+    """Return the chosen rows (n,), and other counts of documents."""
+    columns = ("rank_first", "rank_last", "rank", "grade")
     return replace(
         matched,
-        offsets=np.concatenate(([0], np.cumsum(near)))[matched.offsets],
-        **{field: getattr(matched, field)[near] for field in rows},
+        offsets=np.concatenate(([0], np.cumsum(chosen)))[matched.offsets],
+        **{name: getattr(matched, name)[chosen] for name in columns},
+        **counts,
     )
 
 

@@ -12,7 +12,7 @@ after each operation, so only few operations make many cores fast.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,8 @@ from gainful.array_types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from gainful.arithmetic.number_arrays import Numbers
-    from gainful.rows.arrays import Lists
 
 Scalar = TypeVar("Scalar", bound=np.generic)
-Whole = TypeVar("Whole", np.int64, np.uint64)
 
 # Lists are sorted as a matrix padded to the longest. Where that would make it so much larger,
 # lists are put in buckets first, whose lengths differ by at most this factor and this many.
@@ -57,19 +55,19 @@ class Sorted:
     by_grade: bool
 
 
-def sort_lists(lists: "Lists", offsets: Ints, *, by_grade: bool) -> Sorted:
-    """Sort each list; with `by_grade`, sort equal scores by grade if that is fast."""
-    lengths = lists.lengths
-    if lengths.size * int(lengths.max()) <= _PADDING * int(offsets[-1]):
-        return _sort_together(lists, lists.starts, lengths, by_grade=by_grade)
-    opens = np.empty(offsets[-1], np.bool_)
-    grade, pool = (np.empty(offsets[-1]) for _ in range(2))
-    for bucket in buckets(lengths):
-        part = _sort_together(lists, lists.starts[bucket], lengths[bucket], by_grade=by_grade)
-        rows = ranges(offsets[bucket], lengths[bucket])
-        opens[rows], grade[rows], pool[rows] = part.opens, part.grade, part.pool
-        by_grade = by_grade and part.by_grade
-    return Sorted(opens, grade, pool, by_grade)
+def sort_lists(scores: "Numbers", labels: "Numbers", lengths: Ints, *, by_grade: bool) -> Sorted:
+    """Sort consecutive lists (l,); with `by_grade`, sort equal scores by grade if that is fast."""
+    steps = _steps(labels) if by_grade else None
+    if steps is not None:
+        found = _sort_with_steps(scores, steps, float(labels.max()), lengths)
+        if found is not None:
+            return found
+    order = rows_by_score(np.add(scores, 0.0, dtype=np.float64), lengths)
+    pool = np.subtract(0.0, labels, dtype=np.float64)
+    sort_in_lists(pool, lengths)
+    np.subtract(0.0, pool, out=pool)
+    grade = labels[order].astype(np.float64, copy=False)
+    return Sorted(_opens(scores[order], lengths), grade, pool, by_grade=False)
 
 
 def ranges(starts: Ints, lengths: Ints) -> Ints:
@@ -140,8 +138,8 @@ def rows_by_score(scores: Floats, lengths: Ints) -> Ints:
     return key
 
 
-def sort_in_lists(keys: NDArray[Whole], lengths: Ints) -> None:
-    """Sort integers (n,) in ascending order within consecutive lists (l,), in place.
+def sort_in_lists(keys: NDArray[Scalar], lengths: Ints) -> None:
+    """Sort numbers (n,) in ascending order within consecutive lists (l,), in place.
 
     >>> keys = np.array([3, 1, 2, 5, 4])
     >>> sort_in_lists(keys, np.array([3, 2]))
@@ -152,17 +150,18 @@ def sort_in_lists(keys: NDArray[Whole], lengths: Ints) -> None:
     if lengths.size * longest == keys.size:
         keys.reshape(lengths.size, longest).sort(axis=1)
         return
-    padding = np.iinfo(keys.dtype).max
+    padding = np.inf if keys.dtype.kind == "f" else np.iinfo(keys.dtype).max
     whole = lengths.size * longest <= _PADDING * keys.size
     starts = np.cumsum(lengths) - lengths
     for bucket in [slice(None)] if whole else buckets(lengths):
         some = lengths[bucket]
         rows = slice(None) if whole else ranges(starts[bucket], some)
         shape = some.size, int(some.max())
-        real = np.arange(shape[1]) < some[:, None]
-        matrix = _laid_out(keys[rows], real, shape, padding)
+        inside = np.arange(shape[1]) < some[:, None]
+        matrix = np.full(shape, padding, keys.dtype)
+        matrix[inside] = keys[rows]
         matrix.sort(axis=1)
-        keys[rows] = matrix[real]
+        keys[rows] = matrix[inside]
 
 
 def buckets(lengths: Ints) -> Iterator[Ints]:
@@ -177,43 +176,8 @@ def buckets(lengths: Ints) -> Iterator[Ints]:
         start = end
 
 
-def _sort_together(lists: "Lists", starts: Ints, lengths: Ints, *, by_grade: bool) -> Sorted:
-    """Sort lists as one matrix [list, place], padded to the longest."""
-    shape = lengths.size, int(lengths.max())
-    real = None if (lengths == shape[1]).all() else np.arange(shape[1]) < lengths[:, None]
-    source: Ints | slice = slice(starts[0], starts[0] + int(lengths.sum()))
-    if (starts[1:] != starts[:-1] + lengths[:-1]).any():  # the lists aren't contiguous
-        source = ranges(starts, lengths)
-    scores, labels = lists.scores[source], lists.labels[source]
-    steps = _steps(labels) if by_grade else None
-    if steps is not None:
-        found = _sort_with_steps(scores, steps, float(labels.max()), real, shape)
-        if found is not None:
-            return found
-    pools = _negated(labels, real, shape)
-    pools.sort(axis=1)
-    np.subtract(0.0, pools, out=pools)
-    places = _places(_negated(scores, real, shape))
-    places += starts[:, None]
-    order = _documents(places, real)
-    ordered = lists.scores[order]
-    rises = ordered[1:] > ordered[:-1]
-    ends = np.cumsum(lengths)
-    heads = ends[(ends > 0) & (ends < ordered.size)]  # where the next list begins
-    rises[heads - 1] = False  # rises between lists are allowed
-    if rises.any():
-        exact = np.argsort(_negated(scores, real, shape), axis=1, kind="stable")
-        order = _documents(exact + starts[:, None], real)
-        ordered = lists.scores[order]
-    opens = np.ones(ordered.size, np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=opens[1:])
-    opens[heads] = True
-    grades = lists.labels[order].astype(np.float64, copy=False)
-    return Sorted(opens, grades, _documents(pools, real), by_grade=False)
-
-
 def _sort_with_steps(
-    scores: "Numbers", steps: Ints, highest: float, real: Bools | None, shape: tuple[int, int]
+    scores: "Numbers", steps: Ints, highest: float, lengths: Ints
 ) -> Sorted | None:
     """Sort by score, and by grade if scores are equal; None if scores are too close.
 
@@ -224,24 +188,23 @@ def _sort_with_steps(
     lost = max(int(exact.max()).bit_length() + bits - _KEY_BITS, 0)
     key: Keys = (exact >> np.uint64(lost) if lost else exact) << np.uint64(bits)
     key |= steps.view(np.uint64)
-    matrix = _laid_out(key, real, shape, np.iinfo(np.uint64).max)
-    matrix.sort(axis=1)
+    sort_in_lists(key, lengths)
     low = np.uint64((1 << bits) - 1)
-    step = (matrix & low).view(np.int64)
-    grade = np.subtract(highest, _documents(step, real), dtype=np.float64)
-    matrix |= low  # the remaining bits are the score
-    opens = _opens(matrix)
+    grade = np.subtract(highest, (key & low).view(np.int64), dtype=np.float64)
+    key |= low  # the remaining bits are the score
+    opens = _opens(key, lengths)
     if lost and int(np.bitwise_or.reduce(exact)) & ((1 << lost) - 1):
-        tied = np.flatnonzero(~opens.all(axis=1))
-        ascending = _laid_out(exact, real, shape, np.iinfo(np.uint64).max)[tied]
-        ascending.sort(axis=1)
-        if (_opens(ascending) != opens[tied]).any():
+        starts = np.cumsum(lengths) - lengths
+        tied = distinct(starts.searchsorted(np.flatnonzero(~opens), "right") - 1)
+        rows = ranges(starts[tied], lengths[tied])
+        ascending = exact[rows]
+        sort_in_lists(ascending, lengths[tied])
+        if (_opens(ascending, lengths[tied]) != opens[rows]).any():
             return None
     # Narrow integers, which can hold every step, sort three times as fast.
-    pool = _laid_out(steps.astype(np.int16), real, shape, np.iinfo(np.int16).max)
-    pool.sort(axis=1)
-    descending = np.subtract(highest, _documents(pool, real), dtype=np.float64)
-    return Sorted(_documents(opens, real), grade, descending, by_grade=True)
+    pool = steps.astype(np.int16)
+    sort_in_lists(pool, lengths)
+    return Sorted(opens, grade, np.subtract(highest, pool, dtype=np.float64), by_grade=True)
 
 
 def _descending_keys(scores: "Numbers") -> Keys:
@@ -261,63 +224,24 @@ def _descending_keys(scores: "Numbers") -> Keys:
     return keys
 
 
-def _opens(ascending: Keys) -> Bools:
-    """Return where [list, rank] a key differs from the previous one in its list."""
-    opens = np.empty(ascending.shape, np.bool_)
-    opens[:, :1] = True
-    np.not_equal(ascending[:, 1:], ascending[:, :-1], out=opens[:, 1:])
+def _opens(values: NDArray[Any], lengths: Ints) -> Bools:
+    """Return where (n,) a value differs from the previous one in its list."""
+    opens = np.ones(values.size, np.bool_)
+    np.not_equal(values[1:], values[:-1], out=opens[1:])
+    opens[(np.cumsum(lengths) - lengths)[lengths > 0]] = True
     return opens
-
-
-def _laid_out(
-    numbers: NDArray[Scalar], real: Bools | None, shape: tuple[int, int], padding: float
-) -> NDArray[Scalar]:
-    if real is None:
-        return numbers.reshape(shape)
-    matrix = np.full(shape, padding, numbers.dtype)
-    matrix[real] = numbers
-    return matrix
-
-
-def _negated(numbers: "Numbers", real: Bools | None, shape: tuple[int, int]) -> Floats:
-    """Arrange negated numbers in a matrix, so that in ascending order the best is first and padding is last."""
-    if real is None:
-        # 0 − x instead of −x, to avoid −0.
-        return np.subtract(0.0, numbers.reshape(shape), dtype=np.float64)
-    matrix = np.full(shape, -np.inf)
-    matrix[real] = numbers
-    np.subtract(0.0, matrix, out=matrix)
-    return matrix
-
-
-def _documents(matrix: NDArray[Scalar], real: Bools | None) -> NDArray[Scalar]:
-    """Return the documents (n,) of a sorted matrix, without the padding."""
-    return matrix.ravel() if real is None else matrix[real]
 
 
 def _steps(labels: "Numbers") -> Ints | None:
     """Return the distance of each grade from the highest, if grades are integers within a small range."""
+    if not labels.size:
+        return None
     highest, lowest = float(labels.max()), float(labels.min())
     if not highest.is_integer() or highest / 2 - lowest / 2 > _LARGEST_STEP / 2:
         return None
     below = np.subtract(highest, labels, dtype=np.float64)
     steps = below.astype(np.int64)
     return steps if (steps == below).all() else None
-
-
-def _places(negated: Floats) -> Ints:
-    """Return the positions [list, rank] of the documents by score; equal scores keep their order.
-
-    Scores that are very close may be out of order. Overwrites the scores.
-    """
-    length = negated.shape[1]
-    bits = length.bit_length()
-    if bits > _SPARE_BITS:
-        return np.argsort(negated, axis=1, kind="stable")
-    order = _packed(negated, np.arange(length), bits)
-    order.sort(axis=1)
-    order &= (1 << bits) - 1
-    return order
 
 
 def _packed(numbers: Floats, low: Ints, bits: int) -> Ints:
@@ -602,9 +526,11 @@ def by_rank(owner: Ints, rank: Ints, grade: Floats) -> Ints:
     key = owner * (rank.max(initial=0) + 1) + rank
     order: Ints = key.argsort()  # rows of equal keys are ordered below
     ascending = key[order]
-    shared = (ascending[1:] == ascending[:-1]).nonzero()[0]
-    if shared.size:
-        rows = np.union1d(shared, shared + 1)
-        chosen = order[rows]
-        order[rows] = chosen[np.lexsort((-grade[chosen], key[chosen]))]
+    same = ascending[1:] == ascending[:-1]
+    if same.any():
+        shared = np.zeros(order.size, np.bool_)
+        shared[1:] = same
+        shared[:-1] |= same
+        chosen = order[shared]
+        order[shared] = chosen[np.lexsort((-grade[chosen], key[chosen]))]
     return order
