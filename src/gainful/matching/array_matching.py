@@ -15,7 +15,8 @@ from gainful.matching.ranking import descending_in_blocks, ranges, sort_lists
 from gainful.matching.rows_under_policy import judged_in, steps_of
 from gainful.measures.policy import Policy
 from gainful.rows.arrays import Lists
-from gainful.rows.packed_rows import WORD, PackedRows, keys_of, words_of
+from gainful.rows.decimal_parsing import WORD
+from gainful.rows.packed_rows import PackedRows, keys_of, words_of
 from gainful.rows.values_as_numbers import beyond_single, in_single
 
 _ROW = b"row "  # the beginning of an id

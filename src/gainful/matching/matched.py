@@ -95,7 +95,7 @@ def cut(matched: Matched, depth: int | None) -> Matched:
     return with_rows(matched, near)
 
 
-def with_rows(matched: Matched, chosen: Bools, **counts: Ints) -> Matched:
+def with_rows(matched: Matched, chosen: Bools, **counts: Any) -> Matched:
     """Return the chosen rows (n,), and other counts of documents."""
     columns = ("rank_first", "rank_last", "rank", "grade")
     return replace(

@@ -150,7 +150,7 @@ def sort_in_lists(keys: NDArray[Scalar], lengths: Ints) -> None:
     if lengths.size * longest == keys.size:
         keys.reshape(lengths.size, longest).sort(axis=1)
         return
-    padding = np.inf if keys.dtype.kind == "f" else np.iinfo(keys.dtype).max
+    padding = np.inf if keys.dtype.kind == "f" else np.iinfo(keys.dtype.name).max
     whole = lengths.size * longest <= _PADDING * keys.size
     starts = np.cumsum(lengths) - lengths
     for bucket in [slice(None)] if whole else buckets(lengths):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from gainful import errors
 from gainful.arithmetic.cores import cached_property
 from gainful.errors import InputError
 from gainful.evaluation.coverage import (
@@ -30,9 +31,7 @@ from gainful.evaluation.spark.partition_measuring import (
     SCHEMA,
     Measuring,
     Summary,
-    Summing,
     added,
-    problem_of,
     read_summary,
 )
 from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
@@ -265,25 +264,25 @@ def measure_on_spark(
         try:
             rows = measured_rows(pair, Measuring(plan, measures, reaches, tool), keep)
         except Exception:
-            pair.judged.facts()  # what is wrong with judgments is told first
+            pair.judged.facts()  # errors in judgments are reported first
             raise
         pair.judged.facts()
         frame = kept(rows)
         try:
             summary = _summary(frame)
+            names = {
+                what: Names(count, partial(_names, frame, condition))
+                for what, condition, count in (
+                    ("missing", "missing", summary.missing),
+                    ("empty", IS_EMPTY, summary.empty),
+                    ("extra", "extra", summary.extra),
+                )
+            }
+            _refuse(pair, frame, summary)
+            _refuse_queries(frame, summary, names, measures, policy)
         except BaseException:
             frame.unpersist()
             raise
-    try:
-        _refuse(pair, frame, summary)
-        names = {
-            what: Names(count, partial(_names, frame, condition))
-            for what, condition, count in _subsets(summary)
-        }
-        _refuse_queries(frame, summary, names, measures, policy)
-    except BaseException:
-        frame.unpersist()
-        raise
     if not summary.shared and summary.unjudged:
         pair.warn_if_disjoint()
     if "fractional" not in summary.flags:
@@ -341,25 +340,21 @@ def measured_rows(
 
     Where a depth is all that matters, Spark has its first look at the run now.
     """
-    return in_python(pair.rows(keep), Summing(measuring), SCHEMA)
+    return in_python(pair.rows(keep), measuring, SCHEMA)
 
 
 def _summary(frame: "DataFrame") -> Summary:
+    notes = frame.where("note IS NOT NULL").select("note")
     try:
         with batches_by_rows(frame.sparkSession):
-            parts = _notes(frame)
+            rows = notes.collect()
     except Exception as problem:
         if _TOO_LARGE not in str(problem):
             raise
-        parts = _notes(frame)  # ids are so long that their bytes have to be counted, after all
-    if not parts:
+        rows = notes.collect()  # ids are so long that Spark has to count their bytes
+    if not rows:
         raise InputError(RUN.name, RUN.least, "none")
-    return added([read_summary(row["note"]) for row in parts])
-
-
-def _notes(frame: "DataFrame") -> list[Any]:
-    found: list[Any] = frame.where("note IS NOT NULL").select("note").collect()
-    return found
+    return added([read_summary(row["note"]) for row in rows])
 
 
 def _refuse(pair: RunWithJudgments, frame: "DataFrame", summary: Summary) -> None:
@@ -370,12 +365,19 @@ def _refuse(pair: RunWithJudgments, frame: "DataFrame", summary: Summary) -> Non
         pair.refuse_repeats()
     if "unfolded" in summary.flags:
         pair.refuse_unfolded()
-    _refuse_disjoint(frame, summary)
+    if not summary.problems and summary.missing == summary.queries:
+        if not summary.extra:
+            raise InputError(RUN.name, RUN.least, "none")
+        judged, extra = (
+            _names(frame, condition, _EXAMPLES) for condition in (IS_MEASURED, "extra")
+        )
+        refuse_disjoint_queries(judged, extra)
     if pair.plan.policy.unjudged == "error" and summary.unjudged:
         first = _ordered(frame.where("unjudged > 0")).limit(1).collect()[0]
         pair.refuse_unjudged(first["query"], int(first["unjudged"]))
     if summary.problems:
-        raise problem_of(min(summary.problems))
+        name, *arguments = min(summary.problems)
+        raise getattr(errors, name)(*arguments)
 
 
 def _refuse_queries(
@@ -398,25 +400,6 @@ def _refuse_queries(
     )
     for measure, count in zip(measures, summary.counted, strict=True):
         refuse_nothing_counted(measure, count, policy)
-
-
-def _refuse_disjoint(frame: "DataFrame", summary: Summary) -> None:
-    if summary.problems or summary.missing < summary.queries:
-        return
-    if not summary.extra:
-        raise InputError(RUN.name, RUN.least, "none")
-    refuse_disjoint_queries(
-        _names(frame, IS_MEASURED, _EXAMPLES), _names(frame, "extra", _EXAMPLES)
-    )
-
-
-def _subsets(summary: Summary) -> list[tuple[str, str, int]]:
-    """Return the kinds of queries, the condition of each in SQL, and how many there are."""
-    return [
-        ("missing", "missing", summary.missing),
-        ("empty", IS_EMPTY, summary.empty),
-        ("extra", "extra", summary.extra),
-    ]
 
 
 @errors_of_spark()

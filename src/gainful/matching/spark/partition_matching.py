@@ -1,11 +1,12 @@
-"""Rows that come query by query, judgments first and then documents by rank: numbers for `match`.
+"""Match the rows of a Spark partition, which arrive query by query: judgments first, then documents by rank.
 
-Of a query, however large, no ids are kept but those of its judgments: of each document its score, and,
-to see whether it comes twice, eight bytes more.
+However large a query is, only the ids of its judgments, and of documents that may be judged, are kept: each other
+document is a score, and eight bytes that show whether it is repeated.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ from gainful.measures.policy import BY_ID, Policy
 from gainful.rows.packed_rows import PackedRows, packed
 
 Keys = NDArray[np.uint64]
-Part = tuple[NDArray[Any], ...]
+Columns = list[NDArray[Any]]
+
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a number is lost
 
 _CHUNK, _BYTES = 1 << 16, 1 << 27  # rows, and bytes of them, to look at together
 _BUNCH, _DOCUMENTS = 1 << 15, 1 << 20  # queries or judgments, and documents, to measure together
@@ -32,12 +35,12 @@ class Bunch:
     """Some queries, matched.
 
     Attributes:
-        matched: the judged ones; the others are extra.
-        shared: (q,) int64, how many documents of each of these were judged and retrieved.
-        faulty: whether a row has no ids or no finite number, or a document comes twice.
-        suspect: whether a document may come twice, in the run or in the judgments.
+        matched: the judged queries; the others are extra.
+        shared: (q,) int64, the number of judged documents that were retrieved for each judged query.
+        faulty: whether a row lacks an id or a finite number, or a document is repeated.
+        suspect: whether a document may be repeated in the run or in the judgments.
         unfolded: whether a chunk has no document.
-        fractional: whether a score is no whole number, as ranks are.
+        fractional: whether any score isn't an integer, as ranks would be.
     """
 
     matched: Matched
@@ -49,18 +52,18 @@ class Bunch:
 
 
 def bunches(batches: Iterable[Any], plan: Plan) -> Iterator[Bunch]:
-    """Match the rows of one partition, which come as Arrow batches."""
+    """Match the rows of one partition, given as Arrow batches."""
     stream = _Stream(plan)
     for rows in _together(batches):
         stream.feed(rows)
         if stream.is_full:
-            yield stream.take(stream.current)
-    if stream.current >= 0:
-        yield stream.take(stream.current + 1)
+            yield stream.take(len(stream.queries) - 1)
+    if stream.queries:
+        yield stream.take(len(stream.queries))
 
 
 def _together(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield Arrow tables of several batches: a single one is too small to be worth the calls."""
+    """Yield Arrow tables of several batches, because single batches are too small to be worth the calls."""
     import pyarrow as pa
 
     kept, count, size = [], 0, 0
@@ -75,263 +78,186 @@ def _together(batches: Iterable[Any]) -> Iterator[Any]:
         yield pa.Table.from_batches(kept).combine_chunks()
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """Judged documents: number of the query, key, id and number (m,)."""
-
-    code: Ints
-    key: Keys
-    docs: Any
-    number: Ints
-
-    def chosen(self, rows: Bools) -> "_Judged":
-        """Return some of them."""
-        import pyarrow as pa
-
-        docs = self.docs.filter(pa.array(rows))
-        return _Judged(self.code[rows], self.key[rows], docs, self.number[rows])
-
-    def and_these(self, other: "_Judged") -> "_Judged":
-        """Return all of both."""
-        import pyarrow as pa
-
-        return _Judged(
-            np.concatenate((self.code, other.code)),
-            np.concatenate((self.key, other.key)),
-            pa.concat_arrays([self.docs, other.docs]),
-            np.concatenate((self.number, other.number)),
-        )
-
-    def locate(self, code: Ints, key: Keys, docs: Any) -> Ints:
-        """Return where (n,) each document of a run stands among them, −1 where it is not judged.
-
-        Keys find them fast, and the ids themselves decide.
-        """
-        order = np.argsort(self.key, kind="stable")
-        known = self.key[order]
-        found = np.full(code.size, -1, np.int64)
-        if not known.size:
-            return found
-        if (known[1:] == known[:-1]).any():  # two documents whose hashes agree
-            places = dict(
-                zip(
-                    zip(self.code.tolist(), self.docs.to_pylist(), strict=True),
-                    range(known.size),
-                    strict=True,
-                )
-            )
-            pairs = zip(code.tolist(), docs.to_pylist(), strict=True)
-            return np.array([places.get(pair, -1) for pair in pairs], np.int64)
-        place = np.minimum(np.searchsorted(known, key), known.size - 1)
-        rows = np.flatnonzero(known[place] == key)
-        at = order[place[rows]]
-        same = self.code[at] == code[rows]
-        same &= _equal(self.docs.take(_indices(at)), docs.take(_indices(rows)))
-        found[rows[same]] = at[same]
-        return found
-
-
-class _Columns:
-    """Columns that grow in the order of their first, which numbers the queries."""
-
-    def __init__(self, *dtypes: type[np.generic]) -> None:
-        self._parts: list[Part] = [tuple(np.empty(0, dtype) for dtype in dtypes)]
-        self.size = 0
-
-    def add(self, *columns: NDArray[Any]) -> None:
-        """Add rows; those of one query may come in several parts."""
-        if columns[0].size:
-            self._parts.append(columns)
-            self.size += columns[0].size
-
-    def take(self, end: int) -> Part:
-        """Return the rows of all queries before one, and forget them."""
-        columns = tuple(np.concatenate(parts) for parts in zip(*self._parts, strict=True))
-        upto = int(columns[0].searchsorted(end))
-        self._parts, self.size = [tuple(column[:0] for column in columns)], 0
-        self.add(*(column[upto:].copy() for column in columns))
-        return tuple(column[:upto] for column in columns)
-
-
 class _StreamRows(Numbers):
-    """The scores of the documents of some queries, and which of them are judged."""
+    """The scores of the documents of some queries, and the rows of those that may be judged."""
 
     has_rows = True
 
     def __init__(
-        self, names: Sequence[str], counts: Ints, scores: Floats, ids: NDArray[Any], hits: Hits
+        self,
+        names: Sequence[str],
+        counts: Ints,
+        scores: Floats,
+        ids: NDArray[Any],
+        row_of: dict[tuple[int, str], int],
     ) -> None:
         self.names, self.retrieved, self.numbers = names, counts, scores
-        self.starts, self._ids, self._hits = offsets_of(counts), ids, hits
+        self.starts, self._ids, self._row_of = offsets_of(counts), ids, row_of
 
     def find(self, judged: JudgedRows, number: Ints, lists: Ints) -> Hits:
-        """Return the documents that were found as they came."""
-        del judged, number
-        return replace(self._hits, list=lists.searchsorted(self._hits.list))
+        """Look judged documents up by list and id."""
+        list_of = np.repeat(np.arange(number.size), judged.pools.lengths[number])
+        judged_row = judged.rows_of(number)
+        docs = chain.from_iterable(judged.documents[query] for query in number.tolist())
+        pairs = zip(lists[list_of].tolist(), docs, strict=True)
+        row = np.array([self._row_of.get(pair, -1) for pair in pairs], np.int64)
+        found = np.flatnonzero(row >= 0)
+        list_of, judged_row, row = list_of[found], judged_row[found], row[found]
+        return Hits(list_of, judged_row, judged.grades[judged_row], self.numbers[row], row)
 
     def packed(self, lists: Ints | None = None) -> PackedRows:
         """Return all rows with their ids."""
-        assert lists is None  # noqa: S101 - nobody asks for some
+        assert lists is None  # noqa: S101 - matching a part never requires some of the lists
         return packed(self.names, _split(self._ids, self.starts), self.numbers)
 
 
 class _Stream:
-    """The queries that have come so far and are not measured yet, numbered as they come."""
+    """The queries that have arrived but aren't matched yet."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._steps = steps_of(plan.policy, judgments=True, once=True)
-        # Documents with equal scores come by id. What else the policy asks of a run, Spark has done.
+        # Spark has ordered equal scores by id, and has applied the rest of the policy to the run.
         ties = "order" if plan.policy.ties in BY_ID else plan.policy.ties
         self._policy = Policy(ties=ties, unjudged=plan.policy.unjudged)
         self._with_ids = needs_ids(self._policy, has_rows=True)
-        self.current = -1  # the query that may still go on
-        self._names: list[str] = []
-        self._taken = np.zeros(3, np.int64)  # queries, documents and judgments that are measured
-        self._come = np.zeros(3, np.int64)  # and that have come
-        self._known = _Columns(np.int64)  # queries with judgments
-        self._awaited = _Columns(np.int64)  # those of them whose documents are sent
-        self._present = _Columns(np.int64)  # queries of the run
-        self._counts = _Columns(np.int64, np.int64)  # how many documents Spark has counted
-        self._keys = _Columns(np.int64, np.uint64)  # of all judgments
-        self._judgments = _Columns(np.int64, np.float64, np.object_)  # that count: grades and ids
-        self._scores = _Columns(np.int64, np.float64)  # of the documents
-        self._doc_keys = _Columns(np.int64, np.uint64)  # unless each is certain to come once
-        self._ids = _Columns(np.int64, np.object_)  # if they are needed
-        self._hits = _Columns(np.int64, np.int64, np.int64)  # numbers of documents and judgments
-        self._judged: _Judged | None = None  # of the current query
-        self._faulty = self._unfolded = self._fractional = False
+        self.queries: list[str] = []
+        self._starts: list[int] = []  # the first row of each query
+        self._size = 0  # rows
+        self._rows: list[Columns] = []  # kind; score, grade or count; and key, if it is needed
+        self._ids: list[Columns] = []  # row, key and id, if a document is or may be judged
+        self._judged = np.empty((2, 0), np.uint64)  # query and key of the last query's judgments
 
     @property
     def is_full(self) -> bool:
-        """Whether enough queries have come to an end to measure them."""
-        ended = self.current - self._taken[0]
-        many = max(ended, self._judgments.size) >= _BUNCH or self._scores.size >= _DOCUMENTS
-        return bool(ended > 0 and many)
+        """Whether enough queries are complete for matching."""
+        complete = len(self.queries) - 1
+        many = max(complete, sum(rows.size for rows, *_ in self._ids)) >= _BUNCH
+        return complete > 0 and (many or self._size >= _DOCUMENTS)
 
-    def feed(self, rows: Any) -> None:
-        """Take the next rows."""
-        docs, kind = _column(rows, "doc"), _column(rows, "kind").to_numpy()
-        key = _column(rows, "id").to_numpy().view(np.uint64)
-        code = self._numbered(_column(rows, "query"))
-        self._faulty |= bool((kind == FAULTY).any())
-        self._known.add(_distinct(code[kind <= JUDGMENT]))
-        self._awaited.add(_distinct(code[kind == JUDGMENT]))
-        self._present.add(_distinct(code[kind >= PRESENT]))
+    def feed(self, table: Any) -> None:
+        """Add the next rows."""
+        kind = _column(table, "kind").to_numpy()
+        key = _column(table, "id").to_numpy().view(np.uint64)
+        score, value = (
+            _column(table, name).to_numpy(zero_copy_only=False) for name in ("score", "value")
+        )
+        query = self._numbered(_column(table, "query"))
+        judgment, listed = kind == JUDGMENT, kind == RETRIEVED
+        judged = np.concatenate((self._judged, np.stack((query, key))[:, judgment]), axis=1)
+        self._judged = judged[:, judged[0] == query[-1]]
+        identified = judgment | (listed & self._with_ids)
+        identified |= listed & _among(_mixed(query, key), np.sort(_mixed(*judged)))
+        ids = _column(table, "doc").filter(_mask(identified)).to_pylist()  # to_numpy needs pandas
+        self._ids.append([self._size + np.flatnonzero(identified), key[identified], _objects(ids)])
+        key = key[:0] if self.plan.once else key
+        self._rows.append([kind, np.where(listed, score, value), key])
+        self._size += kind.size
+
+    def _numbered(self, names: Any) -> Keys:
+        """Return a number (n,) for the query of each row, and store new queries."""
+        goes_on = self.queries[-1:] == names.slice(0, 1).to_pylist()
+        starts = np.append(not goes_on, _differ(names.slice(1), names.slice(0, len(names) - 1)))
+        number: Ints = self._begun + np.cumsum(starts)
+        self._begun = int(number[-1])
+        self.queries += names.filter(_mask(starts)).to_pylist()
+        self._starts += (self._size + np.flatnonzero(starts)).tolist()
+        return number.view(np.uint64)
+
+    _begun = 0  # queries so far
+
+    def take(self, count: int) -> Bunch:
+        """Match the first queries, and remove them."""
+        names, bounds = self.queries[:count], [*self._starts, self._size][: count + 1]
+        self._starts = [start - bounds[-1] for start in self._starts[count:]]
+        self.queries, self._size = self.queries[count:], self._size - bounds[-1]
+        self._rows, (kind, number, key) = _divided(self._rows, bounds[-1])
+        identified = sum(int(rows.searchsorted(bounds[-1])) for rows, *_ in self._ids)
+        self._ids, (rows, id_key, ids) = _divided(self._ids, identified)
+        for later, *_ in self._ids:
+            later -= bounds[-1]
+
+        query = np.repeat(np.arange(count), np.diff(bounds))
+        judgment, listed = kind == JUDGMENT, kind == RETRIEVED
+        graded, lengths = (np.bincount(query[some], minlength=count) for some in (judgment, listed))
+        known, present = (
+            np.bincount(query[some], minlength=count) > 0
+            for some in (kind <= JUDGMENT, kind >= PRESENT)
+        )
+        faulty, retrieved = bool((kind == FAULTY).any()), lengths
         if self.plan.cut:
             counted = kind == PRESENT
-            self._counts.add(code[counted], _numbers(rows, "value", counted).astype(np.int64))
-        judged = self._judged_in(rows, code, key, docs, kind)
-        unfolded = code[kind == UNFOLDED]
-        if unfolded.size:
-            self._unfolded |= bool(np.isin(unfolded, judged.code).any())
-        self._list(judged, rows, code, key, docs, kind == RETRIEVED)
-        self._judged = judged.chosen(judged.code == self.current)
+            retrieved = np.bincount(query[counted], number[counted], count).astype(np.int64)
+            # So many documents reach the edge, unless the rows have changed since it was found.
+            fewest = np.minimum(retrieved, self.plan.depth or 0)
+            faulty |= bool((lengths < fewest)[graded > 0].any())
+        suspect = _has_repeats(id_key[judgment[rows]], graded)
+        suspect |= not self.plan.once and _has_repeats(key[listed], lengths)
 
-    def _numbered(self, queries: Any) -> Ints:
-        """Return the number (n,) of the query of each row, and note the names of new ones."""
-        names = queries.slice(0, 1).to_pylist()
-        goes_on = bool(self._names) and self._names[-1] == names[0]
-        starts = np.concatenate(
-            ([not goes_on], ~_equal(queries.slice(1), queries.slice(0, len(queries) - 1)))
+        docs = _split(ids[judgment[rows]], offsets_of(graded[known]))
+        judged = self._judgments(_some(names, known), graded[known], docs, number[judgment])
+        pools = np.zeros(count, np.int64)
+        pools[known] = judged.pools.lengths
+        scores = number[listed]
+        rows, ids = rows[listed[rows]], ids[listed[rows]]
+        pairs = zip((np.cumsum(present) - 1)[query[rows]].tolist(), ids.tolist(), strict=True)
+        row_of = dict(zip(pairs, (np.cumsum(listed) - 1)[rows].tolist(), strict=True))
+        stream = _StreamRows(_some(names, present), lengths[present], scores, ids, row_of)
+        stream.retrieved = retrieved[present]
+        matched, shared = match_part(judged, stream, self._policy, self.plan.depth)
+        return Bunch(
+            matched=replace(matched, lowest_grade=self.plan.lowest),
+            shared=shared,
+            faulty=faulty,
+            suspect=suspect,
+            unfolded=bool(pools[query[kind == UNFOLDED]].any()),
+            fractional=bool((scores != np.floor(scores)).any()),
         )
-        code: Ints = self.current + np.cumsum(starts)
-        self._names += queries.take(_indices(np.flatnonzero(starts))).to_pylist()
-        self.current = int(code[-1])
-        return code
 
-    def _judged_in(
-        self, rows: Any, code: Ints, key: Keys, docs: Any, kind: NDArray[np.int8]
-    ) -> _Judged:
-        """Return the judgments that the rows have, and those that the first query has already."""
-        chosen = kind == JUDGMENT
-        code, key, docs = code[chosen], key[chosen], _chosen(docs, chosen)
-        self._keys.add(code, key)
-        grade, ids = _numbers(rows, "value", chosen), _objects(docs)
-        if self._steps and code.size:
-            starts = np.flatnonzero(np.append([True], code[1:] != code[:-1]))
-            names = [self._names[at] for at in (code[starts] - self._taken[0]).tolist()]
-            every = packed(names, _split(ids, np.append(starts, code.size)), grade)
-            left = applied(every, self._steps, self.plan.policy)
-            kept = every.docs.searchsorted(left.docs)  # where ids stand tells the rows
-            code, key, grade, ids = code[kept], key[kept], grade[kept], ids[kept]
-            docs = docs.take(_indices(kept))
-        number = self._come[2] + np.arange(code.size)
-        self._come[2] += code.size
-        self._judgments.add(code, grade, ids)
-        judged = _Judged(code, key, docs, number)
-        return judged if self._judged is None else self._judged.and_these(judged)
+    def _judgments(
+        self, names: list[str], counts: Ints, documents: list[list[str]], grades: Floats
+    ) -> JudgedRows:
+        """Return the judgments that count."""
+        starts = offsets_of(counts)
+        if self._steps:
+            rows = applied(packed(names, documents, grades), self._steps, self.plan.policy)
+            starts, grades, documents = rows.starts, rows.numbers, rows.texts_by_query()
+        return JudgedRows(names, starts, grades, documents=documents)
 
-    def _list(
-        self, judged: _Judged, rows: Any, code: Ints, key: Keys, docs: Any, listed: Bools
-    ) -> None:
-        """Take the documents of a run."""
-        score, code, key, docs = (
-            _numbers(rows, "score", listed),
-            code[listed],
-            key[listed],
-            _chosen(docs, listed),
-        )
-        self._fractional |= bool((score != np.floor(score)).any())
-        place = judged.locate(code, key, docs)
-        self._scores.add(code, score)
-        if not self.plan.once:
-            self._doc_keys.add(code, key)
-        if self._with_ids:
-            self._ids.add(code, _objects(docs))
-        row = np.flatnonzero(place >= 0)
-        self._hits.add(code[row], self._come[1] + row, judged.number[place[row]])
-        self._come[1] += code.size
 
-    def take(self, end: int) -> Bunch:
-        """Match the queries before one, and forget them."""
-        start, first_doc, first_judgment = self._taken.tolist()
-        count = end - start
-        names, self._names = self._names[:count], self._names[count:]
-        is_known, is_awaited, is_present = (
-            np.isin(np.arange(start, end), columns.take(end)[0])
-            for columns in (self._known, self._awaited, self._present)
-        )
-        code, score = self._scores.take(end)
-        (_, key), (_, ids) = self._doc_keys.take(end), self._ids.take(end)
-        judged_code, grade, judged_ids = self._judgments.take(end)
-        key_code, judged_key = self._keys.take(end)
-        hit_code, row, judgment = self._hits.take(end)
-        self._taken += count, code.size, judged_code.size
-        row, judgment = row - first_doc, judgment - first_judgment
-        listed, judged_counts, key_counts = (
-            np.bincount(codes - start, minlength=count) for codes in (code, judged_code, key_code)
-        )
-        lengths = listed
-        if self.plan.cut:
-            counted, numbers = self._counts.take(end)
-            lengths = np.bincount(counted - start, numbers, count).astype(np.int64)
-            # So many reach the edge, unless the rows were others when it was found.
-            fewest = np.minimum(lengths, self.plan.depth or 0)
-            self._faulty |= bool((listed < fewest)[is_awaited].any())
-        suspect = not self.plan.once and _has_repeats(key, listed)
-        suspect |= _has_repeats(judged_key, key_counts)
-        starts = offsets_of(judged_counts[is_known])
-        judged = JudgedRows(
-            [name for name, known in zip(names, is_known.tolist(), strict=True) if known],
-            starts,
-            grade,
-            documents=_split(judged_ids, starts),
-        )
-        place = np.cumsum(is_present) - 1
-        hits = Hits(place[hit_code - start], judgment, judged.grades[judgment], score[row], row)
-        present = [name for name, there in zip(names, is_present.tolist(), strict=True) if there]
-        rows = _StreamRows(present, listed[is_present], score, ids, hits)
-        rows.retrieved = lengths[is_present]
-        matched, shared = match_part(judged, rows, self._policy, self.plan.depth)
-        matched = replace(matched, lowest_grade=self.plan.lowest)
-        flags = self._faulty, suspect, self._unfolded, self._fractional
-        self._faulty = self._unfolded = self._fractional = False
-        return Bunch(matched, shared, *flags)
+def _divided(parts: list[Columns], count: int) -> tuple[list[Columns], Columns]:
+    """Return the rows after the first ones, and the columns of the first ones.
+
+    Parts are freed as columns are joined.
+    """
+    first, later = [], []
+    while parts[0]:
+        column = np.concatenate([part.pop(0) for part in parts])
+        first.append(column[:count])
+        later.append(column[count:].copy())
+    return [later], first
 
 
 def _has_repeats(keys: Keys, lengths: Ints) -> bool:
     return bool(with_repeats(keys, Segments(offsets_of(lengths)[:-1], lengths)).size)
+
+
+def _mixed(queries: Keys, keys: Keys) -> Keys:
+    """Return a hash (n,) of each pair of a query's number and a document's key."""
+    return keys ^ (queries * _FACTOR)
+
+
+def _among(keys: Keys, ascending: Keys) -> Bools:
+    """Return whether (n,) each key is one of those in ascending order."""
+    if not ascending.size:
+        return np.zeros(keys.size, np.bool_)
+    place = np.minimum(ascending.searchsorted(keys), ascending.size - 1)
+    found: Bools = ascending[place] == keys
+    return found
+
+
+def _some(names: list[str], chosen: Bools) -> list[str]:
+    return [*compress(names, chosen.tolist())]
 
 
 def _split(ids: NDArray[Any], starts: Ints) -> list[list[str]]:
@@ -339,46 +265,28 @@ def _split(ids: NDArray[Any], starts: Ints) -> list[list[str]]:
     return [some.tolist() for some in np.split(ids, starts[1:-1])] if starts.size > 1 else []
 
 
-def _objects(docs: Any) -> NDArray[np.object_]:
-    ids = np.empty(len(docs), np.object_)
-    ids[:] = docs.to_pylist()  # to_numpy would import pandas
-    return ids
+def _objects(ids: list[str]) -> NDArray[np.object_]:
+    objects = np.empty(len(ids), np.object_)
+    objects[:] = ids
+    return objects
 
 
-def _distinct(codes: Ints) -> Ints:
-    """Return ascending numbers, each once."""
-    starts = np.append([True], codes[1:] != codes[:-1])[: codes.size]
-    distinct: Ints = codes[starts]
-    return distinct
-
-
-def _column(rows: Any, name: str) -> Any:
+def _column(table: Any, name: str) -> Any:
     import pyarrow as pa
 
-    column = rows.column(name)
+    column = table.column(name)
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
-def _numbers(rows: Any, name: str, chosen: Bools) -> Floats:
-    numbers: Floats = _chosen(_column(rows, name), chosen).to_numpy(zero_copy_only=False)
-    return numbers
-
-
-def _chosen(column: Any, chosen: Bools) -> Any:
+def _mask(chosen: Bools) -> Any:
     import pyarrow as pa
 
-    return column.filter(pa.array(chosen))
+    return pa.array(chosen)
 
 
-def _indices(places: Ints) -> Any:
-    import pyarrow as pa
-
-    return pa.array(places, pa.int64())
-
-
-def _equal(left: Any, right: Any) -> Bools:
-    """Return where (n,) two columns of texts are equal; what is missing equals nothing."""
+def _differ(left: Any, right: Any) -> Bools:
+    """Return whether (n,) the texts of two columns differ."""
     import pyarrow.compute as pc
 
-    equal: Bools = pc.fill_null(pc.equal(left, right), False).to_numpy(zero_copy_only=False)  # noqa: FBT003
-    return equal
+    differ: Bools = pc.not_equal(left, right).to_numpy(zero_copy_only=False)
+    return differ
