@@ -139,8 +139,9 @@ class Measuring:
             ],
             empty=found.empty.tolist(),
         )
+        totals: dict[str, Any] = {name: int(column.sum()) for name, column in numbers.items()}
         summary = Summary(
-            **{name: int(column.sum()) for name, column in numbers.items()},
+            **totals,
             queries=len(matched.queries),
             kept=int(counted.any(axis=1).sum()),
             empty=int(counts.empty.sum()),
