@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,11 +14,15 @@ from gainful.matching.matched import Matched, marks_among, tell_marks
 from gainful.matching.ranking import by_rank
 from gainful.matching.reader import Reader
 from gainful.measures import discount, gain
+from gainful.measures.dialect_catalogue import dialect
 from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.policy import CHOICES, Policy
 from gainful.measures.tool_dialect import Dialect
 from gainful.rows.input_types import Run
 
+OURS = "gainful"
+"""The name of gainful's own defaults among the tools."""
 CUTOFF = "cutoff"
 PARAMETERS = ("gain", "discount", "base", "ideal", "depth", "norm", "denominator")
 ORDER = (
@@ -52,38 +56,59 @@ class Way:
     """A measure under a policy.
 
     Attributes:
-        name: the name of the dialect, or another name.
+        name: the name of the tool, or another name.
         measure: the measure with all its parameters.
         policy: the policy with all its choices.
+        tool: the tool, if its restrictions on grades apply.
     """
 
     name: str
     measure: Measure
     policy: Policy
+    tool: Dialect | None = field(default=None, compare=False, repr=False)
 
     def answer(self, choice: str) -> str | None:
         """Return the value of a choice as text; None if there is no such choice."""
+        measure = self.measure
         if choice == CUTOFF:
-            return "none" if self.measure.cutoff is None else str(self.measure.cutoff)
-        if choice in PARAMETERS:
-            for parameter in self.measure.family.parameters:
-                if parameter.name == choice:
-                    return parameter.write(self.measure.parameters[choice])
+            return "none" if measure.cutoff is None else str(measure.cutoff)
+        if choice not in PARAMETERS:
+            return self.policy.answers()[choice]
+        if choice not in measure.parameters:
             return None
-        return self.policy.answers()[choice]
+        return measure.family.parameter(choice).write(measure.parameters[choice])
 
     def taking(self, choice: str, other: "Way") -> "Way":
         """Return this way with one choice taken from another."""
         if choice == CUTOFF:
-            return self._measuring(self.measure.at(other.measure.cutoff))
+            return dataclasses.replace(self, measure=self.measure.at(other.measure.cutoff))
         if choice in PARAMETERS:
-            given = {choice: other.measure.parameters[choice]}
-            return self._measuring(self.measure.having(**given))
+            measure = self.measure.having(**{choice: other.measure.parameters[choice]})
+            return dataclasses.replace(self, measure=measure)
         changed = {choice: getattr(other.policy, choice)}
         return dataclasses.replace(self, policy=dataclasses.replace(self.policy, **changed))
 
-    def _measuring(self, measure: Measure) -> "Way":
-        return dataclasses.replace(self, measure=measure)
+
+def way_of(
+    name: str | Dialect,
+    measure: GivenMeasure,
+    policy: Policy,
+    *,
+    ids: bool,
+    in_order: bool = False,
+) -> Way:
+    """Return a tool's way to measure; `gainful` is this package under a policy.
+
+    Chunks are combined under the policy before any tool sees them. `ids` is whether documents have
+    ids; without ids, tools that order ties by id average over them. A run is `in_order` if gainful keeps
+    the order of tied documents.
+    """
+    if name == OURS:
+        return Way(OURS, read_measure(measure), policy.resolved(ids=ids, in_order=in_order))
+    tool = dialect(name)
+    chosen = tool.policy if ids else tool.for_arrays()
+    chosen = dataclasses.replace(chosen, fold=policy.fold)
+    return Way(tool.name, tool.measure(measure), chosen.resolved(ids=ids), tool)
 
 
 def changes(start: Way, end: Way) -> Iterator[str]:
@@ -93,7 +118,7 @@ def changes(start: Way, end: Way) -> Iterator[str]:
 
 def variations(way: Way) -> Iterator[tuple[str, Way]]:
     """Yield every way that differs in one choice, with a label of the change."""
-    for parameter, answers in _answers().items():
+    for parameter, answers in _varied_parameters().items():
         for answer in answers:
             if way.answer(parameter) in (None, answer):
                 continue
@@ -121,7 +146,7 @@ def _having(measure: Measure, parameter: str, answer: str) -> Measure:
     return measure.having(**changed)
 
 
-def _answers() -> dict[str, tuple[str, ...]]:
+def _varied_parameters() -> dict[str, tuple[str, ...]]:
     """Return the parameters to vary, with their named values."""
     return {
         "gain": tuple(gain.FORMS),
@@ -136,7 +161,7 @@ _UNTRIED = frozenset(["fold", "extra", "duplicates"])  # need further input, or 
 
 
 class WayMeasurer:
-    """Measures judgments and a run under one policy after another.
+    """Measures judgments and a run in one way after another.
 
     A match is reused for every policy that would produce the same match on this data.
     """
@@ -144,7 +169,7 @@ class WayMeasurer:
     def __init__(self, reader: Reader, run: Run) -> None:
         self._reader, self._run = reader, run
         self._kept: dict[Policy, Matched | GainfulError] = {}
-        self._known: dict[tuple[Policy, str], bool] = {}
+        self._tested: dict[tuple[Policy, Callable[[Matched], bool]], bool] = {}
         self._alike: dict[Policy, Policy] = {}
         self._marks = 0
 
@@ -157,25 +182,57 @@ class WayMeasurer:
         self._marks = marks_among([matched])
         return decided.ties != "average"
 
-    @property
-    def in_order(self) -> bool:
-        """Whether tied documents are in the order that users saw, as in search responses."""
-        return self._reader.run(self._run).in_order
+    def way_of(self, name: str | Dialect, measure: GivenMeasure) -> Way:
+        """Return a tool's way to measure this run."""
+        in_order = self._reader.run(self._run).in_order
+        return way_of(name, measure, self._reader.policy, ids=self.ids, in_order=in_order)
 
     def warn_of_marks(self) -> None:
         """Warn if −1 is the only negative grade, and the policy does not define its meaning."""
         if self.ids is not None and self._reader.policy.negative == "auto":
             tell_marks(self._marks)
 
+    def means(self, ways: Iterable[Way]) -> dict[Way, float]:
+        """Return the means of the ways that raise no error, and whose tools accept the grades."""
+        by_policy: dict[Policy, list[Way]] = {}
+        for way in ways:
+            by_policy.setdefault(way.policy, []).append(way)
+        means: dict[Way, float] = {}
+        for policy in self._in_turn(by_policy):
+            means |= self._means_under(policy, by_policy[policy])
+        return means
+
+    def _means_under(self, policy: Policy, ways: list[Way]) -> dict[Way, float]:
+        """Measure ways with the same policy at once, or one by one if one of them is rejected."""
+        by_measure: dict[Measure, list[Way]] = {}
+        for way in ways:
+            by_measure.setdefault(way.measure, []).append(way)
+        try:
+            means = self.scores(by_measure, policy).means
+        except GainfulError:
+            if len(by_measure) == 1:
+                return {}
+            apart = [self._means_under(policy, same) for same in by_measure.values()]
+            return {way: mean for means in apart for way, mean in means.items()}
+        return {way: means[str(way.measure)] for way in ways if self._is_accepted(way)}
+
+    def _is_accepted(self, way: Way) -> bool:
+        try:
+            self.refuse_grades(way)
+        except GainfulError:
+            return False
+        return True
+
+    def refuse_grades(self, way: Way) -> None:
+        """Reject grades that a way's tool does not accept."""
+        if way.tool is not None:
+            matched = self._match(self.alike(way.policy.resolved(ids=self.ids)))
+            refuse_grades(way.tool, matched.grade, matched.pool_grades, [way.measure])
+
     def scores(self, measures: Iterable[Measure], policy: Policy) -> Scores:
         """Measure under a policy."""
         decided = policy.resolved(ids=self.ids)
         return measure_matched([self._match(self.alike(decided))], tuple(measures), decided)
-
-    def refuse(self, tool: Dialect, measures: Iterable[Measure], policy: Policy) -> None:
-        """Reject grades that a tool does not accept, before computing anything."""
-        matched = self._match(self.alike(policy.resolved(ids=self.ids)))
-        refuse_grades(tool, matched.grade, matched.pool_grades, measures)
 
     def alike(self, policy: Policy) -> Policy:
         """Return the simplest policy, ties decided, that matches this data in the same way.
@@ -185,24 +242,42 @@ class WayMeasurer:
         blocks have size one, tie rules have no effect.
         """
         if policy not in self._alike:
-            self._alike[policy] = self._plainest(policy)
+            self._alike[policy] = self._plainest(before(policy))
         return self._alike[policy]
 
-    def _plainest(self, policy: Policy) -> Policy:
-        key = before(policy)
+    def _plainest(self, key: Policy) -> Policy:
         usual = key.fold == "none" and key.duplicates == "error"
         if not usual or key.unjudged not in ("zero", "condense"):
             return key
-        plain = Policy(ties=self._usual_ties, fold="none")
+        plain = self._plain
         for choice in _OFTEN_IDLE:
             changed = dataclasses.replace(plain, **{choice: getattr(key, choice)})
-            if changed != plain and self._is_idle(plain, changed):
+            if changed != plain and self._passes(changed, self._is_plain):
                 key = dataclasses.replace(key, **{choice: getattr(plain, choice)})
-        if self._is_untied(dataclasses.replace(plain, precision=key.precision)):
+        if self._passes(dataclasses.replace(plain, precision=key.precision), _is_untied):
             key = dataclasses.replace(key, ties=plain.ties)
         return key
 
-    def in_turn(self, policies: Iterable[Policy]) -> list[Policy]:
+    @cached_property
+    def _plain(self) -> Policy:
+        return Policy(ties="doc" if self.ids else "average", fold="none")
+
+    def _is_plain(self, matched: Matched) -> bool:
+        """Return whether a match equals that under the plain policy."""
+        plain = self._match(self._plain)
+        fields = ("offsets", "rank_first", "rank_last", "grade", "retrieved", "pool_offsets")
+        return all(np.array_equal(getattr(plain, name), getattr(matched, name)) for name in fields)
+
+    def _passes(self, policy: Policy, test: Callable[[Matched], bool]) -> bool:
+        """Return whether the match under a policy passes a test; False if matching raises an error."""
+        if (policy, test) not in self._tested:
+            try:
+                self._tested[policy, test] = test(self._match(policy))
+            except GainfulError:
+                self._tested[policy, test] = False
+        return self._tested[policy, test]
+
+    def _in_turn(self, policies: Iterable[Policy]) -> list[Policy]:
         """Return policies in an order that groups those with the same match."""
 
         def turn(policy: Policy) -> tuple[bool, str]:
@@ -214,45 +289,22 @@ class WayMeasurer:
     def _source(self, key: Policy) -> Policy:
         """Return the policy for matching, before tied documents are grouped into blocks."""
         blocks = key.ties in _BLOCKS
-        return dataclasses.replace(key, ties=self._usual_ties) if blocks else key
-
-    @property
-    def _usual_ties(self) -> str:
-        return "doc" if self.ids else "average"
-
-    def _is_idle(self, plain: Policy, changed: Policy) -> bool:
-        """Return whether a changed choice has no effect on the match."""
-        return self._holds(changed, lambda matched: _same(self._match(plain), matched))
-
-    def _is_untied(self, policy: Policy) -> bool:
-        """Return whether no judged document has the score of another."""
-        return self._holds(
-            policy, lambda matched: bool((matched.rank_first == matched.rank_last).all()), "untied"
-        )
-
-    def _holds(self, policy: Policy, test: Callable[[Matched], bool], what: str = "idle") -> bool:
-        """Return whether the match under a policy passes a test; False if matching raises an error."""
-        if (policy, what) not in self._known:
-            try:
-                self._known[policy, what] = test(self._match(policy))
-            except GainfulError:
-                self._known[policy, what] = False
-        return self._known[policy, what]
+        return dataclasses.replace(key, ties=self._plain.ties) if blocks else key
 
     def _match(self, key: Policy) -> Matched:
-        found = self._kept.pop(key, None)
-        if found is None:
+        matched = self._kept.pop(key, None)
+        if matched is None:
             try:
                 source = self._source(key)
-                found = self._read(key)[0] if source == key else _in_blocks(self._match(source))
+                matched = self._read(key)[0] if source == key else _in_blocks(self._match(source))
             except GainfulError as problem:
-                found = problem
-        self._kept[key] = found
+                matched = problem
+        self._kept[key] = matched
         while len(self._kept) > _KEPT:
             del self._kept[next(iter(self._kept))]
-        if isinstance(found, GainfulError):
-            raise found
-        return found
+        if isinstance(matched, GainfulError):
+            raise matched
+        return matched
 
     def _read(self, key: Policy) -> tuple[Matched, Policy]:
         return self._reader.under(key).match(self._run)
@@ -265,19 +317,15 @@ def before(policy: Policy) -> Policy:
     return dataclasses.replace(policy, **{name: getattr(defaults, name) for name in after})
 
 
-def _same(one: Matched, other: Matched) -> bool:
-    fields = ("offsets", "rank_first", "rank_last", "grade", "retrieved", "pool_offsets")
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in fields)
+def _is_untied(matched: Matched) -> bool:
+    """Return whether no judged document has the score of another."""
+    return bool((matched.rank_first == matched.rank_last).all())
 
 
 def _in_blocks(matched: Matched) -> Matched:
     """Convert a match under a rule that orders ties to one with whole blocks."""
     owner = np.repeat(np.arange(len(matched.queries)), np.diff(matched.offsets))
     order = by_rank(owner, matched.rank_first, matched.grade)
-    return dataclasses.replace(
-        matched,
-        rank_first=matched.rank_first[order],
-        rank_last=matched.rank_last[order],
-        rank=matched.rank_first[order],
-        grade=matched.grade[order],
-    )
+    first = matched.rank_first[order]
+    last, grade = matched.rank_last[order], matched.grade[order]
+    return dataclasses.replace(matched, rank_first=first, rank_last=last, rank=first, grade=grade)

@@ -1,26 +1,23 @@
 """`why`: attribute the gap between two tools' numbers to the choices that cause it."""
 
-import dataclasses
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Unpack
 
 from gainful.analysis.explanation.explain import explain_with
-from gainful.analysis.explanation.ways_to_measure import Way, WayMeasurer, changes
+from gainful.analysis.explanation.ways_to_measure import OURS, Way, WayMeasurer, changes
 from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage, policy_note
 from gainful.evaluation.request import refuse_dialect, speaking
 from gainful.evaluation.scores import Scores
 from gainful.matching.keyword_options import MeasuringOptions, takes
-from gainful.matching.reader import Reader, reading
-from gainful.measures.dialect_catalogue import dialect, faults_of
-from gainful.measures.measure import Measure
+from gainful.matching.reader import reading
+from gainful.measures.dialect_catalogue import faults_of
 from gainful.measures.measure_family import MEAN
-from gainful.measures.notation import GivenMeasure, name_of, read_measure
-from gainful.measures.policy import Policy, read_policy
+from gainful.measures.notation import GivenMeasure, name_of
+from gainful.measures.policy import read_policy
 from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import shown
 from gainful.output.rendering.table_formats import Cell, Table, as_text
@@ -29,8 +26,6 @@ from gainful.rows.input_types import Judgments, Run
 
 _MOVES = 5  # queries named for each cause
 _TWO = 2
-OURS = "gainful"
-"""The name of gainful's own defaults among the dialects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +100,8 @@ class Why(Result):
     second_value: float
     causes: tuple[Cause, ...]
     idle: tuple[str, ...]
-    first_coverage: Coverage | None = None
-    second_coverage: Coverage | None = None
+    first_coverage: Coverage
+    second_coverage: Coverage
 
     @property
     def gap(self) -> float:
@@ -116,21 +111,15 @@ class Why(Result):
     @property
     def basis(self) -> list[str]:
         """The basis of the numbers: the policies and the coverage."""
-        first, second = self.first.policy, self.second.policy
-        notes: list[str] = [policy_note(first)]
-        if first != second:
-            ways = (self.first, self.second)
-            notes = [policy_note(way.policy, f"policy of {way.name}: ") for way in ways]
-        notes += faults_of([self.first.name, self.second.name])
-        if self.first_coverage is None or self.second_coverage is None:
-            return notes
-        return notes + self._said("coverage", self.first_coverage, self.second_coverage)
-
-    def _said(self, what: str, first: object, second: object) -> list[str]:
-        """Return a fact about both tools, on one line if it is the same."""
-        if str(first) == str(second):
-            return [f"{what}: {first}"]
-        return [f"{what} of {self.first.name}: {first}", f"{what} of {self.second.name}: {second}"]
+        first, second = self.first, self.second
+        notes: list[str] = [policy_note(first.policy)]
+        if first.policy != second.policy:
+            notes = [policy_note(way.policy, f"policy of {way.name}: ") for way in (first, second)]
+        notes += faults_of([first.name, second.name])
+        if str(self.first_coverage) == str(self.second_coverage):
+            return [*notes, f"coverage: {self.first_coverage}"]
+        notes.append(f"coverage of {first.name}: {self.first_coverage}")
+        return [*notes, f"coverage of {second.name}: {self.second_coverage}"]
 
     def table(self) -> Table:
         """Return the first tool, a row for each cause, and the second tool."""
@@ -148,22 +137,20 @@ class Why(Result):
 
         Without causes, return both numbers and a note that nothing changes them.
         """
-        columns = ["cause", self.first.name, self.second.name, "part", "queries", "moves most"]
-        rows = [_cells(cause) for cause in self.causes]
-        title = self._title()
-        if not rows:
-            columns, title = ["tool", "measure", "mean"], ""
-            rows = [
-                [self.first.name, str(self.first.measure), self.first_value],
-                [self.second.name, str(self.second.measure), self.second_value],
+        first, second = self.first, self.second
+        if not self.causes:
+            rows: list[list[Cell]] = [
+                [first.name, str(first.measure), self.first_value],
+                [second.name, str(second.measure), self.second_value],
             ]
-        return [Table(columns, rows, title=title, notes=self._notes(), digits=6)]
-
-    def _title(self) -> str:
-        return (
-            f"{self.first.name} {self.first.measure} = {self.first_value:.6f}, "
-            f"{self.second.name} {self.second.measure} = {self.second_value:.6f}"
+            return [Table(["tool", "measure", "mean"], rows, notes=self._notes(), digits=6)]
+        columns = ["cause", first.name, second.name, "part", "queries", "moves most"]
+        title = (
+            f"{first.name} {first.measure} = {self.first_value:.6f}, "
+            f"{second.name} {second.measure} = {self.second_value:.6f}"
         )
+        rows = [_cells(cause) for cause in self.causes]
+        return [Table(columns, rows, title=title, notes=self._notes(), digits=6)]
 
     def _notes(self) -> list[str]:
         idle = [f"different, without effect here: {', '.join(self.idle)}"] if self.idle else []
@@ -257,73 +244,34 @@ def why(
             shown(policy),
         )
     with reading(judgments, read_policy(policy), options) as reader:
-        return _why(reader, run, measure, names)
+        measuring = WayMeasurer(reader, run)
+        start, end = (measuring.way_of(name, measure) for name in names)
+        if OURS in names:  # a tool's dialect defines the meaning of −1
+            measuring.warn_of_marks()
+        if start.measure.family.aggregate != MEAN:
+            raise MeasureError(
+                "why",
+                "a measure whose value is the mean over the queries",
+                f"'{start.measure}', whose value is the {start.measure.family.aggregate}",
+            )
+        for way in (start, end):
+            measuring.refuse_grades(way)
+        first, second = (_scores(measuring, way) for way in (start, end))
 
+        def explain(query: str, way: Way) -> str:
+            return explain_with(reader, run, way.measure, query, way.policy).conclusion
 
-def _why(
-    reader: Reader,
-    run: Run,
-    measure: GivenMeasure,
-    names: Sequence[str | Dialect],
-) -> Why:
-    measuring = WayMeasurer(reader, run)
-    start, end = (
-        way_of(name, measure, reader.policy, ids=measuring.ids, in_order=measuring.in_order)
-        for name in names
-    )
-    if OURS in names:  # a tool's dialect defines the meaning of −1
-        measuring.warn_of_marks()
-    _refuse_sums(start.measure)
-    for name, way in zip(names, (start, end), strict=True):
-        if name != OURS:
-            measuring.refuse(dialect(name), [way.measure], way.policy)
-    scores = [_scores(measuring, way) for way in (start, end)]
-    worked = partial(explain_with, reader, run)
-    first, second = _values(scores)
-    causes = _causes(measuring, worked, start, end, scores)
+        causes = _causes(measuring, explain, (start, first), (end, second))
     return Why(
         first=start,
         second=end,
-        first_value=first,
-        second_value=second,
+        first_value=_mean(first),
+        second_value=_mean(second),
         causes=tuple(cause for cause in causes if cause.moved or cause.part),
         idle=tuple(cause.name for cause in causes if not (cause.moved or cause.part)),
-        first_coverage=scores[0].coverage,
-        second_coverage=scores[1].coverage,
+        first_coverage=first.coverage,
+        second_coverage=second.coverage,
     )
-
-
-def way_of(
-    name: str | Dialect,
-    measure: GivenMeasure,
-    policy: Policy,
-    *,
-    ids: bool,
-    in_order: bool = False,
-) -> Way:
-    """Return a tool's way to measure; `gainful` is this package under a policy.
-
-    Chunks are combined under the policy before any tool sees them. `ids` is whether documents have
-    ids; without ids, tools that order ties by id average over them. A run is `in_order` if gainful keeps
-    the order of tied documents.
-    """
-    if isinstance(name, str) and name == OURS:
-        asked = read_measure(measure)
-        return Way(OURS, asked, policy.resolved(ids=ids, in_order=in_order))
-    found = dialect(name)
-    chosen = found.policy if ids else found.for_arrays()
-    chosen = dataclasses.replace(chosen, fold=policy.fold)
-    return Way(found.name, found.measure(measure), chosen.resolved(ids=ids))
-
-
-def _refuse_sums(measure: Measure) -> None:
-    """Reject a measure that isn't a mean over queries, because it has no parts per query."""
-    if measure.family.aggregate != MEAN:
-        raise MeasureError(
-            "why",
-            "a measure whose value is the mean over the queries",
-            f"'{measure}', whose value is the {measure.family.aggregate}",
-        )
 
 
 def _scores(measuring: WayMeasurer, way: Way) -> Scores:
@@ -331,48 +279,42 @@ def _scores(measuring: WayMeasurer, way: Way) -> Scores:
         return measuring.scores([way.measure], way.policy)
 
 
-def _values(scores: Sequence[Scores]) -> list[float]:
-    return [next(iter(each.means.values())) for each in scores]
+def _mean(scores: Scores) -> float:
+    return next(iter(scores.means.values()))
 
 
 def _causes(
-    measuring: WayMeasurer, worked: Any, start: Way, end: Way, scores: Sequence[Scores]
+    measuring: WayMeasurer,
+    explain: Callable[[str, Way], str],
+    start: tuple[Way, Scores],
+    end: tuple[Way, Scores],
 ) -> list[Cause]:
     """Change one choice after the other; those that only work together are one cause."""
     causes: list[Cause] = []
-    way, before, since, names = start, scores[0], start, list[str]()
-    left = list(changes(start, end))
-    for choice in left:
-        way = way.taking(choice, end)
+    (since, before), (last, final) = start, end
+    way, names = since, list[str]()
+    choices = list(changes(since, last))
+    for choice in choices:
+        way = way.taking(choice, last)
         names.append(choice)
         try:
-            after = scores[1] if choice == left[-1] else _scores(measuring, way)
+            after = final if choice == choices[-1] else _scores(measuring, way)
         except GainfulError:
             continue  # such as a gain that the choice after it must clip
-        causes.append(_cause(names, since, way, before, after, worked))
+        moves = _moves(before, after)
+        cause = Cause(
+            name=" and ".join(names),
+            before=", ".join(since.answer(name) or "" for name in names),
+            after=", ".join(way.answer(name) or "" for name in names),
+            part=_mean(after) - _mean(before),
+            mean=_mean(after),
+            moved=len(moves),
+            moves=tuple(moves[:_MOVES]),
+            example=_example(moves[0].query, (since, way), explain) if moves else None,
+        )
+        causes.append(cause)
         before, since, names = after, way, []
     return causes
-
-
-def _cause(
-    names: list[str], start: Way, end: Way, before: Scores, after: Scores, worked: Any
-) -> Cause:
-    moves = _moves(before, after)
-    (mean,) = _values([after])
-    part = mean - _values([before])[0]
-    example = None
-    if moves:
-        example = _example(moves[0].query, start, end, worked)
-    return Cause(
-        name=" and ".join(names),
-        before=", ".join(start.answer(name) or "" for name in names),
-        after=", ".join(end.answer(name) or "" for name in names),
-        part=part,
-        mean=mean,
-        moved=len(moves),
-        moves=tuple(moves[:_MOVES]),
-        example=example,
-    )
 
 
 def _moves(before: Scores, after: Scores) -> list[Move]:
@@ -403,13 +345,15 @@ def _by_query(scores: Scores) -> dict[str, float]:
     }
 
 
-def _example(query: str, start: Way, end: Way, worked: Any) -> WorkedExample | None:
-    """Work one query out both ways, where that can be done."""
-    told, done = [], False
-    for way in (start, end):
+def _example(
+    query: str, ways: tuple[Way, Way], explain: Callable[[str, Way], str]
+) -> WorkedExample | None:
+    """Work out a query in two ways; return None if neither is possible."""
+    conclusions, errors = [], 0
+    for way in ways:
         try:
-            told.append(worked(way.measure, query, way.policy).conclusion)
-            done = True
+            conclusions.append(explain(query, way))
         except GainfulError as problem:
-            told.append(f"none: {problem}")
-    return WorkedExample(query, *told) if done else None
+            conclusions.append(f"none: {problem}")
+            errors += 1
+    return None if errors == len(ways) else WorkedExample(query, *conclusions)

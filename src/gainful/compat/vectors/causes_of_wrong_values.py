@@ -11,8 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gainful.analysis.explanation.ways_to_measure import CUTOFF, Way, WayMeasurer, variations
-from gainful.analysis.explanation.why_tools_differ import way_of
+from gainful.analysis.explanation.ways_to_measure import (
+    CUTOFF,
+    Way,
+    WayMeasurer,
+    variations,
+    way_of,
+)
 from gainful.compat.vectors.case_as_inputs import judgments_of, measure_of, policy_of, run_of
 from gainful.compat.vectors.case_files import Case
 from gainful.errors import GainfulError, without_warnings
@@ -128,8 +133,8 @@ def _ways(case: Case) -> Iterator[tuple[Convention, float]]:
     ways = [(convention, _without_effect(way, own, idle)) for convention, way in ways]
     values = _measured([way for _, way in ways], case)
     for convention, way in ways:
-        if (way.measure, way.policy) in values:
-            yield convention, values[way.measure, way.policy]
+        if way in values:
+            yield convention, values[way]
 
 
 def _changed(own: Way) -> Iterator[tuple[str, Way]]:
@@ -178,27 +183,17 @@ def _single(score: float) -> float:
 def _without_effect(way: Way, own: Way, idle: set[str]) -> Way:
     """Return a variant with the case's own idle choices, so that equal ones are measured once."""
     same = {name: getattr(own.policy, name) for name in idle}
-    return dataclasses.replace(way, policy=dataclasses.replace(way.policy, **same))
+    policy = dataclasses.replace(way.policy, **same)
+    return Way(way.name, way.measure, policy)  # whatever grades its tool rejects
 
 
-def _measured(ways: list[Way], case: Case) -> dict[tuple[Measure, Policy], float]:
-    """Measure all variants of one policy at once, or one by one if one of them fails."""
-    by_policy: dict[Policy, dict[Measure, None]] = {}
-    for way in ways:
-        by_policy.setdefault(way.policy, {})[way.measure] = None
-    values: dict[tuple[Measure, Policy], float] = {}
-    with reading(judgments_of(case), Policy()) as reader:
-        measuring = WayMeasurer(reader, run_of(case))
-        for policy, measures in by_policy.items():
-            for together in (list(measures), *([measure] for measure in measures)):
-                try:
-                    means = measuring.scores(together, policy).means
-                except GainfulError:
-                    continue
-                values |= {(measure, policy): means[str(measure)] for measure in together}
-                if len(together) == len(measures):
-                    break
-    return values
+def _measured(ways: list[Way], case: Case) -> dict[Way, float]:
+    """Return the means of the ways that can be measured."""
+    try:
+        with reading(judgments_of(case), Policy()) as reader:
+            return WayMeasurer(reader, run_of(case)).means(ways)
+    except GainfulError:
+        return {}
 
 
 def _has_repeats(case: Case) -> bool:
@@ -313,8 +308,8 @@ def _mean(case: Case, measure: Measure) -> float:
     """Return gainful's value of a case, with its choices."""
     policy = policy_of(case.choices).resolved(ids=True)
     once = _once(case, policy.duplicates) if _has_repeats(case) else case
-    means = _measured([Way("", measure, policy)], once)
-    return means.get((measure, policy), math.inf)
+    way = Way("", measure, policy)
+    return _measured([way], once).get(way, math.inf)
 
 
 def _with_lists(case: Case, change: Callable[[list[Any]], list[Any]], part: str) -> Case:
