@@ -365,7 +365,6 @@ def test_what_is_heavy_can_be_seen():
 # What writes outside of `writing/`, and why each may.
 WRITES = {
     "cli/process.py": "opens the null device in the place of a stream that is closed",
-    "rows/temporary_files.py": "makes the empty file that takes the place of another",
     "rows/duckdb_engine.py": "writes in the folder of a session, which is removed at its end",
     "judging/desk/lead_requests.py": "keeps what a lead sends in a folder that is removed when it is read",
 }

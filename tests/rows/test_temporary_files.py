@@ -12,17 +12,17 @@ import gainful as gf
 from gainful.output.writing.atomic_files import replacing
 from gainful.rows import temporary_files
 from gainful.rows.duckdb_engine import Engine, Session
-from gainful.rows.temporary_files import temporary_file, temporary_folder
+from gainful.rows.temporary_files import folder_beside, temporary_folder
 
-# Makes a folder and a file, says so, and waits to be killed.
+# Makes two folders, says so, and waits to be killed.
 MAKE = """
 import sys
 from pathlib import Path
-from gainful.rows.temporary_files import temporary_file, temporary_folder
+from gainful.rows.temporary_files import folder_beside, temporary_folder
 folder = temporary_folder(sys.argv[1])
 (folder.path / "spilled").write_text("much")
-file = temporary_file(Path(sys.argv[1], "target"), 0o600)
-print(folder.path.name, file.path.name, flush=True)
+beside = folder_beside(Path(sys.argv[1], "target"))
+print(folder.path.name, beside.path.name, flush=True)
 sys.stdin.read()
 """
 
@@ -33,7 +33,7 @@ def names_in(folder):
 
 @pytest.fixture
 def made(tmp_path):
-    """Two processes that made a folder and a file each; one of them was killed."""
+    """Two processes that made two folders each; one of them was killed."""
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", MAKE, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -61,7 +61,7 @@ def begin_a_session(folder):
 
 def begin_a_file(folder):
     with replacing(folder / "target") as file:
-        assert file.parent == folder
+        assert file.parent.parent == folder
 
 
 def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_stays(made, tmp_path):
@@ -116,16 +116,16 @@ def test_a_folder_is_looked_through_once_and_not_for_long(tmp_path, monkeypatch)
 def test_what_is_taken_for_a_leftover_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
     lock, taken = temporary_files._locked, []
 
-    def late(path, *, is_folder):
+    def late(path):
         if len(taken) < 2:  # another process comes between: it has the lock, or is done
             taken.append(path)
             if len(taken) == 1:
                 raise BlockingIOError
-            path.rmdir() if is_folder else path.unlink()
+            path.rmdir()
             return None
-        return lock(path, is_folder=is_folder)
+        return lock(path)
 
-    for make in (lambda: temporary_folder(tmp_path), lambda: temporary_file(tmp_path / "x", 0o600)):
+    for make in (lambda: temporary_folder(tmp_path), lambda: folder_beside(tmp_path / "x")):
         taken.clear()
         monkeypatch.setattr(temporary_files, "_locked", late)
         mine = make()
@@ -135,7 +135,7 @@ def test_what_is_taken_for_a_leftover_before_it_is_locked_is_made_again(tmp_path
 
 
 def test_without_locks_nothing_is_removed_and_all_works(tmp_path, monkeypatch):
-    monkeypatch.setattr(temporary_files, "_locked", lambda *_, **__: None)
+    monkeypatch.setattr(temporary_files, "_locked", lambda _: None)
     one = left(tmp_path)
     begin_a_session(tmp_path)
     begin_a_file(tmp_path)

@@ -18,7 +18,7 @@ from gainful import arguments
 from gainful.array_types import AnyArray
 from gainful.errors import GainfulError, InputError
 from gainful.message_texts import shown
-from gainful.rows.temporary_files import Temporary, held_folder, no_room, temporary_folder
+from gainful.rows.temporary_files import Temporary, no_room, temporary_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -175,7 +175,7 @@ class Session:
     @contextmanager
     def written_to_stay(self, stem: str) -> Iterator[tuple[Path, BinaryIO, Temporary]]:
         """Yield a new file that outlives the session; it exists as long as its holder."""
-        holder = held_folder(self.engine.folder)
+        holder = temporary_folder(self.engine.folder)
         _refuse_no_text(holder.path)
         path = holder.path / self.name(stem)
         with _Aside(path) as raw, io.BufferedWriter(raw, _BUFFER) as file:

@@ -1,4 +1,4 @@
-"""Temporary folders and files, locked by their process and removed after a crash by the next one.
+"""Temporary folders, locked by their process and removed after a crash by the next one.
 
 Each is locked as long as its process lives, and its name contains the machine. A process that was killed leaves
 unlocked ones behind, which the next process removes.
@@ -6,7 +6,6 @@ unlocked ones behind, which the next process removes.
 
 import os
 import re
-import stat
 import sys
 import weakref
 import zlib
@@ -27,28 +26,19 @@ _PRIVATE_FOLDER = 0o700
 
 
 class Temporary:
-    """A folder or a file that belongs to this process."""
+    """A folder of this process; it is removed by `remove()`, or once nothing refers to it."""
 
-    def __init__(self, path: Path, lock: int | None, *, is_folder: bool) -> None:
+    def __init__(self, path: Path, lock: int | None) -> None:
         self.path = path
-        self.lock = lock
-        self._is_folder = is_folder
+        self.remove = weakref.finalize(self, _remove, path, lock)
 
-    def remove(self) -> None:
-        """Remove it with its contents, if it still exists."""
-        if self._is_folder:
-            import shutil
 
-            shutil.rmtree(self.path, ignore_errors=True)
-        else:
-            self.path.unlink(missing_ok=True)
-        self.release()
+def _remove(path: Path, lock: int | None) -> None:
+    import shutil
 
-    def release(self) -> None:
-        """Release the lock on something that has been moved or removed."""
-        lock, self.lock = self.lock, None
-        if lock is not None:
-            os.close(lock)
+    shutil.rmtree(path, ignore_errors=True)
+    if lock is not None:
+        os.close(lock)
 
 
 def temporary_folder(parent: str | os.PathLike[str] | None) -> Temporary:
@@ -56,24 +46,14 @@ def temporary_folder(parent: str | os.PathLike[str] | None) -> Temporary:
     import tempfile
 
     try:
-        where = Path(tempfile.gettempdir() if parent is None else parent)
-        _remove_leftovers(str(where))
-        return _made(where, "", is_folder=True, mode=_PRIVATE_FOLDER)
+        return _made(Path(tempfile.gettempdir() if parent is None else parent), "")
     except OSError as problem:
         raise no_room(problem.strerror) from None
 
 
-def held_folder(parent: str | os.PathLike[str] | None) -> Temporary:
-    """Create a folder that is removed when it is no longer referenced, at the latest with the process."""
-    folder = temporary_folder(parent)
-    weakref.finalize(folder, Temporary(folder.path, folder.lock, is_folder=True).remove)
-    return folder
-
-
-def temporary_file(beside: Path, mode: int) -> Temporary:
-    """Create a hidden empty file in the folder of another file, which it may replace."""
-    _remove_leftovers(str(beside.parent))
-    return _made(beside.parent, ".", is_folder=False, mode=mode)
+def folder_beside(file: Path) -> Temporary:
+    """Create a hidden folder next to a file; a file in it can replace that one."""
+    return _made(file.parent, ".")
 
 
 def no_room(reason: object) -> InputError:
@@ -86,33 +66,30 @@ def no_room(reason: object) -> InputError:
     )
 
 
-def _made(parent: Path, dot: str, *, is_folder: bool, mode: int) -> Temporary:
+def _made(parent: Path, dot: str) -> Temporary:
+    _remove_leftovers(str(parent))
     for _ in range(_MOST_TRIES):
         path = parent / f"{dot}gainful-{_machine()}-{os.urandom(8).hex()}"
-        if is_folder:
-            path.mkdir(mode)
-        else:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+        path.mkdir(_PRIVATE_FOLDER)
         # Before it is locked, another process may take it for a leftover and remove it.
         with suppress(BlockingIOError):
-            made = Temporary(path, _locked(path, is_folder=is_folder), is_folder=is_folder)
+            folder = Temporary(path, _locked(path))
             if path.exists():
-                return made
-            made.release()
+                return folder
+            folder.remove()
     raise OSError(None, "names that are taken at once")
 
 
-def _locked(path: Path, *, is_folder: bool) -> int | None:
-    """Lock a folder or a file against removal; None if that isn't possible.
+def _locked(path: Path) -> int | None:
+    """Lock a folder against removal; None if that isn't possible.
 
     Raises:
         BlockingIOError: another process has locked it.
     """
     if sys.platform == "win32":
         return None
-    kind = os.O_DIRECTORY if is_folder else os.O_NONBLOCK
     try:
-        lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | kind)
+        lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
     except OSError:
         return None
     try:
@@ -139,23 +116,10 @@ def _remove_leftovers(folder: str) -> None:
         return
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in islice(entries, _MOST_LOOKED_AT):
-            found = _NAME.fullmatch(entry.name)
-            if found is not None and found["machine"] == _machine():
-                _remove_if_left(Path(entry.path))
-
-
-def _remove_if_left(path: Path) -> None:
-    with suppress(OSError):
-        status = path.lstat()
-        is_folder = stat.S_ISDIR(status.st_mode)
-        if status.st_uid != os.geteuid() or not (is_folder or stat.S_ISREG(status.st_mode)):
-            return
-        lock = _locked(path, is_folder=is_folder)
-        if lock is None:
-            return
-        left = Temporary(path, lock, is_folder=is_folder)
-        # If the locked file and the file of that name differ, the name now belongs to another process.
-        if path.lstat().st_ino == os.fstat(lock).st_ino:
-            left.remove()
-        else:
-            left.release()
+            name = _NAME.fullmatch(entry.name)
+            if name is None or name["machine"] != _machine():
+                continue
+            with suppress(OSError):
+                path = Path(entry.path)
+                if path.lstat().st_uid == os.geteuid() and (lock := _locked(path)) is not None:
+                    _remove(path, lock)

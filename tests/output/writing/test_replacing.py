@@ -25,7 +25,7 @@ def test_the_old_file_stays_where_writing_fails(failure, old, tmp_path):
 
     def fail():
         with replacing(file) as temporary:
-            assert temporary.parent == tmp_path
+            assert temporary.parent.parent == tmp_path
             temporary.write_text("half")
             raise failure
 
@@ -86,7 +86,7 @@ def test_permissions_are_kept_and_new_files_get_the_usual(tmp_path):
     for mode in (0o600, 0o640, 0o444):
         file.chmod(mode)
         with replacing(file) as temporary:
-            assert temporary.stat().st_mode & 0o077 == 0
+            assert temporary.parent.stat().st_mode & 0o077 == 0
         gf.write_run(RUN, file)
         assert file.stat().st_mode & 0o7777 == mode
     previous = os.umask(0o027)

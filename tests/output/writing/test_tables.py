@@ -79,7 +79,7 @@ def test_a_file_of_scores_is_replaced_only_when_complete(scores, tmp_path, monke
     (tmp_path / "x.csv").write_text("old")
     with pytest.raises(gf.errors.InputError):
         scores.write(tmp_path / "no such folder" / "x.csv")
-    monkeypatch.setattr("os.open", None)
+    monkeypatch.setattr("pathlib.Path.replace", None)
     with pytest.raises(TypeError):
         scores.write(tmp_path / "x.csv")
     monkeypatch.undo()

@@ -18,7 +18,7 @@ from gainful.errors import InputError
 from gainful.judging.desk.study import Study
 from gainful.judging.desk.web_app import LOOPBACK, SECRET_LENGTH, app, missing
 from gainful.message_texts import shown
-from gainful.rows.temporary_files import held_folder
+from gainful.rows.temporary_files import temporary_folder
 
 _OPENING = 60.0  # seconds that a browser has to read the file with a link
 _ONWARD = (
@@ -175,7 +175,7 @@ def open_in_browser(link: str) -> None:
     Where there is no room for the file, nothing happens.
     """
     with suppress(InputError):
-        folder = held_folder(None)
+        folder = temporary_folder(None)
         page = folder.path / "desk.html"
         gf.writing.write_text(_ONWARD.format(link=escape(link)), page)
         page.chmod(0o600)

@@ -13,7 +13,7 @@ from gainful import arguments
 from gainful.errors import GainfulError, InputError
 from gainful.message_texts import shown
 from gainful.rows.files import path_text
-from gainful.rows.temporary_files import no_room, temporary_file, temporary_folder
+from gainful.rows.temporary_files import folder_beside, no_room, temporary_folder
 
 _CHUNK = 1 << 22
 _PERMISSIONS = 0o7777
@@ -105,17 +105,17 @@ def _is_stream(name: str) -> bool:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    # Others must at no moment read what the old file kept from them; a new file is as usual.
-    temporary = temporary_file(target, 0o600 if target.exists() else 0o666)
+    # Others must at no moment read what the old file kept from them, and the folder is private.
+    folder = folder_beside(target)
     try:
-        yield temporary.path
+        temporary = folder.path / target.name
+        temporary.touch()
+        yield temporary
         if target.exists():
-            temporary.path.chmod(target.stat().st_mode & _PERMISSIONS)
-        temporary.path.replace(target)
-    except BaseException:
-        temporary.remove()
-        raise
-    temporary.release()
+            temporary.chmod(target.stat().st_mode & _PERMISSIONS)
+        temporary.replace(target)
+    finally:
+        folder.remove()
 
 
 @contextmanager
