@@ -174,10 +174,10 @@ def test_text_that_is_a_number_in_a_frame():
 @pytest.mark.parametrize(
     ("head", "told"),
     [
-        ("query doc score\n", "run.csv:1: expected commas or tabs between the names of columns, found blanks"),
-        ("# exported today\nquery,doc,score\n", "names stand in line 2: remove line 1"),
-        ("Export, by me\r\nquery;doc;score\r\n", "names stand in line 2: remove line 1"),
-        ("<!DOCTYPE html>\n<html>\n", "a page of the web: .*Download the file itself"),
+        ("query doc score\n", "run.csv:1: expected names of columns.*Write commas or tabs between the names"),
+        ("# exported today\nquery,doc,score\n", "names are in line 2: remove line 1"),
+        ("Export, by me\r\nquery;doc;score\r\n", "names are in line 2: remove line 1"),
+        ("<!DOCTYPE html>\n<html>\n", "This is a web page.*: download the file itself"),
     ],
 )  # fmt: skip
 def test_names_that_are_not_where_they_should_be(files, head, told):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import gainful as gf
 from gainful.matching.reader import open_input
-from gainful.rows import table_source, text_preparation_for_duckdb
+from gainful.rows import clean_text_files, table_source, text_preparation_for_duckdb
 from gainful.rows.duckdb_engine import Engine, Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.run_and_judgment_columns import read_columns
@@ -119,8 +119,7 @@ def test_rows_longer_than_the_engine_reads(
 
 def test_the_engine_does_lose_rows(tmp_path, session, short_engine, monkeypatch):
     """Or the tests above would show nothing."""
-    seen = text_preparation_for_duckdb.Seen(usual=True, rows=8)
-    monkeypatch.setattr(text_preparation_for_duckdb, "see_lines", lambda *_: seen)
+    monkeypatch.setattr(clean_text_files, "count_clean_rows", lambda *_: 8)
     path = tmp_path / "run"
     path.write_text("\n".join(trec_lines("run", ["x"] * 8 + ["x" * 20 * LIMIT])))
     assert read(session, path, "run") == ROWS[:8]
@@ -182,15 +181,11 @@ def test_rows_are_counted_as_they_are_read(rows, end, glance, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_preparation_for_duckdb, "_GLANCE", glance)
         patch.setattr(text_preparation_for_duckdb, "_LONG", 40)
-        seen = text_preparation_for_duckdb.see_table(path, ",")
-    if seen.usual:
+        count = text_preparation_for_duckdb.count_table_rows(path, ",")
+    if count is not None:
         found = csv.reader(io.StringIO(text.getvalue(), newline=""))
-        assert seen.rows == sum(1 for row in found if row)
-    longest = max(len(line) for line in _written(rows, end))
-    if seen.usual and longest >= 40 + 3 * glance:
-        assert seen.long
-    if longest < 40:
-        assert not seen.long
+        assert count == sum(1 for row in found if row)
+        assert max(len(line) for line in _written(rows, end)) < 40 + 3 * glance
 
 
 def _written(rows, end):
@@ -212,4 +207,4 @@ def test_lines_are_counted_as_they_stand(lines, ends, glance, closed, tmp_path_f
     path.write_bytes((text if closed else text.rstrip()).encode())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_preparation_for_duckdb, "_GLANCE", glance)
-        assert text_preparation_for_duckdb.see_json_lines(path).rows == len(lines)
+        assert text_preparation_for_duckdb.count_json_lines(path) == len(lines)

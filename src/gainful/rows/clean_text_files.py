@@ -7,7 +7,7 @@ never is. The engine reads any other file, with the same result, and the row rea
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -105,10 +105,12 @@ def read_clean_rows(path: Path, layout: Layout) -> PackedRows | None:
     return joined_rows(parts)
 
 
-def are_lines_alike(path: Path, layout: Layout) -> bool:
-    """Return whether a file is clean, so that every line has the fields of the first."""
+def count_clean_rows(path: Path, layout: Layout) -> int | None:
+    """Return the number of rows of a clean file, whose lines all have the fields of the first; else None."""
+    layout = replace(layout, places=(*layout.places[:2], -1))  # any text as number
     file = _CleanFile(path, path.stat().st_size, layout, keyed=False)
-    return file.size <= LARGEST and file.work_on_chunks(lambda *_: True) is not None
+    counts = file.work_on_chunks(lambda rows, _start, _last: rows.numbers.size)
+    return None if counts is None else sum(counts)
 
 
 def work_on_clean_rows(

@@ -47,8 +47,8 @@ from gainful.rows.values_as_numbers import BEYOND_SINGLE, INEXACT, beyond_single
 _NONE = Layout("")
 _NUMBER = 2  # the position of the number among the columns read from a typed table
 _BATCH = 1 << 17  # rows passed to the engine at a time
-# The maximum size of an object; the engine reads in parts of twice that size, each on one core.
-_ANY_OBJECT, _USUAL_OBJECT = (f"maximum_object_size={1 << bits})" for bits in (28, 22))
+# The engine reads JSON in parts of twice the largest size, each on one core; larger objects are read row by row.
+_LARGEST_OBJECT = f"maximum_object_size={1 << 22})"
 _USUAL = "compression='none', hive_partitioning=false"
 _FEW_DIGITS = 15  # digits of integers that every float64 represents exactly
 _INTEGERS_END = 2.0**63  # the engine reads integers below −2^63 or from 2^64 on as fractions
@@ -153,28 +153,29 @@ def ready(source: Source, session: Session) -> Source:
     """Return a source that the engine can read; in a TREC file, white space is normalised."""
     if source.state is not TextState.UNSEEN or source.file is None:
         return source
-    from gainful.rows.text_preparation_for_duckdb import see_json_lines, see_lines, see_table
+    from gainful.rows.clean_text_files import count_clean_rows
+    from gainful.rows.text_preparation_for_duckdb import count_json_lines, count_table_rows
 
-    layout, path = source.layout, source.file.path
-    if layout.format == "jsonl":
-        seen = see_json_lines(path)
-        if not seen.usual or _has_other_fields(source, session):
-            return row_by_row(source, session)
-        select = source.select
-        if not seen.long:
-            select = select.removesuffix(_ANY_OBJECT) + _USUAL_OBJECT
-        return replace(source, select=select, state=TextState.AS_THEY_ARE, rows=seen.rows)
-    if layout.format not in ("trec", "table"):
+    layout, path, select = source.layout, source.file.path, source.select
+    match layout.format:
+        case "jsonl":
+            count = count_json_lines(path)
+            if count is not None and _has_other_fields(source, session):
+                count = None
+        case "trec":
+            count = count_clean_rows(path, layout)
+            if count is None:
+                return cleaned(source, session)
+        case "table":
+            count = count_table_rows(path, layout.delimiter)
+        case _:
+            count = None
+    if count is None:
         return row_by_row(source, session)
-    trec = layout.format == "trec"
-    seen = see_lines(path, layout.delimiter) if trec else see_table(path, layout.delimiter)
-    if trec and not seen.usual:
-        return cleaned(source, session)
-    if seen.long or not seen.usual:
-        return row_by_row(source, session)
-    select = _text_select(path, layout, source.kind, session)
-    count = seen.rows - layout.header
-    return replace(source, select=select, state=TextState.AS_THEY_ARE, rows=count)
+    if layout.format != "jsonl":
+        select = _text_select(path, layout, source.kind, session)
+    rows = count - layout.header
+    return replace(source, select=select, state=TextState.AS_THEY_ARE, rows=rows)
 
 
 def _has_other_fields(source: Source, session: Session) -> bool:
@@ -182,15 +183,15 @@ def _has_other_fields(source: Source, session: Session) -> bool:
 
     The engine reads only the fields of the first line. Most files are cleared without the engine.
     """
-    from gainful.rows.clean_text_files import are_lines_alike
+    from gainful.rows.clean_text_files import count_clean_rows
 
     kind, layout = source.kind, source.layout
     assert source.file is not None  # noqa: S101 - only text has lines
-    if not kind.assumed or are_lines_alike(source.file.path, layout):
+    if not kind.assumed or count_clean_rows(source.file.path, layout) is not None:
         return False
     try:
         objects = _json_relation("read_json_objects", source.file.path, session)
-        found = session.rows(f"SELECT DISTINCT json_keys(json) {objects}, {_ANY_OBJECT}")
+        found = session.rows(f"SELECT DISTINCT json_keys(json) {objects}, {_LARGEST_OBJECT}")
     except EngineError:  # reported when the rows are read
         return True
     ids = [layout.names[place] for place in layout.places[:2]]
@@ -199,18 +200,19 @@ def _has_other_fields(source: Source, session: Session) -> bool:
 
 def cleaned(source: Source, session: Session) -> Source:
     """Return a TREC file with normalised white space."""
-    from gainful.rows.text_preparation_for_duckdb import clean, see_cleaned
+    from gainful.rows.clean_text_files import count_clean_rows
+    from gainful.rows.text_preparation_for_duckdb import clean
 
     assert source.file is not None  # noqa: S101 - only text is cleaned
     with session.written_aside("cleaned") as (target, file):
-        ended = clean(source.file.path, file)
-    seen = see_cleaned(target)
-    if seen.long or not ended:
+        is_complete = clean(source.file.path, file)
+    layout = replace(source.layout, delimiter=" ")
+    count = count_clean_rows(target, layout) if is_complete else None
+    if count is None:
         target.unlink()
         return row_by_row(source, session)
-    layout = replace(source.layout, delimiter=" ")
     select = _text_select(target, layout, source.kind, session)
-    return replace(source, select=select, state=TextState.CLEANED, rows=seen.rows)
+    return replace(source, select=select, state=TextState.CLEANED, rows=count)
 
 
 def row_by_row(source: Source, session: Session) -> Source:
@@ -357,7 +359,7 @@ def json_lines(file: LocalFile, kind: Kind, columns: Mapping[str, str], session:
         )
     select = (
         f"SELECT {text(query)} AS query, {text(doc)} AS doc, {number} AS number "
-        f"{_json_relation('read_json', file.path, session)}, columns={{{types}}}, {_ANY_OBJECT}"
+        f"{_json_relation('read_json', file.path, session)}, columns={{{types}}}, {_LARGEST_OBJECT}"
     )
     state = TextState.UNSEEN
     return Source(kind, file.name, select, strict=True, file=file, layout=layout, state=state)

@@ -40,7 +40,7 @@ from gainful.rows.run_and_judgment_columns import (
     number_after_none,
     plain_name,
 )
-from gainful.rows.values_as_numbers import INEXACT, is_exact
+from gainful.rows.values_as_numbers import INEXACT, is_exact, number_of
 
 HEAD = 1 << 16
 """The number of bytes to inspect at the beginning of a file; the rest of the last line is added."""
@@ -151,7 +151,7 @@ def head_of(data: bytes, name: str, contents: str) -> Head:
     blank = data[: len(data) - len(data.lstrip())]
     start = blank.rfind(b"\n") + 1
     head = Head(name, data[start:], skipped=blank.count(b"\n"))
-    if is_database(data) or (b"\0" in head.first and not _is_text(head.first)):
+    if is_database(data) or b"\0" in head.first:
         raise no_text(name, data)
     return head
 
@@ -208,12 +208,8 @@ class Fault:
     @property
     def is_number(self) -> bool:
         """Whether the invalid value is NaN or infinite, rather than not a number."""
-        if self.code != "rows.not-finite" or not isinstance(self.subject, str | int | float):
-            return False
-        try:
-            return not isinstance(self.subject, bool) and not math.isfinite(float(self.subject))
-        except ValueError:
-            return False
+        number = number_in(str(self.subject))
+        return self.code == "rows.not-finite" and number is not None and not math.isfinite(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,15 +344,47 @@ def _is_record(line: bytes, kind: Kind, given: Mapping[str, str]) -> bool:
 
 
 def numbered_layout(head: Head, table: TableDescription) -> Layout | None:
-    """Return the layout if the caller named columns by number, from 1; the first line is then a row."""
-    line = first_line(head)
-    if line is None or not any(map(is_number, table.asked.values())):
+    """Return the layout if the caller named columns by number, from 1; the first line is then a row.
+
+    The delimiter is one that yields enough fields, with numbers where numbers are required: only the caller
+    knows what the columns mean. If none fits, the reader reports the field that isn't a number.
+    """
+    line, asked = first_line(head), table.asked
+    if line is None or not any(map(is_number, asked.values())):
         return None
-    delimiter, width = _split_by_number(head, line, table)
-    names = tuple(str(place) for place in range(1, width + 1))
-    if not delimiter:
-        return Layout("trec", " ", names, numbered=True)
-    return Layout("table", delimiter, names, numbered=True, skip=head.skipped)
+    if not all(is_number(asked.get(role, "")) for role in table.holds_number):
+        raise InputError(
+            head.where,
+            f"a number for each of {', '.join(table.holds_number)}, since one has a number",
+            ", ".join(f"{role}={name}" for role, name in asked.items()),
+            "Name all columns by their numbers from 1, where the file has no header, or all by "
+            f"their names.{table.advice}",
+        )
+    numbers = {role: int(asked[role]) for role in table.holds_number}
+    held = [numbers[role] - 1 for role, is_held in table.holds_number.items() if is_held]
+    row = first_row(head.data)
+    splits = [(delimiter, first_fields(row, delimiter)) for delimiter in head.delimiters]
+    splits.append(("", [field.decode() for field in line.encode().split()]))
+    enough = [split for split in splits if 1 < len(split[1]) >= max(numbers.values())]
+    fitting = [split for split in enough if all(number_in(split[1][at]) is not None for at in held)]
+    widest = max(splits, key=lambda split: len(split[1]))
+    delimiter, fields = (fitting or enough or [widest])[0]
+    for role, number in numbers.items():
+        if not 0 < number <= len(fields):
+            raise InputError(
+                head.where,
+                f"a column of the number {asked[role]} for {role}",
+                f"{len(fields)}, from 1: {shortened(', '.join(map(repr, fields)))}",
+                f"Columns named by number are those of a file without a header.{table.advice}",
+            )
+    names = tuple(str(place) for place in range(1, len(fields) + 1))
+    if delimiter:
+        return Layout("table", delimiter, names, numbered=True, skip=head.skipped)
+    if "\r" in line:  # the whole file would be one row, of which only the first part would be read
+        raise InputError(
+            head.where, "lines that end with a line feed", "carriage returns alone", LINE_ENDS
+        )
+    return Layout("trec", " ", names, numbered=True)
 
 
 def table_layout(head: Head, table: TableDescription) -> Layout | None:
@@ -374,23 +402,14 @@ def table_layout(head: Head, table: TableDescription) -> Layout | None:
 
 def _trec_layout(head: Head, kind: Kind, given: Mapping[str, str]) -> Layout:
     """Return the layout of a TREC file, the fallback; raise if the file isn't one."""
-    where, line, asked = head.where, first_line(head), asked_columns(kind, given)
+    where, line = head.where, first_line(head)
     delimiter = " "
     if line is None:  # otherwise, the line reader raises an error with its location
-        if not {*asked.values()} <= {*kind.fields}:
-            found = shortened(repr(head.first)[1:])
-            raise InputError(where, "UTF-8 text", found, "Convert the file to UTF-8.")
+        if not {*asked_columns(kind, given).values()} <= {*kind.fields}:
+            line = shortened(repr(head.first)[1:])
+            raise InputError(where, "UTF-8 text", line, "Convert the file to UTF-8.")
     else:
-        mark = next((mark for mark in head.delimiters if mark in line), "")
-        whole = len(head.first.split()) == len(kind.fields)  # bytes split only at ASCII white space
-        if not whole:
-            _refuse_misplaced_names(head, line, kind, given)
-        if not whole and (mark not in ("", "\t") or head.suggested == "\t"):
-            fields = first_fields(line, mark or head.suggested)
-            raise _other_names(where, fields, kind, given)
-        _refuse_other_fields(where, line, kind, given)
-        if kind.number not in asked:
-            _refuse_ratings(where, head.data, kind)
+        _refuse_first_line(head, line, kind, given)
         delimiter = "\t" if line.count("\t") == len(kind.fields) - 1 else " "
     kind = kind_by_columns(kind.fields, kind, given)
     rank = kind.fields.index("rank") if kind is RUN else None
@@ -435,58 +454,6 @@ def first_row(head: bytes) -> str:
     return b"\n".join(lines[: last + 1]).decode(errors="replace").rstrip("\r")
 
 
-def _split_by_number(head: Head, line: str, table: TableDescription) -> tuple[str, int]:
-    """Return the delimiter between the fields of the first row, and the number of fields.
-
-    It is the delimiter that yields enough fields, with numbers where numbers are required: only the
-    caller knows what the columns mean. If none fits, the reader reports the field that isn't a number.
-    """
-    asked, row = table.asked, first_row(head.data)
-    if not all(is_number(asked.get(role, "")) for role in table.holds_number):
-        raise InputError(
-            head.where,
-            f"a number for each of {', '.join(table.holds_number)}, since one has a number",
-            ", ".join(f"{role}={name}" for role, name in asked.items()),
-            "Name all columns by their numbers from 1, where the file has no header, or all by "
-            f"their names.{table.advice}",
-        )
-    numbers = {role: int(asked[role]) for role in table.holds_number}
-    most = max(numbers.values())
-    splits = [(delimiter, first_fields(row, delimiter)) for delimiter in head.delimiters]
-    for delimiter, fields in splits:
-        misplaced = not fields or row.count('"') % 2 == 1
-        if misplaced and len(fields) < most <= line.count(delimiter) + 1:
-            raise InputError(
-                head.where,
-                "quotes around whole fields alone",
-                shortened(repr(line)),
-                "Close them, or write the file without quotes.",
-            )
-    splits.append(("", [field.decode() for field in line.encode().split()]))
-    enough = [split for split in splits if 1 < len(split[1]) >= most]
-    held = [numbers[role] - 1 for role, is_held in table.holds_number.items() if is_held]
-    fitting = [split for split in enough if all(number_in(split[1][at]) is not None for at in held)]
-    widest = max(splits, key=lambda split: len(split[1]))
-    delimiter, fields = (fitting or enough or [widest])[0]
-    for role, number in numbers.items():
-        if not 0 < number <= len(fields):
-            raise InputError(
-                head.where,
-                f"a column of the number {asked[role]} for {role}",
-                f"{len(fields)}, from 1: {shortened(', '.join(map(repr, fields)))}",
-                f"Columns named by number are those of a file without a header.{table.advice}",
-            )
-    if not delimiter and "\r" in line.rstrip("\r\n"):
-        # Otherwise the whole file would be one row, of which only the first part would be read.
-        raise InputError(
-            head.where,
-            "lines that end with a line feed",
-            "carriage returns alone",
-            LINE_ENDS,
-        )
-    return delimiter, len(fields)
-
-
 def number_in(text: str) -> float | None:
     """Return the number that a text represents; None if it isn't one.
 
@@ -500,13 +467,6 @@ def number_in(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-def _is_text(line: bytes) -> bool:
-    try:
-        return line.decode().isprintable()
-    except UnicodeDecodeError:
-        return False
 
 
 # --- files that look like tables but aren't, with advice
@@ -527,40 +487,56 @@ def _refuse_lists(
         raise InputError(f"{head.name}:2", "one document in each row", found, ROWS_OR_JSON)
 
 
-def _refuse_misplaced_names(head: Head, line: str, kind: Kind, given: Mapping[str, str]) -> None:
-    """Reject names separated by blanks, names on the second line, and web pages."""
+def _refuse_first_line(head: Head, line: str, kind: Kind, given: Mapping[str, str]) -> None:
+    """Reject a first line that is not a row of a TREC file, or lacks a column that the caller named."""
+    asked, suggested = asked_columns(kind, given), head.suggested
+    names: Sequence[str] = kind.fields
+    is_row = len(head.first.split()) == len(names)  # bytes split only at ASCII white space
+    mark = next((mark for mark in head.delimiters if mark in line), "")
+    is_table = not is_row and (mark not in ("", "\t") or suggested == "\t")
+    if is_table:
+        names = first_fields(line, mark or suggested)
+    rows = [names] if is_table else [row.split() for row in head.data.decode("latin-1").split("\n")]
+    remedy = "" if is_row else _advice_on_names(head, line, names, kind, given)
+    if kind.number not in asked and are_times(rows):
+        remedy = f"The fields look like user, item, rating and time. {_by_numbers(kind)}"
+    missing = next(((role, name) for role, name in asked.items() if name not in names), None)
+    if not (is_table or remedy or missing):
+        return
+    remedy = remedy or (
+        f"Name the columns: query=…, doc=…, {kind.number}=…{', or rank=…' * (kind is RUN)}, by their "
+        "numbers from 1 if the file has no header."
+    )
+    found = shortened(repr(line)) if names else "quotes that are not closed"
+    if missing is None:
+        expected = f"names of columns, or the {len(kind.fields)} fields {' '.join(kind.fields)}"
+        raise InputError(head.where, expected, found, remedy, code="rows.no-column")
+    role, name = missing
+    expected = f"the column {name!r} for {role}"
+    remedy = f"{did_you_mean(name, (*names, *line.split()))} {remedy}{for_other_side(kind, given)}"
+    code = "rows.no-such-column"
+    raise InputError(head.where, expected, found, remedy, code=code, subject=name)
+
+
+def _advice_on_names(
+    head: Head, line: str, fields: Sequence[str], kind: Kind, given: Mapping[str, str]
+) -> str:
+    """Return advice for a first line with a common mistake; else empty."""
+    # Imported here because few files have such a line.
+    from gainful.rows.records_of_lists import has_name_of_list
+
     if line.lstrip().lower().startswith(("<!doctype", "<html")):
-        expected, found = "a table, or lines in TREC's format", f"a page of the web: {_short(line)}"
-        remedy = "Download the file itself: the page may be one that asks to sign in."
-        raise InputError(head.where, expected, found, remedy)
+        return "This is a web page, perhaps one that asks to sign in: download the file itself."
     if looks_like_header(line.split(), kind, given):
-        expected, found = "commas or tabs between the names of columns", f"blanks: {_short(line)}"
-        raise InputError(head.where, expected, found, "Write the file with commas or tabs.")
+        return "Write commas or tabs between the names of columns."
     second = first_row(head.data.partition(b"\n")[2])
     for delimiter in DELIMITERS:
         names = first_fields(second, delimiter) if delimiter in second else []
         if len(names) > 1 and looks_like_header(names, kind, given):
-            remedy = "The names stand in line 2: remove line 1."
-            raise InputError(head.where, "names of columns", _short(line), remedy)
-
-
-def _short(line: str) -> str:
-    return shortened(repr(line))
-
-
-def _refuse_other_fields(where: str, line: str, kind: Kind, given: Mapping[str, str]) -> None:
-    """Reject column names that a TREC file doesn't have, because the file might be a table."""
-    for role, name in asked_columns(kind, given).items():
-        if name not in kind.fields:
-            raise InputError(
-                where,
-                f"the column {name!r} for {role}",
-                f"none in {_short(line)}, read as the fields {' '.join(kind.fields)}",
-                f"{did_you_mean(name, (*line.split(), *kind.fields))} Columns of a table without "
-                f"a header are named by their numbers from 1.{for_other_side(kind, given)}",
-                code="rows.no-such-column",
-                subject=name,
-            )
+            return "The names are in line 2: remove line 1."
+    if line.count(_WIDE) > 1 and len(line.split()) == 1:
+        return f"Replace {_WIDE!r}: sed 's/::/\\t/g' FILE > FILE.tsv. {_by_numbers(kind)}"
+    return ROWS_OR_JSON if has_name_of_list(map(plain_name, fields)) else ""
 
 
 def are_times(rows: Iterable[Sequence[str]]) -> bool:
@@ -579,25 +555,6 @@ def are_times(rows: Iterable[Sequence[str]]) -> bool:
     return looked_at
 
 
-def _refuse_ratings(where: str, head: bytes, kind: Kind) -> None:
-    """Reject lines of user, item, rating and time, which look like TREC judgments."""
-    lines = head.decode(errors="replace").split("\n")
-    if are_times(line.split() for line in lines):
-        raise InputError(
-            where,
-            f"the {len(kind.fields)} fields {' '.join(kind.fields)}",
-            f"a Unix time in field 4: {shown(lines[0].strip())}",
-            f"The fields look like user, item, rating and time. {_by_numbers(kind)}",
-        )
-    if lines[0].count(_WIDE) > 1 and len(lines[0].split()) == 1:
-        raise InputError(
-            where,
-            "a tab or another single character between fields",
-            f"{_WIDE!r}: {shown(lines[0].strip())}",
-            f"Replace it: sed 's/::/\\t/g' FILE > FILE.tsv. {_by_numbers(kind)}",
-        )
-
-
 def _by_numbers(kind: Kind) -> str:
     """Return the options that name the first three columns user, item and rating."""
     numbers = [kind.number] if kind.number in (JUDGMENTS.number, RUN.number) else []
@@ -605,32 +562,6 @@ def _by_numbers(kind: Kind) -> str:
     names = {f"{kind.name}.{role}": str(place) for place, role in roles}
     options = " ".join(f"--columns {role}={name}" for role, name in names.items())
     return f"Name the columns by their numbers: {options}; in Python, columns={names}."
-
-
-def _other_names(
-    where: str, fields: Sequence[str], kind: Kind, given: Mapping[str, str]
-) -> InputError:
-    """Return the error for a first line that lacks required columns."""
-    # Imported here because few files have such names.
-    from gainful.rows.records_of_lists import has_name_of_list
-
-    asked = asked_columns(kind, given)
-    missing = next(((role, name) for role, name in asked.items() if name not in fields), None)
-    remedy = f"Name the columns: query=…, doc=…, {kind.number}=…"
-    remedy += ", or rank=…, " if kind is RUN else ", "
-    remedy += "by their numbers from 1 where the file has no header."
-    if has_name_of_list(map(plain_name, fields)):
-        remedy = ROWS_OR_JSON
-    if not asked and are_times([fields]):
-        remedy = f"The fields look like user, item, rating and time. {_by_numbers(kind)}"
-    found = shortened(", ".join(map(repr, fields))) or "quotes that are not closed"
-    if missing is None:
-        expected = f"names of columns, or the {len(kind.fields)} fields {' '.join(kind.fields)}"
-        return InputError(where, expected, found, remedy, code="rows.no-column")
-    role, name = missing
-    expected = f"the column {name!r} for {role}"
-    remedy = f"{did_you_mean(name, fields)} {remedy}{for_other_side(kind, given)}"
-    return InputError(where, expected, found, remedy, code="rows.no-such-column", subject=name)
 
 
 # --- rows of runs and judgments
@@ -847,34 +778,18 @@ def _row(
             return Fault(line, f"an id as {role}", "an empty field")
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
             return Fault(line, "UTF-8 text", _shown(text), "Convert the file to UTF-8.")
-    truth = kind.number_of_truth(value)
-    number = _number(value) if truth is None else truth
-    if isinstance(value, int) and math.isfinite(number) and not is_exact(value):
-        return Fault(
-            line,
-            f"a {kind.number} that a float64 holds exactly",
-            shortened(str(value), _LONGEST),
-            INEXACT,
-        )
-    if not math.isfinite(number):
+    number = kind.number_of_truth(value)
+    if number is None:
+        number = number_in(value) if isinstance(value, str) else number_of(value)
+    if number is None or not math.isfinite(number):
         found = _shown(value) if isinstance(value, str) else shown(value)
-        found = found if value != "" else "nothing"
-        return _not_finite(line, value, found, kind)
+        return _not_finite(line, value, found if value != "" else "nothing", kind)
+    if isinstance(value, int) and not is_exact(value):
+        expected = f"a {kind.number} that a float64 holds exactly"
+        return Fault(line, expected, shortened(str(value), _LONGEST), INEXACT)
     if rank is not None and not rank.isascii():  # only the lint uses it, as a number
         rank = rank.encode(errors="replace").decode()
     return Row(line, query, doc, kind.turned(number), rank)
-
-
-def _number(value: object) -> float:
-    if isinstance(value, str):
-        number = number_in(value)
-        return math.nan if number is None else number
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.nan
 
 
 def _quoted(line: bytes) -> str:

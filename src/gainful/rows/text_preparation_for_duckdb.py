@@ -1,4 +1,4 @@
-"""Check whether DuckDB will read a text correctly, count its rows, and normalise it if necessary.
+"""Check whether DuckDB will read quoted CSV and JSON lines correctly, and normalise white space in TREC files.
 
 The check pays off: DuckDB reads quoted CSV seven times as fast as the row reader, and JSON lines more than ten
 times as fast.
@@ -6,7 +6,6 @@ times as fast.
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from gainful.arithmetic.cores import in_parallel
 from gainful.array_types import Bools
-from gainful.rows.files import BYTE_ORDER_MARK, read_at
+from gainful.rows.files import BYTE_ORDER_MARK
 
 _CHUNK = 1 << 24
 _GLANCE = 1 << 19  # bytes that fit a core's cache
@@ -33,89 +32,13 @@ _MOST_BLANKS = 16  # before the end of an object, in the search for a comma
 Bytes = NDArray[np.uint8]
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The result of an inspection of all bytes of a file, without the engine.
-
-    Attributes:
-        usual: whether the engine reads the file as all other readers do.
-        rows: the number of rows, including the header.
-        long: whether a row is too long for the engine.
-    """
-
-    usual: bool
-    rows: int = 0
-    long: bool = False
-
-
-def see_lines(path: Path, delimiter: str) -> Seen:
-    """Inspect a TREC file.
-
-    It is usual if it has a single delimiter between fields, and no other white space or control characters.
-    Then no field is empty if a line has the right number of them.
-    """
-    size = path.stat().st_size
-    with path.open("rb", buffering=0) as file:
-        edges = file.read(1)
-        file.seek(-1, os.SEEK_END)
-        last = file.read(1)
-    # A delimiter at the very end leaves the last field empty.
-    if edges[0] <= _SPACE or last == delimiter.encode():
-        return Seen(usual=False)
-
-    def look(start: int) -> list[int] | None:
-        return _clean_ends(path, start, min(start + _CHUNK, size), ord(delimiter))
-
-    parts = in_parallel(look, range(0, size, _CHUNK), most=_MOST_THREADS)
-    ends: list[int] = []
-    for part in parts:
-        if part is None:
-            return Seen(usual=False)
-        ends += part
-    return Seen(usual=True, rows=sum(ends) + (last != b"\n"), long=_are_far(ends))
-
-
-def _clean_ends(path: Path, start: int, end: int, delimiter: int) -> list[int] | None:
-    """Return how many lines end in each block of a part; None if it isn't clean."""
-    buffer = np.empty(_GLANCE + 1, np.uint8)
-    ends = []
-    for place in range(start, end, _GLANCE):
-        # One byte more than the part, to detect a pair that crosses its end.
-        own = min(_GLANCE, end - place)
-        chunk = buffer[: read_at(path, place, buffer[: own + 1])]
-        blank = chunk <= _SPACE
-        if (blank[1:] & blank[:-1]).any():
-            return None
-        feeds = chunk == _LINE_FEED
-        allowed = np.count_nonzero(chunk == delimiter) + np.count_nonzero(feeds)
-        if np.count_nonzero(blank) != allowed:
-            return None
-        ends.append(int(np.count_nonzero(feeds[:own])))
-    return ends
-
-
-def _are_far(ends: list[int]) -> bool:
-    """Return whether so many consecutive blocks lack a line end that a row is too long."""
-    stretch = 0
-    for count in ends:
-        stretch = 0 if count else stretch + _GLANCE
-        if stretch >= _LONG:
-            return True
-    return False
-
-
-def see_cleaned(path: Path) -> Seen:
-    """Inspect a TREC file that has been normalised."""
-    return _see(path, lambda *_: True, None)
-
-
-def see_json_lines(path: Path) -> Seen:
-    """Inspect JSON lines; blank lines aren't rows.
+def count_json_lines(path: Path) -> int | None:
+    """Return the number of JSON lines that aren't blank; None if the engine may misread them.
 
     Unlike all other readers, the engine accepts a comma before a closing bracket, treats a form feed or
     another control character as a blank, and reads `nan` and `inf` in any case as numbers.
     """
-    return _see(path, _is_strict_json, None)
+    return _count(path, _is_strict_json, None)
 
 
 def _has_words_as_numbers(chunk: Bytes) -> bool:
@@ -153,8 +76,8 @@ def _is_strict_json(chunk: Bytes, ending: Bools) -> bool:
     return False
 
 
-def see_table(path: Path, delimiter: str) -> Seen:
-    """Inspect a table.
+def count_table_rows(path: Path, delimiter: str) -> int | None:
+    """Return the number of rows of a table, with the header; None if the engine may misread them.
 
     Its readers differ if a quote is neither at the edge of a field nor next to another quote, and if a line
     ends with a delimiter or with an empty field in quotes.
@@ -194,12 +117,12 @@ def see_table(path: Path, delimiter: str) -> Seen:
         file.seek(-min(path.stat().st_size, _GLANCE), os.SEEK_END)
         tail = file.read()
     if marked or tail.endswith(delimiter.encode()) or tail.rstrip(b" ").endswith(b'""'):
-        return Seen(usual=False)
-    return _see(path, is_usual, _QUOTE)
+        return None
+    return _count(path, is_usual, _QUOTE)
 
 
-def _see(path: Path, is_usual: Callable[[Bytes, Bools], bool], quote: int | None) -> Seen:
-    """Inspect lines; line feeds between quotes don't end them."""
+def _count(path: Path, is_usual: Callable[[Bytes, Bools], bool], quote: int | None) -> int | None:
+    """Count rows, in which line feeds between quotes don't end; None if a part is unusual or a row too long."""
 
     def look(start: int) -> tuple[bool, bool, int, int]:
         """Return whether a part is usual, whether its number of quotes is odd, and two counts.
@@ -223,27 +146,24 @@ def _see(path: Path, is_usual: Callable[[Bytes, Bools], bool], quote: int | None
         return usual, bool(places.size & 1), count - inside, inside
 
     size = path.stat().st_size
-    if not size:
-        return Seen(usual=True)
     parts = in_parallel(look, range(0, size, _GLANCE), most=_MOST_THREADS)
-    counts, within = [], False
-    for _, odd, outside, inside in parts:
-        counts.append(inside if within else outside)
-        within ^= odd
+    rows, within, stretch = 0, False, 0
+    for usual, odd, outside, inside in parts:
+        count = inside if within else outside
+        rows, within = rows + count, within ^ odd
+        stretch = 0 if count else stretch + _GLANCE  # without a line end
+        if not usual or stretch >= _LONG:
+            return None
     with path.open("rb") as file:
         file.seek(-1, os.SEEK_END)
-        open_end = file.read(1)[0] not in (_LINE_FEED, _RETURN)
-    usual = all(part[0] for part in parts)
-    return Seen(usual=usual, rows=sum(counts) + open_end, long=_are_far(counts))
+        return rows + (file.read(1)[0] not in (_LINE_FEED, _RETURN))
 
 
 def clean(path: Path, cleaned: BinaryIO) -> bool:
     """Rewrite a TREC file with one blank between fields, none around them, and no blank lines.
 
-    Returns whether it was completed: not if a line is too long for the engine, or if a byte order mark
-    remains at the beginning, which the engine would drop.
+    Returns whether it was completed: not if a line is too long for the engine.
     """
-    begun = False
     with path.open("rb") as source:
         rest = source.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
         while chunk := source.read(_CHUNK):
@@ -252,14 +172,9 @@ def clean(path: Path, cleaned: BinaryIO) -> bool:
             rest = chunk[whole:]
             if len(rest) > max(_LONG, _CHUNK):
                 return False
-            lines = _cleaned(chunk[:whole])
-            if not begun and lines.startswith(BYTE_ORDER_MARK):
-                return False
-            begun = begun or bool(lines)
-            cleaned.write(lines)
-        lines = _cleaned(rest + b"\n")
-        cleaned.write(lines)
-    return begun or not lines.startswith(BYTE_ORDER_MARK)
+            cleaned.write(_cleaned(chunk[:whole]))
+        cleaned.write(_cleaned(rest + b"\n"))
+    return True
 
 
 def _cleaned(text: bytes) -> bytes:
