@@ -10,8 +10,7 @@ from gainful import arguments
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.evaluate import evaluate
 from gainful.matching.keyword_options import naming_keywords
-from gainful.measures.formulas import refuse_without_baseline
-from gainful.measures.measure import Measure
+from gainful.measures.measure import Measure, refuse_without_baseline
 from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import shortened

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Unpack, cast
 
@@ -36,13 +35,8 @@ from gainful.matching.keyword_options import (
 )
 from gainful.matching.matched import Matched, marks_among, tell_marks
 from gainful.matching.reader import Reader, reading
-from gainful.measures.formulas import (
-    knowing_baseline,
-    measures_inside,
-    of_baseline,
-    refuse_without_baseline,
-)
-from gainful.measures.measure import Measure
+from gainful.measures.formulas import knowing_baseline
+from gainful.measures.measure import Measure, measures_inside, refuse_without_baseline
 from gainful.measures.measure_family import GRADES
 from gainful.measures.notation import DocumentMeasure, Measures
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
@@ -55,6 +49,8 @@ from gainful.rows.spark_engine import Spark
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from gainful.evaluation.score_slices import Slicing
 
 _DEEPEST_CUT = 100  # below, it is as fast to look at the whole run
 
@@ -90,10 +86,10 @@ def evaluate(
     (0.9386, 5.0)
     """
     asked = read_request(measures, options)
-    sliced, taken = _slicer(slices, by, options)
+    slicing, others = _slicing(slices, by, options)
     try:
-        scores = evaluate_request(judgments, {"run": run}, asked, taken, tie_warning)["run"]
-        return sliced(scores)
+        scores = evaluate_request(judgments, {"run": run}, asked, others, tie_warning)["run"]
+        return sliced_scores(scores, slicing)
     except GainfulError:
         if not _looks_like_runs(run):
             raise
@@ -170,26 +166,22 @@ def evaluate_runs(
     if baseline is not None:
         arguments.choice(baseline, "baseline", list(named))
     asked = read_request(measures, options, baseline=baseline is not None)
-    sliced, taken = _slicer(slices, by, options)
-    found = evaluate_request(judgments, named, asked, taken, tie_warning, baseline=baseline)
-    return RunScores({name: sliced(scores) for name, scores in found.items()})
+    slicing, others = _slicing(slices, by, options)
+    results = evaluate_request(judgments, named, asked, others, tie_warning, baseline=baseline)
+    return RunScores({name: sliced_scores(scores, slicing) for name, scores in results.items()})
 
 
-def _slicer(
+def _slicing(
     slices: TableLike | None, by: str | Sequence[str], options: MeasuringOptions
-) -> tuple[Callable[[Scores], Scores], MeasuringOptions]:
-    """Return what slices scores, if that is asked for, and the options without what is of slices.
-
-    What is wrong with either is said before the work.
-    """
+) -> "tuple[Slicing | None, MeasuringOptions]":
+    """Return how to slice scores, None if not at all, and the options without those of slices."""
     if slices is None and isinstance(by, str | tuple | list) and not by:
-        return lambda scores: scores, options
+        return None, options
     # Imported here because most evaluations are not sliced.
     from gainful.evaluation.score_slices import read_slices, slicing_of
 
     table, options = read_slices(slices, options)
-    slicing = slicing_of(table, by)
-    return lambda scores: scores if slicing is None else sliced_scores(scores, slicing), options
+    return slicing_of(table, by), options
 
 
 def evaluate_request(
@@ -224,8 +216,10 @@ def evaluate_request(
 def run_progress(runs: Iterable[str], options: MeasuringOptions) -> "RunProgress | None":
     """Return what tells of the work on several runs; None where nobody asks."""
     progress = options.get("progress")
+    if progress is None:
+        return None
     arguments.function(progress, "progress")
-    return None if progress is None else RunProgress(runs, progress)
+    return RunProgress(runs, progress)
 
 
 class RunProgress:
@@ -278,8 +272,9 @@ def measure_runs(
     results = {}
     reader.open_judgments()  # what reading them warns of is about no run
     depth = depth_for(request.measures, reader.policy)
-    needed = tuple(dict.fromkeys(chain.from_iterable(map(of_baseline, request.measures))))
-    if needed and baseline is not None:
+    if baseline is not None and any(measure.of_baseline for measure in request.measures):
+        parts = (part for measure in request.measures for part in measure.of_baseline)
+        needed = tuple(dict.fromkeys(parts))
         with naming_run(baseline, among=runs):
             base = _measure_run(reader, runs[baseline], replace(request, measures=needed), depth)
         known = knowing_baseline(request.measures, base.values_by_measure())
@@ -346,12 +341,13 @@ def with_values_of_run(
     measures: tuple[Measure, ...], request: Request, reader: Reader, run: Run
 ) -> tuple[Measure, ...]:
     """Return measures of which those that are no functions of ranks and grades know the values of a run."""
-    if any(isinstance(each, DocumentMeasure) for each in measures_inside(measures)):
+    inside = measures_inside(measures)
+    if DocumentMeasure in {*map(type, inside)}:
         # Imported here because few measures are functions of the documents themselves.
         from gainful.evaluation.computing.own_measures import asked_of_documents
 
         measures = asked_of_documents(measures, reader, run)
-    if any(each.family.needs != GRADES for each in measures_inside(measures)):
+    if {measure.family.needs for measure in inside} != {GRADES}:
         # Imported here because most measures are made of grades alone.
         from gainful.evaluation.tables_beside_judgments import with_values
 

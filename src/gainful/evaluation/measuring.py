@@ -29,9 +29,9 @@ from gainful.evaluation.gains_ranks_and_ideals import (
     relevant_total,
 )
 from gainful.matching.matched import Matched
-from gainful.measures.formulas import BaselineMeasure, Combination, refuse_without_baseline
+from gainful.measures.formulas import BaselineMeasure, Combination
 from gainful.measures.gain import Gain
-from gainful.measures.measure import CATALOGUE, Measure
+from gainful.measures.measure import CATALOGUE, Measure, refuse_without_baseline
 from gainful.measures.measure_family import GEOMETRIC, GRADES, OPTIONAL, RUN, SUM, Family
 from gainful.measures.notation import DocumentMeasure
 from gainful.measures.own_measures import OwnMeasure

@@ -21,8 +21,7 @@ from gainful.errors import (
 )
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.reader import Reader, reading
-from gainful.measures.formulas import measures_inside, refuse_without_baseline
-from gainful.measures.measure import Measure
+from gainful.measures.measure import Measure, measures_inside, refuse_without_baseline
 from gainful.measures.measure_family import GRADES
 from gainful.measures.measures_by_need import parse_of
 from gainful.measures.notation import (
@@ -166,7 +165,7 @@ def policy_for(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
             "negative=unjudged, which leaves the marks of its pool out",
             "Measure it apart: it reads negative grades as not judged itself.",
         )
-    if policy.negative == "auto" and all(measure.family.marks for measure in inside):
+    if policy.negative == "auto" and {measure.family.marks for measure in inside} == {True}:
         return replace(policy, negative="keep")
     return policy
 

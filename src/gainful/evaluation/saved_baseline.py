@@ -22,8 +22,7 @@ from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage, count_queries
 from gainful.evaluation.measuring import Rows
 from gainful.evaluation.scores import PerQuery, Scores
-from gainful.measures.formulas import measures_inside, of_baseline
-from gainful.measures.measure import Measure
+from gainful.measures.measure import Measure, measures_inside
 from gainful.measures.measure_family import GRADES
 from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
@@ -378,7 +377,7 @@ def _is_amount(value: object) -> bool:
 
 
 def _refuse_without_notation(measure: Measure) -> None:
-    if of_baseline(measure):
+    if measure.of_baseline:
         raise InputError(
             "baseline",
             "measures of one run",

@@ -37,8 +37,7 @@ from gainful.evaluation.measuring import (
 )
 from gainful.evaluation.request import find_measure
 from gainful.matching.matched import Matched
-from gainful.measures.formulas import measures_inside
-from gainful.measures.measure import Measure
+from gainful.measures.measure import Measure, measures_inside
 from gainful.measures.measure_family import MEAN, NEVER
 from gainful.measures.notation import GivenMeasure, name_of, parse, read_measure, read_measures
 from gainful.measures.policy import BY_ID, Policy
@@ -564,8 +563,10 @@ def as_kind(scores: Scores, kind: type[Kind], **changed: Any) -> Kind:
     return kind(**{each.name: getattr(scores, each.name) for each in fields(scores)} | changed)
 
 
-def sliced_scores(scores: Scores, slicing: "Slicing") -> Scores:
-    """Return the same scores with slices."""
+def sliced_scores(scores: Scores, slicing: "Slicing | None") -> Scores:
+    """Return the same scores with slices; unchanged if slicing is None."""
+    if slicing is None:
+        return scores
     counts, depth = scores.evidence.counts, scores.coverage.depth
     slices = slicing.slices(scores.measures, scores.rows, counts, scores.policy, depth)
     return replace(scores, slices=slices)

@@ -16,8 +16,14 @@ from gainful.evaluation.subtopics.subtopic_judgments import (
 )
 from gainful.matching.keyword_options import TableOptions
 from gainful.matching.reader import Reader
-from gainful.measures.formulas import changed_inside, measures_inside
-from gainful.measures.measure import Measure, ValuesOfRun, catalogue, with_values_of_run
+from gainful.measures.formulas import changed_inside
+from gainful.measures.measure import (
+    Measure,
+    ValuesOfRun,
+    catalogue,
+    measures_inside,
+    with_values_of_run,
+)
 from gainful.measures.measure_family import GRADES, ITEMS, SUBTOPICS
 from gainful.measures.name_suggestions import suggest
 from gainful.rows.input_types import Run

@@ -297,8 +297,9 @@ def queries_of(given: object, what: str) -> dict[str, DocNumbers]:
             )
     if "" in given:
         raise empty_id(f"{what}, query ids")
-    if all(type(query) is str for query in given):
-        refuse_halves(given, where=f"{what}, query ids")
+    if {*map(type, given)} <= {str}:
+        if not "".join(given).isascii():
+            refuse_halves(given, where=f"{what}, query ids")
         return dict(given)
     queries: dict[str, DocNumbers] = {}
     for query, documents in given.items():

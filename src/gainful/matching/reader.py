@@ -306,7 +306,8 @@ class Reader:
 def opened_session(options: Mapping[str, Any]) -> Iterator[Session]:
     """Open the engine for some `ReadingOptions`, limited to the cores that it allows."""
     progress = options.get("progress")
-    arguments.function(progress, "progress")
+    if progress is not None:
+        arguments.function(progress, "progress")
     with Session(options.get("engine"), progress) as session, at_most(session.engine.threads):
         yield session
         session.tell(1.0)

@@ -138,6 +138,17 @@ class Combination(Measure):
         reaches = [measure.reach for measure in self.formula.measures()]
         return None if None in reaches else max(reach for reach in reaches if reach is not None)
 
+    @property
+    def inside(self) -> tuple[Measure, ...]:
+        """The measures in the formula, those in a baseline measure included."""
+        return tuple(part for measure in self.formula.measures() for part in measure.inside)
+
+    @property
+    def of_baseline(self) -> tuple[Measure, ...]:
+        """The measures that must be computed for the baseline, each once."""
+        parts = (part for measure in self.formula.measures() for part in measure.of_baseline)
+        return tuple(dict.fromkeys(parts))
+
     def having(self, **parameters: object) -> "Combination":
         """Reject parameters, which belong to its measures."""
         raise MeasureError(f"{self}", "no parameters of its own", ", ".join(parameters))
@@ -366,6 +377,16 @@ class BaselineMeasure(Measure):
         """The deepest rank of a list that the value depends on; None where all of it matters."""
         return self.measure.reach
 
+    @property
+    def inside(self) -> tuple[Measure, ...]:
+        """The measure whose value for the baseline this is."""
+        return (self.measure,)
+
+    @property
+    def of_baseline(self) -> tuple[Measure, ...]:
+        """The same."""
+        return (self.measure,)
+
     def having(self, **parameters: object) -> "BaselineMeasure":
         """Return the baseline's value of the measure with other parameters."""
         return BaselineMeasure(self.measure.having(**parameters))
@@ -393,34 +414,6 @@ def measure_inside(text: str) -> str | None:
     return None if found is None else found["measure"]
 
 
-def of_baseline(measure: Measure) -> list[Measure]:
-    """Return the measures that must be computed for the baseline, each once.
-
-    >>> from gainful.measures.notation import parse
-    >>> of_baseline(parse("AP - AP(baseline)")), of_baseline(parse("AP - RR"))
-    ([Measure('AP')], [])
-    """
-    inside = measure.formula.measures() if isinstance(measure, Combination) else [measure]
-    found = [each.measure for each in inside if isinstance(each, BaselineMeasure)]
-    return list(dict.fromkeys(found))
-
-
-def measures_inside(measures: Iterable[Measure]) -> list[Measure]:
-    """Return measures, with formulas and baseline measures replaced by the measures they contain.
-
-    >>> from gainful.measures.notation import read_measures
-    >>> measures_inside(read_measures(["2*AP - RR(baseline)", "P@5"]))
-    [Measure('AP'), Measure('RR'), Measure('P@5')]
-    """
-    found: list[Measure] = []
-    for each in measures:
-        if isinstance(each, Combination):
-            found += measures_inside(each.formula.measures())
-        else:
-            found.append(each.measure if isinstance(each, BaselineMeasure) else each)
-    return found
-
-
 def changed_inside(measure: Measure, change: Callable[[Measure], Measure]) -> Measure:
     """Apply a change to a measure, or to the measures inside a formula or a baseline measure."""
     if isinstance(measure, Combination):
@@ -443,15 +436,3 @@ def knowing_baseline(
         return measure
 
     return tuple(map(told, measures))
-
-
-def refuse_without_baseline(measures: Iterable[Measure]) -> None:
-    """Reject measures that need a baseline."""
-    for measure in measures:
-        if of_baseline(measure):
-            raise MeasureError(
-                str(measure),
-                "a baseline to measure against",
-                "none",
-                "Use gf.compare, gf.evaluate_runs(…, baseline=…) or gainful compare.",
-            )

@@ -240,6 +240,26 @@ class Measure:
         """Whether every query or user has a value, rather than only the run as a whole."""
         return self.family.aggregate != RUN
 
+    @property
+    def inside(self) -> tuple["Measure", ...]:
+        """The measures in a formula or a baseline measure; any other measure itself.
+
+        >>> from gainful.measures.notation import parse
+        >>> parse("2*AP - RR(baseline)").inside, parse("P@5").inside
+        ((Measure('AP'), Measure('RR')), (Measure('P@5'),))
+        """
+        return (self,)
+
+    @property
+    def of_baseline(self) -> tuple["Measure", ...]:
+        """The measures that must be computed for the baseline, each once.
+
+        >>> from gainful.measures.notation import parse
+        >>> parse("AP - AP(baseline)").of_baseline, parse("AP - RR").of_baseline
+        ((Measure('AP'),), ())
+        """
+        return ()
+
     def changes(self, *names: str) -> bool:
         """Return whether the measure has one of these parameters, and its value is not the default.
 
@@ -359,3 +379,20 @@ def with_values_of_run(measure: Measure, values: ValuesOfRun) -> Measure:
     valued = object.__new__(Measure)
     valued._set(measure.name, measure.settings, measure.cutoff, of_run=values)
     return valued
+
+
+def measures_inside(measures: Iterable[Measure]) -> list[Measure]:
+    """Return measures, with formulas and baseline measures replaced by the measures they contain."""
+    return [part for measure in measures for part in measure.inside]
+
+
+def refuse_without_baseline(measures: Iterable[Measure]) -> None:
+    """Reject measures that need a baseline."""
+    for measure in measures:
+        if measure.of_baseline:
+            raise MeasureError(
+                str(measure),
+                "a baseline to measure against",
+                "none",
+                "Use gf.compare, gf.evaluate_runs(…, baseline=…) or gainful compare.",
+            )

@@ -554,8 +554,9 @@ def listed_measures(measures: object) -> list[Any]:
         raise MeasureError("measures", expected, shown(measures), hint)
     if isinstance(measures, Measure) or _is_object(measures):
         measures = [measures]
-    items = arguments.listed(measures, "measures", expected, error=MeasureError)
-    return [_listed(item) for item in items]
+    if not isinstance(measures, list | tuple):
+        measures = arguments.listed(measures, "measures", expected, error=MeasureError)
+    return [item if isinstance(item, str | Measure) else _listed(item) for item in measures]
 
 
 def _is_object(given: object) -> bool:
@@ -564,8 +565,6 @@ def _is_object(given: object) -> bool:
 
 
 def _listed(item: Any) -> Any:
-    if isinstance(item, str | Measure):
-        return item
     if is_document_measure(item):
         return _of_documents(item)
     text = text_of_object(item)

@@ -12,10 +12,9 @@ from gainful.measures.formulas import (
     changed_inside,
     is_formula,
     measure_inside,
-    measures_inside,
     read_combination,
 )
-from gainful.measures.measure import Measure, family
+from gainful.measures.measure import Measure, family, measures_inside
 from gainful.measures.notation import (
     ForeignMeasure,
     GivenMeasure,

@@ -28,7 +28,7 @@ from gainful.evaluation.scores import Scores
 from gainful.evaluation.scores_by_run import means_table
 from gainful.judging.assessors.agreement import Agreement
 from gainful.matching.keyword_options import EvaluatingOptions, PageOptions, TableOptions, takes
-from gainful.measures.formulas import refuse_without_baseline
+from gainful.measures.measure import refuse_without_baseline
 from gainful.measures.notation import Measures
 from gainful.message_texts import shown
 from gainful.output.plotting.renderer import refuse_without_renderer

@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Unpack, cast
 
 import numpy as np
@@ -35,8 +34,8 @@ from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseli
 from gainful.evaluation.score_slices import read_slices
 from gainful.evaluation.scores import Scores, unjudged_at
 from gainful.matching.keyword_options import EvaluatingOptions, takes
-from gainful.measures.formulas import knowing_baseline, measures_inside, of_baseline
-from gainful.measures.measure import Measure
+from gainful.measures.formulas import knowing_baseline
+from gainful.measures.measure import Measure, measures_inside
 from gainful.measures.measure_family import GEOMETRIC, RUN
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy, shared_policy
@@ -204,7 +203,7 @@ def compare_scores(
 
 def _knowing(request: Request, saved: Baseline, name: str) -> Request:
     """Return a request whose measures know the values of a saved baseline, where they need them."""
-    needed = dict.fromkeys(chain.from_iterable(map(of_baseline, request.measures)))
+    needed = dict.fromkeys(part for measure in request.measures for part in measure.of_baseline)
     values = values_of_baseline(saved, needed, name)
     return replace(request, measures=knowing_baseline(request.measures, values))
 

@@ -34,7 +34,6 @@ from gainful.arithmetic.statistics.moments import exact_mean
 from gainful.errors import InputError
 from gainful.evaluation.request import asked_of, read_tool
 from gainful.evaluation.scores import Scores
-from gainful.measures.formulas import of_baseline
 from gainful.measures.measure import Measure, catalogue
 from gainful.measures.measure_family import GRADES
 from gainful.measures.name_suggestions import suggest_among
@@ -193,7 +192,7 @@ def _needs_baseline(text: str) -> bool:
         return text.strip() == CHANGED
     about, name = _taken_apart(match["name"], ())
     measure = measure_of(name)
-    compared = measure is not None and bool(of_baseline(measure))
+    compared = measure is not None and bool(measure.of_baseline)
     return match["name"] == "saturation" or about == CHANGE or compared
 
 

@@ -65,7 +65,7 @@ from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.request import read_one
 from gainful.matching.keyword_options import EvaluatingOptions, takes
-from gainful.measures.formulas import measures_inside
+from gainful.measures.measure import measures_inside
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import answers_in
 from gainful.message_texts import counted

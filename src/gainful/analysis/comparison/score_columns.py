@@ -16,7 +16,7 @@ from gainful.evaluation.measuring import formula_of
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import PerQuery, Scores
 from gainful.measures.dialect_catalogue import dialect as find_dialect
-from gainful.measures.formulas import BaselineMeasure, Combination, of_baseline
+from gainful.measures.formulas import BaselineMeasure, Combination
 from gainful.measures.measure import Measure, catalogue
 from gainful.measures.measure_family import GRADES, RUN
 from gainful.measures.name_suggestions import suggest_among
@@ -46,7 +46,7 @@ def column_of_baseline(baseline: Baseline, measures: Sequence[Measure], name: st
     saved = dict(zip(map(str, baseline.measures), baseline.values.T, strict=True))
     values = dict(saved)
     for measure in measures:
-        if of_baseline(measure):
+        if measure.of_baseline:
             values[str(measure)] = _formula_of(baseline, saved, measure, name)
         else:
             _saved(saved, measure, name)

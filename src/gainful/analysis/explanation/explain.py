@@ -39,8 +39,8 @@ from gainful.evaluation.request import read_one
 from gainful.matching.keyword_options import EvaluatingOptions, takes
 from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
-from gainful.measures.formulas import Combination, measures_inside
-from gainful.measures.measure import Measure
+from gainful.measures.formulas import Combination
+from gainful.measures.measure import Measure, measures_inside
 from gainful.measures.measure_family import GRADES
 from gainful.measures.notation import DocumentMeasure, GivenMeasure, read_measure
 from gainful.measures.own_measures import OwnMeasure

@@ -13,8 +13,8 @@ from gainful.errors import GainfulError, InputError
 from gainful.evaluation.gains_ranks_and_ideals import Cutoffs, Worksheet
 from gainful.matching.ranked_documents import rank_documents
 from gainful.matching.reader import Reader
-from gainful.measures.formulas import changed_inside, measures_inside
-from gainful.measures.measure import Measure
+from gainful.measures.formulas import changed_inside
+from gainful.measures.measure import Measure, measures_inside
 from gainful.measures.notation import DocumentMeasure
 from gainful.measures.own_measures import OwnFamily
 from gainful.measures.policy import Policy

@@ -20,8 +20,7 @@ from gainful.evaluation.request import policy_for, warn_of_ratings
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.subtopics.subtopic_judgments import Judged, Weights
 from gainful.matching.reader import reading
-from gainful.measures.formulas import measures_inside
-from gainful.measures.measure import Measure, ValuesOfRun
+from gainful.measures.measure import Measure, ValuesOfRun, measures_inside
 from gainful.measures.policy import Policy
 from gainful.rows.identifiers import in_order
 

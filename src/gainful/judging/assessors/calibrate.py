@@ -42,7 +42,7 @@ from gainful.judging.assessors.sample_design import (
     read_design,
 )
 from gainful.matching.keyword_options import MeasuringOptions, takes
-from gainful.measures.formulas import measures_inside
+from gainful.measures.measure import measures_inside
 from gainful.measures.measure_family import MEAN
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy, shared_policy

@@ -44,7 +44,7 @@ from gainful.judging.assessors.effect_of_disagreement_result import (
 from gainful.judging.assessors.grade_table import GradeTable
 from gainful.judging.assessors.merging import MergedJudgments, merged_table
 from gainful.matching.keyword_options import MeasuringOptions
-from gainful.measures.formulas import measures_inside
+from gainful.measures.measure import measures_inside
 from gainful.measures.notation import Measures
 from gainful.rows.input_types import Run
 from gainful.rows.runs_by_name import Runs, read_runs
