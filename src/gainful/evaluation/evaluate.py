@@ -452,7 +452,7 @@ def evaluate_arrays(
     from gainful.arithmetic.kernels.swapped_arguments import swapped_arguments
     from gainful.matching import array_matching
     from gainful.rows.arrays import read_lists
-    from gainful.rows.mistaken_ranks import warn_of_ranks_in_arrays
+    from gainful.rows.mistakes import warn_of_ranks_in_arrays
 
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)

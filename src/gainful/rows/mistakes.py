@@ -1,13 +1,22 @@
-"""`MISTAKES`: likely mistakes in judgments and a run, which `evaluate` and `check` report; and their form."""
+"""`MISTAKES`: likely mistakes in judgments and a run, such as swapped inputs and ranks used as scores."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice, pairwise
+from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gainful.errors import warn
+
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from gainful.array_types import Floats
+    from gainful.rows.arrays import Lists
+    from gainful.rows.duckdb_engine import Session
+    from gainful.rows.table_source import Source
 
 FirstRows = Sequence[tuple[Any, Any]]
 """Query and number of the first rows of an input; empty if the column name settles the role of the numbers."""
@@ -85,7 +94,7 @@ class Rule:
 
 _MANY = 10  # different grades, more than people give
 _HIGHEST = 10  # for probabilities, rates and fractional ratings, which may be grades in any order
-_IN_A_TABLE = "Where they are grades, give them as a table with a column grade."
+_IN_A_TABLE = "If they are grades, give them as a table with a column grade."
 _ORDER = "Check that the judgments come first, and the run second."
 
 
@@ -115,11 +124,7 @@ def swapped_inputs(sample: Sample) -> Iterator[Slip]:
         if different < _MANY:
             return
         scores = _numbers(sample.run)
-    except (
-        TypeError,
-        ValueError,
-        OverflowError,
-    ):  # of a query that isn't judged, which is never read
+    except (TypeError, ValueError, OverflowError):  # of a query that isn't judged: never read
         return
     soft = not column and grades.min() >= 0 and grades.max() <= _HIGHEST
     most = 2 * different > grades.size
@@ -138,16 +143,16 @@ def swapped_inputs(sample: Sample) -> Iterator[Slip]:
             return
     fractions = all((numbers != np.floor(numbers)).any() for numbers in (grades, scores))
     if ((fractions and most and not soft) or sample.ranked) and _fall(sample.judgments, grades):
-        kind = "have fractions" if fractions else "stand beside ranks"
+        kind = "have fractions" if fractions else "are next to ranks"
         yield Slip(
             f"the grades {kind} and fall along every list, as the scores of a run do: this "
-            "looks like two runs, and no judgments",
+            "looks like two runs without judgments",
             f"{_ORDER} {_silenced(column)}".strip(),
         )
 
 
 def _silenced(column: str) -> str:
-    return f"Where they are grades, say so: columns grade={column}." if column else ""
+    return f"If they are grades, say so: columns grade={column}." if column else ""
 
 
 def _numbers(rows: FirstRows) -> "Floats":
@@ -178,8 +183,8 @@ MISTAKES: tuple[Rule, ...] = (
     Rule(
         "run-as-judgments",
         "warning",
-        "Judgments that are probably a run: many grades with fractions, beside scores that are "
-        "whole numbers as grades are, or falling along every list as scores do; or the same file.",
+        "Judgments that are probably a run: many grades with fractions, while scores are whole "
+        "numbers as grades are; or grades that fall along every list as scores do; or the same file.",
         "Give the judgments first, then the runs; or name the column of grades: columns grade=….",
         swapped_inputs,
         "sample",
@@ -187,3 +192,186 @@ MISTAKES: tuple[Rule, ...] = (
     ),
 )
 """The mistakes that a sample can reveal."""
+
+
+_FIRST = (0, 1)  # possible first ranks
+_HEAD = 200  # rows, enough to recognise scores in most runs
+_IN_TABLES = 2  # the highest rank needed to distinguish ranks from scores
+_ELSEWHERE = (
+    3  # the same for dicts and arrays, where two documents with 1 and 2 are often an example
+)
+# SQL for whether numbers may be ranks, by their minimum, maximum and count in each query.
+_MAY_BE = (
+    "SELECT min(low) = max(low) AND min(low) IN (0, 1) AND bool_and(high - low = n - 1), min(low) "
+    "FROM {groups} WHERE n > 0"
+)
+_GROUPS = (
+    "(SELECT min(number) AS low, max(number) AS high, count(*) AS n FROM {rows} GROUP BY query)"
+)
+# SQL for whether rows contain ranks in every query that don't fall in all queries. Ranks that fall from
+# row to row are scores made from ranks, n, n - 1, …, 1, and correct.
+_ARE_RANKS = (
+    "SELECT min(number - rank) = max(number - rank) AND min(number) IN (0, 1) "
+    f"AND max(number) >= {_IN_TABLES} AND NOT bool_and(rank + place = n + 1) FROM ("
+    "SELECT number, row_number() OVER (PARTITION BY query ORDER BY number) AS rank, "
+    "row_number() OVER (PARTITION BY query ORDER BY row) AS place, "
+    "count(*) OVER (PARTITION BY query) AS n "
+    "FROM (SELECT query, number, row_number() OVER () AS row FROM {rows}))"
+)
+
+
+def warn_of_ranks_in_dicts(run: Mapping[Any, Any]) -> None:
+    """Warn about a dict of dicts whose scores are probably ranks."""
+    lists = ([*documents.values()] for documents in run.values() if isinstance(documents, Mapping))
+    _warn_of_ranks(_first_rank(lists, _ELSEWHERE))
+
+
+def warn_of_ranks_in_arrays(lists: "Lists") -> None:
+    """Warn about lists whose scores are probably ranks."""
+    edges = zip(lists.starts.tolist(), lists.lengths.tolist(), strict=True)
+    scores = (lists.scores[start : start + length].tolist() for start, length in edges)
+    _warn_of_ranks(_first_rank(scores, _ELSEWHERE))
+
+
+def warn_of_ranks_in_table(source: "Source", session: "Session", head: FirstRows) -> None:
+    """Warn about a table whose scores are probably ranks, or come from a column named like ranks.
+
+    The head is the result of `first_rows`.
+    """
+    from gainful.rows.run_and_judgment_columns import is_name_of_ranks
+
+    if source.kind.ascending:
+        return
+    name = source.number_column
+    first = _first_rank_of_table(head, partial(_first_rank_in_all_rows, source, session))
+    if first is None and is_name_of_ranks(name) and _may_be_ranks(head):
+        warn(
+            f"scores: they come from the column {name!r}, which is a name of ranks; the highest "
+            f"is taken for the best. If they are ranks, name their column: columns rank={name}.",
+            "run.ranks-as-scores",
+        )
+    _warn_of_ranks(first, "name their column: columns rank=…")
+
+
+def warn_of_ranks_on_spark(run: "DataFrame") -> None:
+    """Warn about a run on Spark, with the columns query and number, whose scores are probably ranks.
+
+    Rows on Spark have no fixed order, so only the first rows show whether scores fall.
+    """
+    rows = run.select("query", "number").limit(_HEAD + 1).collect()
+    head = [(row["query"], row["number"]) for row in rows]
+    first = _first_rank_of_table(head, partial(_first_rank_on_spark, run))
+    _warn_of_ranks(first, "name their column: columns rank=…")
+
+
+def _warn_of_ranks(first: int | None, remedy: str = "give their negatives") -> None:
+    if first is not None:
+        warn(
+            f"scores: those of every query are {first}, {first + 1}, {first + 2} …, so they look like "
+            f"ranks; the highest is taken for the best. If they are ranks, {remedy}.",
+            "run.ranks-as-scores",
+        )
+
+
+def _first_rank_of_table(head: FirstRows, in_all_rows: Callable[[], int | None]) -> int | None:
+    """Return the first rank, from the first rows if there are no more, or else from all rows."""
+    if len(head) <= _HEAD:
+        return _first_rank(_numbers_by_query(head), _IN_TABLES)
+    steps = [pair for numbers in _numbers_by_query(head) for pair in pairwise(numbers)]
+    if not _may_be_ranks(head) or (steps and all(before > after for before, after in steps)):
+        return None
+    return in_all_rows()
+
+
+def _first_rank_in_all_rows(source: "Source", session: "Session") -> int | None:
+    """Return the first rank if the numbers of a table are probably ranks; else None."""
+    from gainful.rows.table_source import read_into, ready
+
+    table = session.name("numbers")
+    read_into(session, ready(source, session), table, "SELECT query, number FROM {rows}")
+    first = first_rank_on_engine(session, table)
+    session.drop(table)
+    return first
+
+
+def first_rank_on_engine(session: "Session", rows: str, groups: str = "") -> int | None:
+    """Return the first rank if the numbers of a table on the engine are probably ranks; else None.
+
+    `groups` is a table of its queries with n, low and high, if there is one.
+    """
+    may_be = _MAY_BE.format(groups=groups or _GROUPS.format(rows=rows))
+    possible, first = session.rows(may_be)[0]
+    ranks = possible and session.rows(_ARE_RANKS.format(rows=rows))[0][0]
+    return int(first) if ranks else None
+
+
+def _first_rank_on_spark(run: "DataFrame") -> int | None:
+    """Return the first rank in a long run; None if its scores aren't ranks."""
+    from gainful.rows.spark_frames import functions
+
+    sql: Any = functions()
+    least, most = sql.min("number"), sql.max("number")
+    queries = run.groupBy("query").agg(
+        least.alias("low"), (most - least + 1 == sql.count("number")).alias("full")
+    )
+    low, high, full = queries.agg(sql.min("low"), sql.max("low"), sql.min("full")).collect()[0]
+    if not full or low != high or low not in _FIRST:
+        return None
+    twice = run.groupBy("query", "number").count().where("count > 1")
+    return None if twice.limit(1).collect() else int(low)
+
+
+def _first_rank(lists: Iterable[Sequence[Any]], least: int) -> int | None:
+    """Return the first rank if each list contains consecutive ranks in some order, up to `least` or more.
+
+    None if they aren't ranks, or fall in every list.
+
+    >>> _first_rank([[2, 1, 3], [1]], 3), _first_rank([[3, 2, 1], [1]], 3), _first_rank([[1, 3]], 3)
+    (1, None, None)
+    """
+    first, highest, falls = None, -1, True
+    for numbers in filter(None, lists):
+        if not all(issubclass(kind, Real) for kind in {*map(type, numbers)}):
+            return None
+        first = min(numbers) if first is None else first
+        ranks = [*range(int(first), int(first) + len(numbers))] if first in _FIRST else []
+        if sorted(numbers) != ranks:
+            return None
+        highest = max(highest, ranks[-1])
+        falls = falls and [*numbers] == ranks[::-1]
+    return int(first) if first is not None and highest >= least and not falls else None
+
+
+def _may_be_ranks(head: FirstRows) -> bool:
+    """Return whether rows may contain ranks: non-negative integers that don't repeat within a query.
+
+    >>> _may_be_ranks([("q", 7.0), ("r", 7.0)]), _may_be_ranks([("q", 7.0), ("q", 7.0)])
+    (True, False)
+    """
+    whole = all(number is not None and number >= 0 and number % 1 == 0 for _, number in head)
+    return bool(head) and whole and len({*head}) == len(head)
+
+
+def _numbers_by_query(rows: FirstRows) -> Iterable[list[Any]]:
+    """Return the numbers of each query in row order."""
+    lists: dict[Any, list[Any]] = {}
+    for query, number in rows:
+        lists.setdefault(query, []).append(number)
+    return lists.values()
+
+
+def first_rows(source: "Source", session: "Session") -> FirstRows:
+    """Return query and number of the first rows of a table, one more than are inspected."""
+    from gainful.rows.duckdb_engine import EngineError
+    from gainful.rows.text_formats import Row, rows
+
+    if source.lines and source.file is not None:
+        read = islice(rows(source.file, source.layout, source.kind), _HEAD + 1)
+        return [(row.query, row.number) if isinstance(row, Row) else ("", None) for row in read]
+    if source.plain is not None:
+        plain = zip(source.plain.queries, source.plain.numbers, strict=True)
+        return [*islice(plain, _HEAD + 1)]
+    try:
+        return session.rows(f"SELECT query, number FROM ({source.select}) LIMIT {_HEAD + 1}")
+    except EngineError:  # reported when all rows are read
+        return ()

@@ -149,12 +149,12 @@ def unusable_ranks(look: Look) -> Iterator[Draft]:
 
 def ranks_as_scores(look: Look) -> Iterator[Draft]:
     """Look for ranks in place of scores."""
-    from gainful.rows.mistaken_ranks import ranks_on_engine
+    from gainful.rows.mistakes import first_rank_on_engine
 
     run = look.table
     if not run.kind.tied or run.kind.ascending:
         return
-    if ranks_on_engine(look.session, run.table, run.groups) is not None:
+    if first_rank_on_engine(look.session, run.table, run.groups) is not None:
         queries = look.session.rows(f"SELECT count(*) FROM {run.groups} WHERE n > 0")[0][0]
         message = f"the scores look like ranks in {counted(queries, 'query', 'queries')}"
         yield Draft(run, queries, message)

@@ -42,7 +42,7 @@ from gainful.measures.tool_dialect import Dialect
 from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.id_types import UNTYPED, IdType
 from gainful.rows.identifiers import in_order, refuse_disjoint_queries
-from gainful.rows.mistaken_ranks import warn_of_ranks_on_spark
+from gainful.rows.mistakes import warn_of_ranks_on_spark
 from gainful.rows.spark_frames import (
     batches_by_rows,
     errors_of_spark,

@@ -14,7 +14,7 @@ from gainful.rows.arrays import read_lists
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.rows.letor import Labels, Predictions, refuse_other_length
-from gainful.rows.mistaken_ranks import warn_of_ranks_in_arrays
+from gainful.rows.mistakes import warn_of_ranks_in_arrays
 from gainful.rows.table_source import Source
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ from gainful.rows.duckdb_engine import Session
 from gainful.rows.files import LocalFile
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
 from gainful.rows.id_types import IdType
-from gainful.rows.mistaken_ranks import Head, first_rows, warn_of_ranks_in_table
-from gainful.rows.mistakes import FirstRows
+from gainful.rows.mistakes import FirstRows, first_rows, warn_of_ranks_in_table
 from gainful.rows.packed_rows import PackedRows
 from gainful.rows.run_and_judgment_columns import find_rank, may_be_of_a_run
 from gainful.rows.table_source import (
@@ -202,7 +201,7 @@ class TableInput(Input):
         return self._ready
 
     @cached_property
-    def _head(self) -> Head:
+    def _head(self) -> FirstRows:
         return first_rows(self._source, self.session)
 
     def first_rows(self) -> FirstRows:
