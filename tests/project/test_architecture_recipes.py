@@ -373,6 +373,9 @@ def test_what_is_wrong_in_such_a_file_is_reported_with_its_line(sentences, line,
 
 
 def test_a_shape_is_one_entry(monkeypatch, tmp_path):
+    def refused(_, reader):
+        raise gf.errors.InputError(reader.name, "an open run", "a sealed one")
+
     podium = Shape(
         "documents by their places",
         '{"winners": {"q1": {"1": "d1", "2": "d2"}}}',
@@ -386,7 +389,7 @@ def test_a_shape_is_one_entry(monkeypatch, tmp_path):
         "a sealed run",
         '{"sealed": "…"}',
         lambda value, _: isinstance(value, dict) and [*value] == ["sealed"],
-        refuse=lambda _, reader: gf.errors.InputError(reader.name, "an open run", "a sealed one"),
+        refused,
     )
     monkeypatch.setattr(shapes, "SHAPES", (podium, sealed, *SHAPES))
     for name, content in (

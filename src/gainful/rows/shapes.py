@@ -1,14 +1,13 @@
 """`SHAPES`: every shape of judgments and runs in Python and JSON, and how to read or reject it."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.arguments import is_truth
 from gainful.errors import InputError
 from gainful.message_texts import shortened, shown
 from gainful.rows.grades_scores_or_ranks import HISTORY, JUDGMENTS, RANKS, RUN, Kind, number_in
@@ -41,11 +40,11 @@ from gainful.rows.search_responses import (
     query_in,
     responses_in,
 )
-from gainful.rows.values_as_numbers import is_array, number_of, plain_number
+from gainful.rows.values_as_numbers import is_array, plain_number
 
 _ROW = 3  # query, doc and number
+_ROLES = ("query", "doc", *(kind.number for kind in (JUDGMENTS, RUN, RANKS, HISTORY)))
 _MOST_COLUMNS = 20
-_NUMBERS = tuple(kind.number for kind in (JUDGMENTS, RUN, RANKS, HISTORY))
 # A dict without numbers may be {query: list}, and its keys searches: these words are unlikely ones.
 _NO_WORDS = ("query", "qid", "doc", "docno", "docid", "did", "pid")
 # Keys in each kind of JSON that gainful writes: one that holds text, another one, the judgments.
@@ -70,27 +69,23 @@ class Records:
         value = keys[0] if self.kind.implied is not None else names[places[2]]
         ids: dict[str, list[str]] = {"query": [], "doc": []}
         numbers: list[float] = []
-        seen: set[tuple[str, ...]] = set()  # the fields of records
+        fields: set[tuple[str, ...]] = set()  # of records
         for place, record in enumerate(self.records, 1):
             where = f"{self.name}, record {place}"
-            if not isinstance(record, dict) or any(key not in record for key in (*keys, value)):
+            if any(key not in record for key in (*keys, value)):
                 wanted = dict.fromkeys([*keys, value])
                 raise InputError(where, f"the keys {', '.join(wanted)}", shown(record))
-            if self.kind.assumed and (fields := tuple(record)) not in seen:
-                seen.add(fields)
-                extra = number_after_none(fields, keys, self.kind, "record 1")
+            if self.kind.assumed and tuple(record) not in fields:
+                fields.add(tuple(record))
+                extra = number_after_none(tuple(record), keys, self.kind, "record 1")
                 if extra is not None:
                     raise InputError(where, *extra)
-            for (role, column), key in zip(ids.items(), keys, strict=True):
+            for column, key in zip(ids.values(), keys, strict=True):
                 if isinstance(record[key], list | tuple):
                     self._refuse_list(record, columns, place)
-                if record[key] == "":
-                    raise InputError(where, f"an id as {role}", "an empty text")
                 column.append(id_text(record[key], where=where))
             number = record[value] if self.kind.implied is None else self.kind.implied
-            # NaN and infinities are rejected later, with the table, as in every other format.
-            odd = not isinstance(number, float | np.floating)
-            numbers.append(self.kind.turned(number_in(number, self.kind, where, finite=odd)))
+            numbers.append(self.kind.turned(number_in(number, self.kind, where)))
         texts = {name: np.array(column, object) for name, column in ids.items()}
         return {**texts, "number": np.array(numbers)}
 
@@ -114,15 +109,13 @@ class Shape:
         name: a description.
         example: a value of this shape, as Python code.
         recognise: whether a value has the shape; iterators and arrays arrive as lists.
-        read: returns the contents; None if values of this shape are always rejected.
-        refuse: returns the error that explains what to write instead, or None to read the value.
+        read: returns the contents, or raises an error that explains what to write instead.
     """
 
     name: str
     example: str
-    recognise: Callable[[Any, ListReader], bool]
-    read: "Callable[[Any, ListReader], Content | None] | None" = None
-    refuse: Callable[[Any, ListReader], InputError | None] | None = None
+    recognise: Callable[[Any, ListReader], object]
+    read: "Callable[[Any, ListReader], Content | None]"
 
 
 def read_shape(value: object, kind: Kind, columns: Columns, name: str) -> Content | None:
@@ -141,15 +134,8 @@ def read_shape(value: object, kind: Kind, columns: Columns, name: str) -> Conten
     """
     reader = ListReader(kind, columns, name)
     value = _with_paths(value, reader.asked.get("doc"))
-    for shape in SHAPES:
-        if not shape.recognise(value, reader):
-            continue
-        error = None if shape.refuse is None else shape.refuse(value, reader)
-        if error is not None:
-            raise error
-        assert shape.read is not None  # noqa: S101 - a shape that is not rejected can be read
-        return shape.read(value, reader)
-    return None
+    shape = next((shape for shape in SHAPES if shape.recognise(value, reader)), None)
+    return None if shape is None else shape.read(value, reader)
 
 
 def _read_inside(value: object, reader: ListReader) -> Content | None:
@@ -200,77 +186,61 @@ def _with_plain_numbers(value: Mapping[Any, Any]) -> Mapping[Any, Any]:
     }
 
 
-def _columns_in(value: Any) -> bool:
-    """Return whether this is a dict of columns, which otherwise looks like one list per query.
+def _columns_in(value: Any) -> dict[str, list[Any]] | None:
+    """Return the columns in a dict of columns, which otherwise looks like one list per query; None without.
 
     It has query, doc and number columns of the same length. Without a number column, the other names
     must be unlikely searches, such as query_id. `DataFrame.to_dict` returns such dicts.
+
+    >>> _columns_in({"query": ["q1", "q1"], "doc": {0: "a", 1: "b"}, "score": (2, 1)})
+    {'query': ['q1', 'q1'], 'doc': ['a', 'b'], 'score': [2, 1]}
+    >>> _columns_in({"shoes": ["a", "b"], "hats": ["c", "d"]})
     """
     if not isinstance(value, Mapping) or not 1 < len(value) <= _MOST_COLUMNS:
-        return False
+        return None
     if not all(isinstance(key, str) for key in value):
-        return False
-    query, doc, *numbers = (
-        next(iter(fields_named(value, ALIASES[role])), None) for role in ("query", "doc", *_NUMBERS)
-    )
+        return None
+    roles = [next(iter(fields_named(value, ALIASES[role])), None) for role in _ROLES]
+    query, doc, number = *roles[:2], next((name for name in roles[2:] if name is not None), None)
     if query is None or doc is None:
-        return False
+        return None
     columns = {key: _column(inner) for key, inner in value.items()}
-    lengths = {None if column is None else len(column) for column in columns.values()}
-    if None in lengths or lengths == {0} or len(lengths) > 1:
-        return False
-    number = next((one for one in numbers if one is not None), None)
+    if len({*map(len, columns.values())}) > 1 or not columns[doc]:
+        return None
     if number is None:
-        names = map(plain_name, (query, doc))
-        certain = all(one in _NO_WORDS or one.endswith("id") for one in names)
-    else:
-        certain = all(map(_may_be_number, columns[number] or ()))
-    nested = (isinstance(cell, Mapping | list | tuple) for cell in columns[doc] or ())
-    return certain and not any(nested)
-
-
-def _dict_of_columns(value: Any, reader: ListReader) -> InputError:
-    number = reader.kind.number
-    return InputError(
-        reader.name,
-        f"rows, or a dict {{query: {{doc: {number}}}}}",
-        f"a dict of columns: {shortened(', '.join(map(repr, value)))}",
-        "Turn it into a data frame, pandas.DataFrame(…), or a list of records, "
-        f"[{{'query': …, 'doc': …, '{number}': …}}].",
-    )
-
-
-def _column(value: Any) -> list[Any] | None:
-    """Return the values of a column, a list or a dict numbered from 0 (as `to_dict` writes); else None."""
-    if isinstance(value, Mapping):
-        numbered = {*map(type, value)} <= {int, str} and all(
-            key in (place, str(place)) for place, key in enumerate(value)
+        certain = all(
+            name in _NO_WORDS or name.endswith("id") for name in map(plain_name, roles[:2])
         )
-        return [*value.values()] if numbered else None
+    else:
+        certain = all(cell is None or is_grade(cell) for cell in columns[number])
+    nested = any(isinstance(cell, Mapping | list | tuple) for cell in columns[doc])
+    return columns if certain and not nested else None
+
+
+def _column(value: Any) -> list[Any]:
+    """Return the values of a column, a list or a dict numbered from 0 (as `to_dict` writes); else nothing."""
+    if isinstance(value, Mapping):
+        return [*value.values()] if [*map(str, value)] == [*map(str, range(len(value)))] else []
     if hasattr(value, "to_list"):  # of pandas and polars
         return [*value.to_list()]
-    values = items_of(value)
-    return None if values is None else [*values]
+    return [*(items_of(value) or ())]
 
 
-def _may_be_number(value: Any) -> bool:
-    return value is None or is_truth(value) or number_of(value) is not None
+def _rows_of_columns(value: Any, reader: ListReader) -> "Records":
+    columns = _columns_in(value) or {}
+    rows = zip(*columns.values(), strict=True)
+    return Records(reader.name, reader.kind, [dict(zip(columns, row, strict=True)) for row in rows])
 
 
 def _own_judgments(value: Any, reader: ListReader) -> Any:
     """Return the judgments in JSON from `merge_judgments` or `collect_grades`; None for anything else."""
     if not isinstance(value, Mapping) or reader.kind.name != JUDGMENTS.name:
         return None
-    return next(
-        (
-            value[within]
-            for text, beside, within in _OWN
-            if isinstance(value.get(text), str)
-            and beside in value
-            and isinstance(value.get(within), Mapping)
-        ),
-        None,
-    )
+    for text, beside, within in _OWN:
+        judgments = value.get(within)
+        if isinstance(value.get(text), str) and beside in value and isinstance(judgments, Mapping):
+            return judgments
+    return None
 
 
 def _held_by_object(value: Any, reader: ListReader) -> Callable[[], Any] | None:
@@ -279,10 +249,7 @@ def _held_by_object(value: Any, reader: ListReader) -> Callable[[], Any] | None:
         return None
     method, attribute = _OBJECTS[reader.kind.name]
     rows: Callable[[], Any] | None = getattr(value, method, None)
-    if callable(rows):
-        return rows
-    to_dict: Callable[[], Any] | None = getattr(value, "to_dict", None)
-    return to_dict if hasattr(value, attribute) and callable(to_dict) else None
+    return rows or (getattr(value, "to_dict", None) if hasattr(value, attribute) else None)
 
 
 def _is_one_record(value: Any, reader: ListReader) -> bool:
@@ -296,10 +263,17 @@ def _is_one_record(value: Any, reader: ListReader) -> bool:
     )
 
 
-def _list_that_nobody_names(value: Any, reader: ListReader) -> InputError | None:
+def _unnamed_list(value: Any, reader: ListReader) -> InputError | None:
+    """Return the error for a record with a query and a list of an unusual name; None for other values."""
     if not isinstance(value, Mapping) or query_in(value, reader.asked.get("query")) is None:
         return None
     return odd_list(value, reader.kind, reader.asked, reader.name)
+
+
+def _refuse_unnamed_list(value: Any, reader: ListReader) -> NoReturn:
+    raise _unnamed_list(value, reader) or InputError(
+        reader.name, "a list of documents", shown(value)
+    )
 
 
 def _splits(value: Any) -> dict[str, Any] | None:
@@ -311,10 +285,10 @@ def _splits(value: Any) -> dict[str, Any] | None:
         if not isinstance(inner, Mapping) or is_of_a_query(inner):
             return None
         splits |= {f"[{subset!r}][{split!r}]": queries for split, queries in inner.items()}
-    bare = all(isinstance(queries, Mapping) for queries in splits.values()) and not all(
+    empty = all(isinstance(queries, Mapping) for queries in splits.values()) and not all(
         splits.values()
     )
-    return splits if bare or any(map(_has_queries, splits.values())) else None
+    return splits if empty or any(map(_has_queries, splits.values())) else None
 
 
 def _has_queries(split: Any) -> bool:
@@ -322,46 +296,24 @@ def _has_queries(split: Any) -> bool:
 
 
 def _run_of_a_split(value: Any, reader: ListReader) -> Content | None:
-    splits = _splits(value) or {}
-    filled = [place for place, queries in splits.items() if _has_queries(queries)]
+    filled = {
+        path: queries for path, queries in (_splits(value) or {}).items() if _has_queries(queries)
+    }
     if len(filled) != 1:
-        found = f"{len(filled)}: {', '.join(filled)}" if filled else f"none in {', '.join(splits)}"
+        found = f"{len(filled)}{': ' * bool(filled)}{', '.join(filled)}"
         remedy = "Pass a single split; gf.integrations.mteb.predictions extracts it from a file."
         raise InputError(reader.name, "one split of one subset, with queries", found, remedy)
-    return _read_inside(splits[filled[0]], reader)
+    return _read_inside(next(iter(filled.values())), reader)
 
 
 def _is_list_of_records(value: Any, reader: ListReader) -> bool:
     """Return whether this is a list of responses, or of records with a query and a list."""
-    first = _first_record(value)
-    return first is not None and (
+    first = value[0] if isinstance(value, list) and value else None
+    return isinstance(first, Mapping) and (
         reader.has_list(first)
         or (is_answer(first) and reader.asked.get("doc") not in first)
         or lacks_list(first, reader.kind, reader.columns)
     )
-
-
-def _first_record(value: Any) -> Mapping[Any, Any] | None:
-    first = value[0] if isinstance(value, list) and value else None
-    return first if isinstance(first, Mapping) else None
-
-
-def _unknown_response(value: Any, reader: ListReader) -> InputError | None:
-    """Return the error for records whose response has no recognisable hits; None for other values."""
-    record = _first_record(value)
-    if record is None or query_in(record) is None or doc_field(record) is not None:
-        return None
-    for key in KEPT:
-        inside = record.get(key)
-        if isinstance(inside, Mapping) and not has_numbers(inside):
-            return InputError(
-                f"{reader.name}, record 1, {key!r}",
-                "the response of a search: hits.hits, response.docs, root.children, result.points, "
-                "data.Get, or a list in hits, results or value",
-                f"only {shortened(', '.join(map(repr, inside)))}",
-                "Or pass {query: [doc, …]}, with the ids in order of rank.",
-            )
-    return None
 
 
 def _lists_in_order(value: Any, reader: ListReader) -> bool:
@@ -378,69 +330,85 @@ def _is_of_a_query(item: object) -> bool:
 
 
 def _is_list_of_rows(value: Any, _: ListReader) -> bool:
-    return isinstance(value, list) and bool(value) and _is_row(value[0])
+    """Return whether the first item names its query, and isn't a query's list."""
+    first = value[0] if isinstance(value, list) and value else None
+    if isinstance(first, tuple) and not hasattr(first, "_fields"):
+        ids, numbers = first[:2], first[2:]
+        number = len(numbers) == 1 and (is_grade(numbers[0]) or is_array(numbers[0]))
+        return number and all(is_id(id_) or is_odd_id(id_) for id_ in ids)
+    return (
+        isinstance(first, Mapping)
+        or dataclasses.is_dataclass(first)
+        or (bool(fields_named(fields_of(first), ALIASES["query"])))
+    )
 
 
-def _is_row(item: object) -> bool:
-    """Return whether a list item is a row that names its query, rather than a query's list."""
-    if isinstance(item, Mapping) or hasattr(item, "_fields") or dataclasses.is_dataclass(item):
-        return True
-    if isinstance(item, tuple):
-        query, doc, *rest = (*item, None, None)
-        return len(item) == _ROW and is_id(query) and is_id(doc) and is_grade(rest[0])
-    return bool(fields_named(fields_of(item), ALIASES["query"]))
+def _rows(items: Any, reader: ListReader) -> Records:
+    _refuse_unknown_response(items[0], reader)
+    rows = [_record(item, place, reader) for place, item in enumerate(items, 1)]
+    return Records(reader.name, reader.kind, rows)
+
+
+def _refuse_unknown_response(record: Any, reader: ListReader) -> None:
+    """Reject records whose response has no recognisable hits."""
+    if not isinstance(record, Mapping) or query_in(record) is None or doc_field(record) is not None:
+        return
+    for key in KEPT:
+        inside = record.get(key)
+        if isinstance(inside, Mapping) and not has_numbers(inside):
+            raise InputError(
+                f"{reader.name}, record 1, {key!r}",
+                "the response of a search: hits.hits, response.docs, root.children, result.points, "
+                "…",
+                f"only {shortened(', '.join(map(repr, inside)))}",
+                "Or pass {query: [doc, …]}, with the ids in order of rank.",
+            )
 
 
 def _record(item: Any, place: int, reader: ListReader) -> dict[str, Any]:
-    if isinstance(item, Mapping):
-        return dict(item)
-    fields = fields_of(item)
-    if fields:
-        return fields
     number = reader.kind.number
+    fields = dict(item) if isinstance(item, Mapping) else fields_of(item)
+    if fields or isinstance(item, Mapping):
+        return fields
     if isinstance(item, tuple) and len(item) == _ROW:
         return dict(zip(("query", "doc", number), item, strict=True))
-    where, row = f"{reader.name}, row {place}", f"(query, doc, {number})"
-    if isinstance(item, tuple | list):
-        found = f"a {type(item).__name__} of {len(item)} values: {shown(item)}"
-        remedy = f"Write every row as a tuple {row}."
-        raise InputError(where, f"a row like the first, {row}", found, remedy)
-    raise InputError(where, "a row like the first", f"{shown(item)}")
+    size = (
+        f"a {type(item).__name__} of {len(item)} values: " if isinstance(item, tuple | list) else ""
+    )
+    row = f"(query, doc, {number})"
+    raise InputError(
+        f"{reader.name}, row {place}",
+        f"a row like the first, {row}",
+        f"{size}{shown(item)}",
+        f"Write every row as a tuple {row}.",
+    )
 
 
-def _neither_rows_nor_lists(items: Any, reader: ListReader) -> InputError:
-    """Return the error for lists without query ids, or for tuples that aren't rows."""
-    name, row, first = reader.name, f"(query, doc, {reader.kind.number})", items[0]
-    named = "ive queries=[…] (--query-ids FILE) with an id for each list, or a dict {query: list}."
-    if not isinstance(first, tuple):
-        return InputError(
-            name,
-            "the ids of the queries, for a list of lists",
-            f"{len(items)} lists without",
-            f"G{named} If each is a row, write it as a tuple {row}, or an object.",
+def _refuse_list(items: list[Any], reader: ListReader) -> NoReturn:
+    """Reject lists without query ids, tuples that aren't rows, and items without a query."""
+    if not items:
+        raise InputError(reader.name, reader.kind.least, "an empty list")
+    name, first, row = reader.name, items[0], f"(query, doc, {reader.kind.number})"
+    named = "Give queries=[…] (--query-ids FILE) with an id for each list, or a dict {query: list}."
+    if isinstance(first, tuple):
+        where, expected = f"{name}, row 1", f"{row} with a number"
+        found = f"{len(first)} values: {shown(first)}"
+        remedy = f"Write every row as a tuple {row}. If each is the list of a query: {named}"
+    elif _is_of_a_query(first):
+        where, expected = name, "the ids of the queries, for a list of lists"
+        found = f"{len(items)} lists without"
+        remedy = f"{named} If each is a row, write it as a tuple {row}, or an object."
+    else:
+        where = name
+        expected = (
+            f"a dict {{query: [doc, …]}}, or rows with a query, a doc and a {reader.kind.number}"
         )
-    where = f"{name}, row 1"
-    if len(first) == _ROW and is_array(first[-1]):
-        number_in(first[-1], reader.kind, where)  # raises, with advice
-    if len(first) == _ROW and is_grade(first[-1]):
-        for odd in filter(is_odd_id, first[:-1]):
-            id_text(odd, where=where)  # raises, with advice
-    return InputError(
-        where,
-        f"{row} with a number",
-        f"{len(first)} values: {shown(first)}",
-        f"Write every row as a tuple {row}. If each is the list of a query: g{named}",
-    )
-
-
-def _items_without_a_query(items: Any, reader: ListReader) -> InputError:
-    return InputError(
-        reader.name,
-        f"a dict {{query: [doc, …]}}, or rows with a query, a doc and a {reader.kind.number}",
-        f"a list of {type(items[0]).__name__}: {shown(items[0])}",
-        "Name the query: {query: list}. For labels and scores without ids, use "
-        "evaluate_arrays(labels=…, scores=…).",
-    )
+        found = f"a list of {type(first).__name__}: {shown(first)}"
+        remedy = (
+            "Name the query: {query: list}. For labels and scores without ids, use "
+            "evaluate_arrays(labels=…, scores=…)."
+        )
+    raise InputError(where, expected, found, remedy)
 
 
 def _answers(value: Any, reader: ListReader) -> Lists:
@@ -450,23 +418,18 @@ def _answers(value: Any, reader: ListReader) -> Lists:
     return reader.answers([value] if several is None else several)
 
 
-def _in_order(items: Iterable[Any], reader: ListReader) -> Lists:
-    lists: Sequence[Any] = [*items]
-    return reader.lists(one_for_each(reader.columns.use_queries() or (), lists, reader.name))
-
-
 SHAPES: tuple[Shape, ...] = (
     Shape(
         "judgments that gainful wrote as JSON",
         '{"rule": "mean", "documents": {"q1": {"d1": 1}}, "provenance": {}}',
-        lambda value, reader: _own_judgments(value, reader) is not None,
+        _own_judgments,
         lambda value, reader: _read_inside(_own_judgments(value, reader), reader),
     ),
     Shape(
         "a dict of columns",
         '{"query": ["q1", "q1"], "doc": ["d1", "d2"], "score": [2, 1]}',
         lambda value, _: _columns_in(value),
-        refuse=_dict_of_columns,
+        _rows_of_columns,
     ),
     Shape(
         "documents with numbers by query",
@@ -483,8 +446,8 @@ SHAPES: tuple[Shape, ...] = (
     Shape(
         "a record whose list has no usual name",
         '{"query": "q1", "contexts": ["d1", "d2"]}',
-        lambda value, reader: _list_that_nobody_names(value, reader) is not None,
-        refuse=lambda value, reader: _list_that_nobody_names(value, reader),
+        _unnamed_list,
+        _refuse_unnamed_list,
     ),
     Shape(
         "the predictions of MTEB: documents with numbers by subset, split and query",
@@ -501,14 +464,8 @@ SHAPES: tuple[Shape, ...] = (
     Shape(
         "an object of another library, such as ir_datasets and ranx",
         'ranx.Run({"q1": {"d1": 2, "d2": 1}})',
-        lambda value, reader: _held_by_object(value, reader) is not None,
+        _held_by_object,
         lambda value, reader: _read_inside((_held_by_object(value, reader) or dict)(), reader),
-    ),
-    Shape(
-        "nothing",
-        "[]",
-        lambda value, _: isinstance(value, list) and not value,
-        refuse=lambda _, reader: InputError(reader.name, reader.kind.least, "an empty list"),
     ),
     Shape(
         "responses, or records with a query and a list",
@@ -517,38 +474,24 @@ SHAPES: tuple[Shape, ...] = (
         _answers,
     ),
     Shape(
-        "records with a response of an unknown form",
-        '[{"query": "q1", "response": {"found": []}}]',
-        lambda value, reader: _unknown_response(value, reader) is not None,
-        refuse=lambda value, reader: _unknown_response(value, reader),
-    ),
-    Shape(
         "lists in the order of queries=[…]",
         '[["d1", "d2"]]',
         _lists_in_order,
-        _in_order,
+        lambda items, reader: reader.lists(
+            one_for_each(reader.columns.use_queries() or (), items, reader.name)
+        ),
     ),
     Shape(
         "rows: records, named tuples, dataclasses or (query, doc, number)",
         '[{"query": "q1", "doc": "d1", "score": 2}]',
         _is_list_of_rows,
-        lambda items, reader: Records(
-            reader.name,
-            reader.kind,
-            [_record(item, place, reader) for place, item in enumerate(items, 1)],
-        ),
+        _rows,
     ),
     Shape(
-        "lists whose queries nobody names",
-        '[["d1", "d2"]]',
-        lambda value, _: isinstance(value, list) and _is_of_a_query(value[0]),
-        refuse=_neither_rows_nor_lists,
-    ),
-    Shape(
-        "items without a query",
+        "lists and items without a query",
         '["d1", "d2"]',
         lambda value, _: isinstance(value, list),
-        refuse=_items_without_a_query,
+        _refuse_list,
     ),
 )
 """All shapes, in the order in which they are tried, for Python objects and for JSON files."""
