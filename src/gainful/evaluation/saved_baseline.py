@@ -1,18 +1,17 @@
-"""A saved baseline: the scores of a run, query by query, with what pins them down.
+"""A saved baseline: the scores of a run, query by query, and everything that identifies them.
 
-It is a file of JSON, so that a later comparison needs neither the old run nor its judgments.
-A value that does not count is `null`; one that is no finite number is its name in quotes,
-`"nan"`, `"inf"` or `"-inf"`, which JSON has no numbers for.
+It is a JSON file, so a later comparison needs neither the old run nor its judgments. A value that doesn't count
+is `null`; values that aren't finite are in quotes, `"nan"`, `"inf"` or `"-inf"`, because JSON has no numbers for them.
 """
 
 import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +27,13 @@ from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
 from gainful.message_texts import shown
 from gainful.output.rendering.table_formats import Table
-from gainful.output.writing.atomic_files import name_of, replacing
-from gainful.output.writing.packing import PACKINGS
+from gainful.output.writing.atomic_files import name_of
+from gainful.output.writing.packing import PACKINGS, write_parts
 from gainful.output.writing.result_base import Result
 from gainful.rows.duckdb_engine import Session
-from gainful.rows.files import BYTE_ORDER_MARK, LocalFile, beginning, opened, path_of, plain_file
+from gainful.rows.files import beginning, path_of, plain_file
 from gainful.rows.id_types import UNTYPED, IdType
-from gainful.rows.nested_json import RepeatedError, unique_keys
+from gainful.rows.nested_json import read_json
 from gainful.version import VERSION
 
 _KIND, _FORMAT = "baseline", 1
@@ -42,28 +41,35 @@ _NO_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _LARGEST = float(np.finfo(np.float64).max)
 _COUNTS = tuple(Coverage(0, 0, (), (), (), 0, None, 0, 0, 0, 0).counts())
 _REMEDY = "Save it again: gainful evaluate --save-baseline, or gf.comparison.save_baseline."
+_MEMBERS: Mapping[str, tuple[type, str]] = {
+    "version": (str, "a text"),
+    **dict.fromkeys(("measures", "queries", "judged"), (list, "a list")),
+    **dict.fromkeys(
+        ("policy", "coverage", "signatures", "judgments", "runs", "values"), (dict, "an object")
+    ),
+}
 _SNIFFED = 300  # bytes
 _BEGINNING = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"gainful"\s*:\s*"baseline"')
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Baseline(Result):
-    """The scores of a run as they were saved, and what they rest on.
+    """The saved scores of a run, and the data they depend on.
 
     Attributes:
-        measures: the measures, in the order asked.
-        policy: the policy they were computed under, ties decided.
+        measures: the measures, in the requested order.
+        policy: the policy they were computed under, with ties decided.
         coverage: every count of the coverage by its name.
         queries: (q,) ids of the queries that count for at least one measure.
         values: [query, measure] float64, read-only; NaN where not counted.
         counted: [query, measure] bool, read-only.
         judged: (q,) int64, read-only: the number of judged documents of each query.
-        signatures: of each measure, by its name, the line that pins its mean down.
-        judgments: of each measure the hash of the judgments that it saw.
-        runs: of each measure the hash of the run that it saw.
-        version: of the package that measured.
-        name: what messages call it: the file, if it comes from one.
-        query_type: what the ids were, before they were text; in a file they are text.
+        signatures: the signature of each measure's mean, by the measure's name.
+        judgments: the hash of the judgments used for each measure.
+        runs: the hash of the run used for each measure.
+        version: the version of gainful that computed the scores.
+        name: its name in messages: the file, if it was read from one.
+        query_type: the original type of the query ids; text if it was read from a file.
 
     >>> import gainful as gf
     >>> baseline = Baseline.of(gf.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"b": 2, "a": 1}}, "RR"))
@@ -127,28 +133,23 @@ class Baseline(Result):
         *,
         format: str | None = None,  # noqa: A002 - the word of the vocabulary
     ) -> None:
-        """Write the baseline to a file, which is replaced only when the new one is complete.
+        """Write the baseline to a file as JSON, whatever the name; a file is replaced once the new one is complete.
 
-        It is packed where the name ends in .gz or .zst; `-` is standard output. The format is json,
-        whatever the name.
+        It is compressed if the name ends in .gz or .zst; `-` is standard output.
         """
         if format is not None:
             arguments.choice(format, "format", ["json"])
-        parts: Iterable[bytes] = [self._text()]
         packing = PurePath(name_of(path)).suffix.lower()
-        if packing in PACKINGS:
-            parts = PACKINGS[packing](parts)
-        with replacing(path) as file, file.open("wb") as target:
-            target.writelines(parts)
+        write_parts([self._text()], path, packing if packing in PACKINGS else None)
 
     def _text(self) -> bytes:
-        names = [str(measure) for measure in self.measures]
+        columns = zip(self.measures, self.values.T, self.counted.T, strict=True)
         members = {
             "gainful": _KIND,
             "format": _FORMAT,
             "version": self.version,
-            "measures": names,
-            # Grades as numbers: as text, Euler's would be e.
+            "measures": [str(measure) for measure in self.measures],
+            # Grades as numbers: as text, Euler's number would be e.
             "policy": {choice.name: getattr(self.policy, choice.name) for choice in CHOICES},
             "coverage": dict(self.coverage),
             "signatures": dict(self.signatures),
@@ -157,13 +158,12 @@ class Baseline(Result):
             "queries": list(self.queries),
             "judged": self.judged.tolist(),
             "values": {
-                name: _written(self.values[:, column], self.counted[:, column])
-                for column, name in enumerate(names)
+                str(measure): _written(values, counted) for measure, values, counted in columns
             },
         }
         try:
             return _one_a_line(members, ascii_only=False).encode()
-        except UnicodeEncodeError:  # an id that is no text, which an escape can still name
+        except UnicodeEncodeError:  # an id that isn't valid text, but can be escaped
             return _one_a_line(members, ascii_only=True).encode()
 
     def __repr__(self) -> str:
@@ -172,12 +172,12 @@ class Baseline(Result):
 
 
 def save_baseline(scores: Scores, path: str | os.PathLike[str]) -> None:
-    """Save the scores of a run, query by query, for comparisons that come later.
+    """Save the scores of a run, query by query, for later comparisons.
 
     Args:
         scores: what `evaluate` returns.
-        path: of the file, JSON, which is replaced only when the new one is complete; packed where
-            the name ends in .gz or .zst.
+        path: the JSON file, which is replaced once the new one is complete; compressed if the name ends in
+            .gz or .zst.
 
     >>> import gainful as gf, pathlib, tempfile
     >>> scores = gf.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"b": 2, "a": 1}}, "RR")
@@ -190,16 +190,27 @@ def save_baseline(scores: Scores, path: str | os.PathLike[str]) -> None:
 
 
 def read_baseline(path: str | os.PathLike[str]) -> Baseline:
-    """Read a baseline that was saved, packed or not; `-` is standard input."""
+    """Read a saved baseline, compressed or not; `-` is standard input."""
     if not isinstance(path, str | bytes | os.PathLike):
         raise InputError("baseline", "the path of a file", shown(path))
     with Session() as session:
         file = plain_file(path_of(path), session)
-        return _Saved(file.name, _members(file)).baseline()
+        content = read_json(file)
+    if not isinstance(content, dict) or content.get("gainful") != _KIND:
+        raise InputError(file.name, "a baseline that gainful saved", "other JSON", _REMEDY)
+    if type(content.get("format")) is not int or content["format"] != _FORMAT:
+        version = shown(content.get("version"))
+        raise InputError(
+            file.name,
+            f"a baseline of format {_FORMAT}",
+            f"format {shown(content.get('format'))}, of gainful {version}",
+            "Read it with that version, or save it again.",
+        )
+    return _Saved(file.name, content).baseline()
 
 
 def is_baseline(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins as a saved baseline does; False for whatever is none.
+    """Return whether a file begins like a saved baseline; False for anything else.
 
     >>> is_baseline("no such file")
     False
@@ -208,172 +219,104 @@ def is_baseline(path: str | os.PathLike[str]) -> bool:
 
 
 class _Saved:
-    """The members of a file, each checked as it is taken: files are edited, too."""
+    """The members of a file, which are checked because people edit files."""
 
-    def __init__(self, name: str, members: dict[str, Any]) -> None:
-        self.name = name
-        self.members = members
+    def __init__(self, name: str, members: Mapping[str, Any]) -> None:
+        self.name, self.members = name, members
+
+    def expect(self, key: str, expected: str, found: object, *, met: bool = False) -> None:
+        """Reject a member unless the expectation is met."""
+        if not met:
+            raise InputError(f"{self.name}, {key}", expected, shown(found), _REMEDY)
 
     def baseline(self) -> Baseline:
-        """Return what was saved, or say what is wrong with it."""
-        version = self._take("version", str)
-        # Their spelling is the key of what was saved of them.
-        measures = {text: self._measure(text) for text in self._texts("measures")}
-        queries = self._texts("queries")
+        """Return the saved baseline, or raise an error for the first invalid member."""
+        members = self.members
+        for key, (kind, words) in _MEMBERS.items():
+            self.expect(key, words, members.get(key), met=type(members.get(key)) is kind)
+        for key in ("measures", "queries"):
+            texts = members[key]
+            once = bool(texts) and {*map(type, texts)} == {str} and len({*texts}) == len(texts)
+            self.expect(key, "texts, at least one and each once", texts, met=once)
+        measures, queries = members["measures"], tuple(members["queries"])
+        parsed = {text: self._called("measures", parse, text) for text in measures}
+        for key in ("signatures", "judgments", "runs", "values"):
+            member = members[key]
+            names = f"the measures {', '.join(measures)}"
+            self.expect(key, names, [*member], met={*member} == {*measures})
+            if key != "values":
+                texts = [*member.values()]
+                met = {*map(type, texts)} == {str}
+                self.expect(key, "a text for each measure", texts, met=met)
+        judged = members["judged"]
+        counts = [count for count in judged if type(count) is int and 0 <= count < 2**63]
+        met = len(counts) == len(judged) == len(queries)
+        self.expect("judged", f"{len(queries)} whole numbers from 0", judged, met=met)
         columns = [self._values(text, len(queries)) for text in measures]
+        signatures, judgments, runs = (
+            # A measure's spelling in the file is its key there.
+            {str(measure): members[key][text] for text, measure in parsed.items()}
+            for key in ("signatures", "judgments", "runs")
+        )
         return Baseline(
-            measures=tuple(measures.values()),
+            measures=tuple(parsed.values()),
             policy=self._policy(),
             coverage=self._coverage(),
             queries=queries,
-            values=np.stack([values for values, _ in columns], axis=1),
-            counted=np.stack([counted for _, counted in columns], axis=1),
-            judged=self._judged(len(queries)),
-            signatures=self._told("signatures", measures),
-            judgments=self._told("judgments", measures),
-            runs=self._told("runs", measures),
-            version=version,
+            values=np.stack([np.array(column, np.float64) for column in columns], axis=1),
+            counted=np.stack([[cell is not None for cell in column] for column in columns], axis=1),
+            judged=np.array(judged, np.int64),
+            signatures=signatures,
+            judgments=judgments,
+            runs=runs,
+            version=members["version"],
             name=self.name,
         )
 
-    def _take(self, key: str, kind: type) -> Any:
-        if key not in self.members:
-            raise InputError(self.name, f"the member {key!r}", "none", _REMEDY)
-        value = self.members[key]
-        if type(value) is not kind:
-            words: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
-            self._refuse(key, words[kind], value)
-        return value
-
-    def _refuse(self, key: str, expected: str, found: object) -> NoReturn:
-        raise InputError(f"{self.name}, {key}", expected, shown(found), _REMEDY)
-
-    def _texts(self, key: str) -> tuple[str, ...]:
-        texts = self._take(key, list)
-        if not texts or {*map(type, texts)} != {str} or len({*texts}) < len(texts):
-            self._refuse(key, "texts, at least one and each once", texts)
-        return tuple(texts)
-
-    def _measure(self, text: str) -> Measure:
+    def _called(self, key: str, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Call a function; its errors begin with the name of the file."""
         try:
-            return parse(text)
-        except MeasureError as problem:
+            return function(*given, **named)
+        except GainfulError as problem:
+            where = problem.where if problem.where.startswith(key) else key
             raise InputError(
-                f"{self.name}, measures", problem.expected, problem.found, problem.remedy
+                f"{self.name}, {where}", problem.expected, problem.found, problem.remedy
             ) from None
 
     def _policy(self) -> Policy:
-        answers = self._take("policy", dict)
-        # A choice that is younger than the file had the effect of its default.
-        known = {choice.name for choice in CHOICES}
-        for choice in answers:
-            if choice not in known:
-                self._refuse("policy", "choices of a policy", choice)
-        try:
-            policy = Policy(**answers)
-        except GainfulError as problem:
-            raise InputError(
-                f"{self.name}, {problem.where}", problem.expected, problem.found, problem.remedy
-            ) from None
-        if policy.ties == "auto":
-            self._refuse("policy", "an answer for ties that is decided", "auto")
+        answers = self.members["policy"]
+        unknown = [choice for choice in answers if choice not in {known.name for known in CHOICES}]
+        self.expect("policy", "choices of a policy", unknown, met=not unknown)
+        # A choice that is missing was added after the file was written, and had the effect of its default.
+        policy: Policy = self._called("policy", Policy, **answers)
+        self.expect("policy", "a decided answer for ties", "auto", met=policy.ties != "auto")
         return policy
 
     def _coverage(self) -> dict[str, int | float | None]:
-        counts = self._take("coverage", dict)
-        if {*counts} != {*_COUNTS}:
-            self._refuse("coverage", f"the counts {', '.join(_COUNTS)}", [*counts])
+        counts: dict[str, int | float | None] = self.members["coverage"]
+        names = f"the counts {', '.join(_COUNTS)}"
+        self.expect("coverage", names, [*counts], met={*counts} == {*_COUNTS})
         for count, value in counts.items():
-            if not (value is None and count == "depth") and not _is_amount(value):
-                self._refuse(f"coverage, {count}", "a number from 0", value)
-        return counts  # type: ignore[no-any-return]
+            is_amount = type(value) in (int, float) and 0 <= value < math.inf  # type: ignore[operator]
+            met = is_amount or (value is None and count == "depth")
+            self.expect(f"coverage, {count}", "a number from 0", value, met=met)
+        return counts
 
-    def _told(self, key: str, measures: Mapping[str, Measure]) -> dict[str, str]:
-        texts = self._of_measures(key, measures)
-        for text in texts.values():
-            if not isinstance(text, str):
-                self._refuse(key, "a text for each measure", text)
-        return {str(measure): texts[spelled] for spelled, measure in measures.items()}
-
-    def _of_measures(self, key: str, measures: Iterable[str]) -> dict[str, Any]:
-        found = self._take(key, dict)
-        if {*found} != {*measures}:
-            self._refuse(key, f"the measures {', '.join(measures)}", [*found])
-        return found  # type: ignore[no-any-return]
-
-    def _judged(self, size: int) -> Ints:
-        counts = self._take("judged", list)
-        self._refuse_length("judged", counts, size)
-        wrong = [count for count in counts if type(count) is not int or not 0 <= count < 2**63]
-        if wrong:
-            self._refuse("judged", "whole numbers from 0", wrong[0])
-        return np.array(counts, np.int64)
-
-    def _values(self, name: str, size: int) -> tuple[Floats, Bools]:
-        """Return the values (q,) of a measure, and which of them count (q,)."""
-        cells = self._of_measures("values", self.members["measures"])[name]
-        where = f"values, {name}"
-        if not isinstance(cells, list):
-            self._refuse(where, "a list", cells)
-        self._refuse_length(where, cells, size)
-        counted = np.array([cell is not None for cell in cells], np.bool_)
-        if not counted.any():
-            self._refuse(where, "a value of at least one query", "none")
-        values = np.array([self._value(cell, where) for cell in cells], np.float64)
-        return values, counted
-
-    def _value(self, cell: object, where: str) -> float:
-        if cell is None:
-            return math.nan
-        if isinstance(cell, str) and cell in _NO_NUMBERS:
-            return _NO_NUMBERS[cell]
-        # Other tools write 1.0 as 1; what is larger than any float64 is no value.
-        if type(cell) not in (int, float) or not -_LARGEST <= cell <= _LARGEST:  # type: ignore[operator]
-            self._refuse(where, "numbers, null, 'nan', 'inf' or '-inf'", cell)
-        return float(cell)  # type: ignore[arg-type]
-
-    def _refuse_length(self, key: str, found: list[Any], size: int) -> None:
-        if len(found) != size:
-            raise InputError(
-                f"{self.name}, {key}", f"{size}, one for each query", str(len(found)), _REMEDY
-            )
-
-
-def _members(file: LocalFile) -> dict[str, Any]:
-    """Return the object that a file of a baseline is."""
-    with opened(str(file.path)) as content:
-        text = content.read().removeprefix(BYTE_ORDER_MARK)
-    try:
-        found = json.loads(text, object_pairs_hook=unique_keys, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as problem:
-        raise InputError(
-            f"{file.name}:{problem.lineno}",
-            "a whole baseline, in JSON",
-            f"{problem.msg.lower()} at column {problem.colno}",
-            _REMEDY,
-        ) from None
-    except RepeatedError as problem:
-        raise InputError(file.name, "each key once", f"{problem} again", _REMEDY) from None
-    except (ValueError, RecursionError) as problem:
-        raise InputError(file.name, "a baseline, in JSON", str(problem), _REMEDY) from None
-    if not isinstance(found, dict) or found.get("gainful") != _KIND:
-        raise InputError(file.name, "a baseline that gainful saved", "other JSON", _REMEDY)
-    if type(found.get("format")) is not int or found["format"] != _FORMAT:
-        raise InputError(
-            file.name,
-            f"a baseline of format {_FORMAT}",
-            f"format {shown(found.get('format'))}, of gainful {shown(found.get('version'))}",
-            "Read it with that version, or save it again.",
+    def _values(self, name: str, size: int) -> list[Any]:
+        """Return the values (q,) of a measure; None where it doesn't count."""
+        cells, where = self.members["values"][name], f"values, {name}"
+        met = type(cells) is list and len(cells) == size and any(cell is not None for cell in cells)
+        self.expect(
+            where, f"a list of {size}, one for each query, and not only null", cells, met=met
         )
-    return found
-
-
-def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"the bare word {word}")
-
-
-def _is_amount(value: object) -> bool:
-    return type(value) in (int, float) and 0 <= value < math.inf  # type: ignore[operator]
+        values: list[Any] = [
+            _NO_NUMBERS.get(cell, cell) if type(cell) is str else cell for cell in cells
+        ]
+        for value in values:
+            is_number = type(value) in (int, float) and not abs(value) > _LARGEST
+            met = value is None or is_number or value in _NO_NUMBERS.values()
+            self.expect(where, "numbers, null, 'nan', 'inf' or '-inf'", value, met=met)
+        return values
 
 
 def _refuse_without_notation(measure: Measure) -> None:
@@ -382,24 +325,24 @@ def _refuse_without_notation(measure: Measure) -> None:
             "baseline",
             "measures of one run",
             f"'{measure}', which is of two",
-            f"Save what it is made of: {', '.join(map(str, dict.fromkeys(measures_inside([measure]))))}.",
+            f"Save its parts: {', '.join(map(str, dict.fromkeys(measures_inside([measure]))))}.",
         )
     try:
         if measure.family.needs == GRADES and parse(str(measure)) == measure:
             return
     except MeasureError:
-        pass  # said below
+        pass  # raised below
     raise InputError(
         "baseline",
         "measures that their notation names in full",
         f"'{measure}'",
-        "A gain or a discount that is a function gets a name by gainful.measures.define. What is your own needs its name first: "
-        "gainful.measures.use. Measures of subtopics or of recommendations cannot be saved.",
+        "gainful.measures.define names a gain or a discount that is a function, and gainful.measures.use registers "
+        "your own measures, gains and discounts. Measures of subtopics or of recommendations can't be saved.",
     )
 
 
 def _written(values: Floats, counted: Bools) -> list[float | str | None]:
-    """Return values as JSON has them."""
+    """Return values for JSON."""
     if np.isfinite(values).all() and counted.all():
         return values.tolist()  # type: ignore[no-any-return]
     return [
@@ -409,7 +352,7 @@ def _written(values: Floats, counted: Bools) -> list[float | str | None]:
 
 
 def _one_a_line(members: Mapping[str, object], *, ascii_only: bool) -> str:
-    """Write an object with each member on a line of its own."""
+    """Return an object as JSON with one member per line."""
     lines = (
         f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=ascii_only, allow_nan=False)}"
         for name, value in members.items()
