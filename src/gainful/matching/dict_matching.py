@@ -64,11 +64,9 @@ class DictRun(Run):
 
     def refuse_duplicate(self, query: str, doc: str) -> NoReturn:
         """Reject an id that occurs both as a string and as an integer."""
+        if self.table is not None:
+            super().refuse_duplicate(query, doc)
         raise _in_two_ways(RUN.name, query, doc, by_policy=True)
-
-    def refuse_beyond_single(self, query: str, doc: str, score: float) -> NoReturn:
-        """Raise the error for a score that a float32 can't represent."""
-        raise beyond_single(f"run, query {query!r}, document {doc!r}", score)
 
 
 class _DictRows(Numbers):

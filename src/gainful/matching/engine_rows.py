@@ -7,7 +7,7 @@ policy needs them, and for documents that tie with judged ones.
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from gainful.rows.table_source import (
     refuse_ranks,
     refuse_values,
 )
-from gainful.rows.values_as_numbers import IN_SINGLE, beyond_single
+from gainful.rows.values_as_numbers import IN_SINGLE
 
 Result = TypeVar("Result")
 
@@ -128,7 +128,8 @@ class EngineRun(Run):
     """A run that the engine reads, together with the judgments to match."""
 
     def __init__(self, session: Session, judged: JudgedRows, source: Source) -> None:
-        self.session, self.judged, self.source, self.name = session, judged, source, source.name
+        self.session, self.judged, self.source = session, judged, source
+        self.name, self.table = source.name, (session, source)
         self.judgments, self.codes = on_engine(session, judged)
         self._tables: dict[int | None, _RunTable] = {}
         self._table = self._row = self._sorted = ""
@@ -331,15 +332,6 @@ class EngineRun(Run):
                 self.refuse_duplicate(*repeat)
         scores: Floats = rows["score"][order]
         return scores
-
-    def refuse_duplicate(self, query: str, doc: str) -> NoReturn:
-        """Raise the error for a repeated document."""
-        refuse_duplicate(self.source, query, doc)
-
-    def refuse_beyond_single(self, query: str, doc: str, score: float) -> NoReturn:
-        """Raise the error for a score that a float32 can't represent."""
-        refuse_beyond_single(self.session, self.source)
-        raise beyond_single(f"{self.source.name}, query {query!r}, document {doc!r}", score)
 
 
 class _EngineRows(Numbers):

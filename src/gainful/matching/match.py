@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from types import MappingProxyType
-from typing import ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
@@ -45,7 +45,12 @@ from gainful.measures.policy import BY_ID, Policy
 from gainful.rows.disjoint_documents import QUERIES, warn_of_disjoint_documents
 from gainful.rows.identifiers import examples, in_order, refuse_disjoint_queries
 from gainful.rows.packed_rows import PackedRows
-from gainful.rows.values_as_numbers import in_single
+from gainful.rows.table_source import ready, refuse_beyond_single, refuse_duplicate
+from gainful.rows.values_as_numbers import beyond_single, in_single
+
+if TYPE_CHECKING:
+    from gainful.rows.duckdb_engine import Session
+    from gainful.rows.table_source import Source
 
 Result = TypeVar("Result")
 
@@ -122,9 +127,11 @@ class Run(ABC):
 
     Attributes:
         name: its name in messages.
+        table: the session and the source of its rows, if errors can be located there.
     """
 
     name: str = "run"
+    table: "tuple[Session, Source] | None" = None
 
     @abstractmethod
     def each(
@@ -139,13 +146,19 @@ class Run(ABC):
         rounded as the policy requires. Returns the results; None if `work` returned None.
         """
 
-    @abstractmethod
     def refuse_duplicate(self, query: str, doc: str) -> NoReturn:
         """Raise the error for a repeated document."""
+        if self.table is not None:
+            refuse_duplicate(self.table[1], query, doc)
+        found = f"document {doc!r} of query {query!r} again"
+        raise InputError(self.name, "each document once for a query", found, code="rows.duplicate")
 
-    @abstractmethod
     def refuse_beyond_single(self, query: str, doc: str, score: float) -> NoReturn:
         """Raise the error for a score that a float32 can't represent."""
+        if self.table is not None:
+            session, source = self.table
+            refuse_beyond_single(session, ready(source, session))
+        raise beyond_single(f"{self.name}, query {query!r}, document {doc!r}", score)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A run as a NumPy array of ids: a row for each query, its documents in the order of rank."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,14 +103,6 @@ class _IdArrayRun(Run):
         del policy
         result = work(_IdArrayRows(self._ids[:, :depth], self._names, self._ids.shape[1]))
         return None if result is None else [result]
-
-    def refuse_duplicate(self, query: str, doc: str) -> NoReturn:
-        """Fail: no id is there twice."""
-        raise AssertionError(query, doc)
-
-    def refuse_beyond_single(self, query: str, doc: str, score: float) -> NoReturn:
-        """Fail: ranks are small."""
-        raise AssertionError(query, doc, score)
 
 
 class _IdArrayRows(Numbers):

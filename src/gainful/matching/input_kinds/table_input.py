@@ -33,11 +33,9 @@ from gainful.rows.table_source import (
     TextState,
     plain_text,
     ready,
-    refuse_beyond_single,
     refuse_duplicate,
 )
-from gainful.rows.text_formats import Fault, Layout, Row, rows
-from gainful.rows.values_as_numbers import beyond_single
+from gainful.rows.text_formats import Layout, Row, rows
 
 if TYPE_CHECKING:
     from gainful.matching.dict_table_conversion import Documents
@@ -58,11 +56,11 @@ class TableInput(Input):
         self._held: str | None = None  # the table of a text that was read
 
     def refuse(self, remedy: str = "") -> NoReturn:
-        """Refuse a question, and say that this is a table."""
+        """Raise the error that the input is a table."""
         raise InputError(self.name, self.kind.contents, "a table", remedy)
 
     def refuse_beside(self, judgments: Input, called: str) -> NoReturn:
-        """Say of a file of one word on the first line, beside labels, that it begins as no predictions do."""
+        """Report a first line that isn't a prediction if the judgments are labels."""
         if judgments.labels is not None and self._source.file is not None:
             from gainful.rows.letor import refuse_first_line
 
@@ -71,12 +69,12 @@ class TableInput(Input):
 
     @property
     def on_engine(self) -> bool:
-        """Whether it is for the engine: a small table of which nothing is odd is not."""
+        """Whether the engine reads it; small, regular tables are read directly."""
         return self.small_documents is None
 
     @cached_property
     def small_documents(self) -> "Documents | None":
-        """The rows of a small table as a dict of dicts; None where the engine has to read them."""
+        """The rows of a small table as a dict of dicts; None if the engine has to read them."""
         source = self._source
         if source.layout.assessor:
             return None
@@ -120,28 +118,27 @@ class TableInput(Input):
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
         """Match clean texts as arrays, small tables as dicts, and others on the engine."""
-        judged = judgments.rows
-        for run in self._as_runs(judged):
+        for run in self._as_runs(judgments.rows):
+            run.name, run.table = self.name, (self.session, self._source)
             with self.session.scratch():
-                matched = match(judged, run, policy, depth, chunks)
+                matched = match(judgments.rows, run, policy, depth, chunks)
             if matched is not None:
                 return matched
-        raise AssertionError  # the engine reads whatever can be read
+        raise AssertionError  # the engine reads everything that can be read
 
     def _as_runs(self, judged: JudgedRows) -> Iterator[Run]:
-        """Yield the rows as those of a clean text, if they may be, and as what they are if they are none."""
-        session, source = self.session, self._source
+        """Yield the ways to read the rows, the fastest first; a text may turn out not to be clean."""
         if (file := self._clean_file) is not None:
-            yield _CleanTable(session, source, file.path, source.layout)
+            yield CleanRun(file.path, self._source.layout)
         if (documents := self.small_documents) is not None:
-            yield _SmallTable(session, source, documents, judged)
-        # Imported here because arrays of clean texts do not need the engine.
+            yield DictRun(documents, judged)
+        # Imported here because arrays of clean texts don't need the engine.
         from gainful.matching.engine_rows import EngineRun
 
-        yield EngineRun(session, judged, self._ready)
+        yield EngineRun(self.session, judged, self._ready)
 
     def judged_rows(self, policy: Policy) -> JudgedRows:
-        """Return clean texts as they are, small tables by their documents, and others as the engine reads them."""
+        """Return judgments from clean text, from small tables, or from the engine."""
         if (file := self._clean_file) is not None:
             rows = read_clean_rows(file.path, self._source.layout)
             if rows is not None:
@@ -154,7 +151,7 @@ class TableInput(Input):
 
     @property
     def _clean_file(self) -> LocalFile | None:
-        """The file of a text of lines with columns of query and doc, and of the number where there is one."""
+        """The file of a text with columns for query and doc, and perhaps for the number."""
         source, layout = self._source, self._source.layout
         if self._held or layout.format not in ("trec", "table", "jsonl"):
             return None
@@ -162,29 +159,26 @@ class TableInput(Input):
         return source.file if plain and layout.skip == 0 and min(layout.places[:2]) >= 0 else None
 
     def clean_ids(self) -> CleanIds | None:
-        """Read the rows of a clean text; None where it is none."""
+        """Return the rows of a clean text; None for other inputs."""
         file = self._clean_file
         return None if file is None else read_clean_ids(file.path, self._source.layout)
 
     def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
         """Read all rows."""
-        if self.small_documents is not None:
-            return self.small_documents
-        from gainful.matching.dict_table_conversion import documents_in
-
-        source = self._ready
-        with self.session.scratch():
-            return documents_in(self.session, source, policy, depth=depth)
+        return self._read(policy, depth=depth)
 
     def documents_of(self, query: str, policy: Policy) -> "Documents":
-        """Read all rows, and keep those of one query."""
+        """Read all rows, and keep one query."""
+        return self._read(policy, query=query)
+
+    def _read(self, policy: Policy, **chosen: Any) -> "Documents":
         if self.small_documents is not None:
             return self.small_documents
         from gainful.matching.dict_table_conversion import documents_in
 
         source = self._ready
         with self.session.scratch():
-            return documents_in(self.session, source, policy, query)
+            return documents_in(self.session, source, policy, **chosen)
 
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
         """Keep the rows of some queries on the engine."""
@@ -205,7 +199,7 @@ class TableInput(Input):
         return first_rows(self._source, self.session)
 
     def first_rows(self) -> FirstRows:
-        """Return the first rows; none of a run by ranks, and of judgments only where they may be a run's."""
+        """Return the first rows; none for runs of ranks, or for judgments that can't be a run."""
         kind = self._source.kind
         if kind.ascending or kind.implied is not None:
             return ()
@@ -213,20 +207,25 @@ class TableInput(Input):
         return () if named else self._head
 
     def warn_of_ranks(self) -> None:
-        """Warn where the scores of every query are 1, 2, 3 …, or their column is named so."""
+        """Warn if the scores of every query are 1, 2, 3 …, or the column's name says ranks."""
         warn_of_ranks_in_table(self._source, self.session, self._head)
 
     def table_to_check(self) -> Source:
-        """Return the table as it was opened: a text may be one that the engine does not read."""
+        """Return the table as it was opened, even if it is a text that the engine can't read."""
         return self._source
 
     def rows_to_check(self, name: str) -> Iterator[Row | BadRow]:
-        """Go through the rows of a text."""
+        """Yield the rows of a text, including invalid ones."""
         del name
         if self._source.file is None:
             self.refuse()
         for row in rows(self._source.file, self._source.layout, self.kind):
-            yield row if isinstance(row, Row) else _bad_row(row)
+            if isinstance(row, Row):
+                yield row
+            else:
+                found = f"expected {row.expected}, found {row.found}"
+                bad = BadRow(row.line, None, None, found, row.is_number, row.remedy)
+                yield bad
 
 
 class CleanRun(Run):
@@ -241,59 +240,6 @@ class CleanRun(Run):
         depth: int | None,
         policy: Policy,
     ) -> list[Result] | None:
-        """Do something with the queries of a chunk of the file while it is at hand; None if it is not clean."""
+        """Process the queries of each chunk of the file; None if it isn't clean."""
         single = policy.precision == "single"
         return work_on_clean_rows(self._path, self._layout, work, depth, single=single)
-
-    def refuse_duplicate(self, query: str, doc: str) -> NoReturn:
-        """Say which document stands twice."""
-        raise _again(self._path, query, doc)
-
-    def refuse_beyond_single(self, query: str, doc: str, score: float) -> NoReturn:
-        """Say which score a float32 cannot hold."""
-        raise beyond_single(f"{self._path}, query {query!r}, document {doc!r}", score)
-
-
-def read_judgments(path: Path, layout: Layout) -> JudgedRows | None:
-    """Read judgments; None if the file is not clean."""
-    rows = read_clean_rows(path, layout)
-
-    def refuse_duplicate(query: str, doc: str) -> NoReturn:
-        raise _again(path, query, doc)
-
-    return None if rows is None else judged_in(rows, refuse_duplicate)
-
-
-def _again(path: Path, query: str, doc: str) -> InputError:
-    found = f"document {doc!r} of query {query!r} again"
-    return InputError(str(path), "each document once for a query", found, code="rows.duplicate")
-
-
-class _Table(Run):
-    """A run that tells where in its table something is wrong."""
-
-    def __init__(self, session: Session, source: Source, *given: Any) -> None:
-        super().__init__(*given)
-        self._session, self._source, self.name = session, source, source.name
-
-    def refuse_duplicate(self, query: str, doc: str) -> NoReturn:
-        """Say where a document stands twice."""
-        refuse_duplicate(self._source, query, doc)
-
-    def refuse_beyond_single(self, query: str, doc: str, score: float) -> NoReturn:
-        """Say where a score is that a float32 cannot hold."""
-        refuse_beyond_single(self._session, ready(self._source, self._session))
-        raise beyond_single(f"{self._source.name}, query {query!r}, document {doc!r}", score)
-
-
-class _CleanTable(_Table, CleanRun):
-    """A text, perhaps a clean one."""
-
-
-class _SmallTable(_Table, DictRun):
-    """A small table of which nothing is odd."""
-
-
-def _bad_row(fault: Fault) -> BadRow:
-    found = f"expected {fault.expected}, found {fault.found}"
-    return BadRow(fault.line, None, None, found, is_number=fault.is_number, remedy=fault.remedy)
