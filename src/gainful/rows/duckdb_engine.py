@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -69,7 +69,8 @@ class Engine:
                 raise InputError(f"engine, {name}", "a size such as '4GB'", shown(size))
         if self.threads is not None:
             arguments.whole(self.threads, "engine, threads", least=1, most=_MOST_THREADS)
-        if self.folder is not None and not _is_folder(self.folder):
+        is_path = isinstance(self.folder, str | os.PathLike)
+        if self.folder is not None and not (is_path and os.path.isdir(self.folder)):  # noqa: PTH112 - False for impossible paths
             raise InputError("engine, folder", "a directory", shown(self.folder))
 
 
@@ -86,13 +87,6 @@ if hasattr(os, "register_at_fork"):  # not on Windows, where processes don't for
     os.register_at_fork(before=_close_idle)
 # DuckDB prints forty lines about a database that still exists when modules are unloaded.
 atexit.register(_close_idle)
-
-
-def _is_folder(given: object) -> bool:
-    try:
-        return isinstance(given, str | os.PathLike) and Path(given).is_dir()
-    except (OSError, TypeError, ValueError):  # a path of bytes, or an invalid one
-        return False
 
 
 class EngineError(Exception):
@@ -277,9 +271,7 @@ class Session:
             self._database = self._taken() or self._new()
             self._connection = self._database.cursor()
             self._opened = time.monotonic()
-            if (
-                self._progress is not None
-            ):  # without these settings, the engine doesn't report progress
+            if self._progress is not None:  # the engine reports progress only with these settings
                 for setting in ("enable_progress_bar=true", "enable_progress_bar_print=false"):
                     self._connection.execute(f"SET {setting}")
                 self._connection.execute("SET progress_bar_time=0")
@@ -390,14 +382,15 @@ class Session:
         """Run work on the worker thread, and wait so that signals can arrive."""
         if self._worker is None:
             self._worker = _Worker()
-        job = self._worker.begin(work)
+        self._worker.begin(work)
         try:
-            while not job.wait(_POLL):
+            while not self._worker.wait(_POLL):
                 self._tell_progress()
         except BaseException:  # Ctrl-C, another signal, or an exception in the progress callback
             self._has_stopped()
             raise
-        return job.result()
+        result: Result = self._worker.result()
+        return result
 
     def _tell_progress(self) -> None:
         if self._progress is None:
@@ -433,7 +426,7 @@ class _Aside(io.FileIO):
 
 
 def _refuse_no_text(folder: Path) -> None:
-    if not is_text(str(folder)):
+    if not arguments.is_writable(str(folder)):
         raise InputError(
             "temporary directory",
             "a path in UTF-8, which the engine needs",
@@ -442,24 +435,24 @@ def _refuse_no_text(folder: Path) -> None:
         )
 
 
-class _Job(Generic[Result]):
-    """A piece of work for the worker, and its result."""
+class _Worker:
+    """A thread that runs pieces of work, one at a time."""
 
-    def __init__(self, work: Callable[[], Result]) -> None:
-        self._work = work
-        self._found: list[Result] = []
+    def __init__(self) -> None:
+        import queue
+
+        self._work: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
+        self._results: list[Any] = []
         self._problem: BaseException | None = None
         self._running = threading.Lock()  # a bare lock is faster than an event
-        self._running.acquire()
+        self._given_up = False
+        # A daemon, because the process must not wait at its end for work that didn't stop.
+        threading.Thread(target=self._run, name="gainful engine", daemon=True).start()
 
-    def run(self) -> None:
-        """Run the work."""
-        try:
-            self._found.append(self._work())
-        except BaseException as problem:  # noqa: BLE001 - raised in the waiting thread
-            self._problem = problem
-        finally:
-            self._running.release()
+    def begin(self, work: Callable[[], object]) -> None:
+        """Start a piece of work; the last one is done."""
+        self._running.acquire()
+        self._work.put(work)
 
     def wait(self, seconds: float) -> bool:
         """Wait for the work, at most for some seconds; return whether it is done."""
@@ -468,35 +461,15 @@ class _Job(Generic[Result]):
             self._running.release()
         return done
 
-    def result(self) -> Result:
+    def result(self) -> Any:
         """Return the result, or raise the error."""
-        if self._problem is not None:
-            problem, self._problem = self._problem, None
-            try:
-                raise problem
-            finally:
-                del problem  # its frames reference this object
-        return self._found.pop()  # large results should have no other reference
-
-
-class _Worker:
-    """A thread that runs one piece of work after another."""
-
-    def __init__(self) -> None:
-        import queue
-
-        self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
-        self._last: _Job[Any] | None = None
-        self._given_up = False
-        # A daemon, because the process must not wait at its end for work that didn't stop.
-        threading.Thread(target=self._work, name="gainful engine", daemon=True).start()
-
-    def begin(self, work: Callable[[], Result]) -> _Job[Result]:
-        """Start a piece of work."""
-        job = _Job(work)
-        self._last = job
-        self._jobs.put(job)
-        return job
+        if self._problem is None:
+            return self._results.pop()  # large results should have no other reference
+        problem, self._problem = self._problem, None
+        try:
+            raise problem
+        finally:
+            del problem  # its frames reference this object
 
     def stop(self, interrupt: Callable[[], None]) -> bool:
         """Stop the thread, together with its current work; return whether it has stopped."""
@@ -504,19 +477,23 @@ class _Worker:
             return False
         self._given_up = True
         end = time.monotonic() + _PATIENCE
-        while self._last is not None and not self._last.wait(0):
+        while not self.wait(0):
             if time.monotonic() > end:
                 return False
             interrupt()
-            self._last.wait(_INSIST)
-        self._jobs.put(None)
+            self.wait(_INSIST)
+        self._work.put(None)
         self._given_up = False
         return True
 
-    def _work(self) -> None:
-        while not self._given_up and (job := self._jobs.get()) is not None:
-            job.run()
-            del job  # and its references
+    def _run(self) -> None:
+        while not self._given_up and (work := self._work.get()) is not None:
+            try:
+                self._results.append(work())
+            except BaseException as problem:  # noqa: BLE001 - raised in the waiting thread
+                self._problem = problem
+            del work  # and its references
+            self._running.release()
 
 
 def bytes_of(size: str) -> int:
@@ -542,19 +519,6 @@ def reason_of(problem: Exception) -> str:
     return os.strerror(int(known[1])) if known else said(problem).rpartition('": ')[2]
 
 
-def is_text(name: str) -> bool:
-    r"""Return whether a file name is UTF-8; the engine accepts no other.
-
-    >>> is_text("run"), is_text("\udcff")
-    (True, False)
-    """
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def is_odd_number(text: str) -> str:
     """Return SQL for whether only the engine accepts a text as a number, such as 1_000, or +-1 for -1."""
     return f"(contains({text}, '_') OR ltrim({text}) >= '+-' AND ltrim({text}) < '+.')"
@@ -576,7 +540,7 @@ def name_quoted(name: str) -> str:
 
 def file_quoted(path: Path, session: Session) -> str:
     """Return a file name as SQL; the engine would expand pattern characters in it."""
-    if _GLOB & set(str(path)) or "://" in str(path) or not is_text(str(path)):
+    if _GLOB & set(str(path)) or "://" in str(path) or not arguments.is_writable(str(path)):
         link = session.folder / session.name("link")
         try:
             link.symlink_to(path.resolve())
