@@ -177,7 +177,7 @@ def test_the_json_that_evaluate_prints(cli, tmp_path):
     both, means = tmp_path / "both.json", tmp_path / "means.json"
     cli("evaluate", *TWO, "--per-query", "-o", both)
     cli("evaluate", JUDGMENTS, next(iter(RUNS.values())), "-o", means)
-    for odd, told in ((both, "scores of one run, found those of 2"), (means, "--per-query")):
+    for odd, told in ((both, "of one run, found 2 runs"), (means, "--per-query")):
         code, _, err = cli("compare", "--scores", odd, files[1])
         assert code == 2
         assert told in err

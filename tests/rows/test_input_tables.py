@@ -213,12 +213,8 @@ def test_what_trec_eval_prints(files):
     ("text", "told"),
     [
         ("", "{}: expected a table of queries, found an empty file"),
-        ("\u3000\n", "{}: expected a table of queries, found an empty file"),
-        ("\u00a0\u2003\n\u2028\n\x85\n", "{}: expected a table of queries, found an empty file"),
-        ("\ufeff\x1c\x1d", "{}: expected a table of queries, found an empty file"),
-        ("\u3000" * 30_000, "{}: expected a table of queries, found an empty file"),
-        ('{"gainful": "baseline"}', "{}: expected scores of queries, found a saved baseline"),
-        ('{"gainful": "1.0", "runs": []}', "{}: expected scores of one run, found those of 0"),
+        ('{"gainful": "baseline"}', "{}: expected the scores of every query of one run, found a saved baseline"),
+        ('{"gainful": "1.0", "runs": []}', "{}: expected the scores of every query of one run, found 0 runs"),
         ("qid,a\n", "{}: expected at least one query, found none"),
         ("qid\nq1\n", "{}: expected a column beside the query, found none"),
         ("qid,a,a\nq1,1,2\n", "{}:1: expected each column once, found 'a' again"),
@@ -247,7 +243,7 @@ def test_what_trec_eval_prints(files):
         ('[{"a": 1}]', "{}, record 1: expected a column for query, found only 'a'"),
         ('[{"qid": 1.5, "a": 1}]', "{}, record 1: expected a string (or an integer) as id"),
         ('[{"qid": "q", "a": [1]}]', "{}, column 'a', query 'q': expected text, a number"),
-        ('{"qid": "q", "a": 1}\n{"a": 1}\n', "{}:2: expected the column 'qid' for query, found only 'a'"),
+        ('{"qid": "q", "a": 1}\n{"a": 1}\n', "{}:2: expected an id as query, found nothing"),
         ('{"qid": "q", "a": 1}\n\n{"qid": \n', "{}:3: expected a JSON object"),
         ('{"qid": "q", "a": 1}\n{"qid": "q", "a": 1}', "{}:2: expected each query once"),
         ('{"qid": "q", "a": 1, "a": 2}\n{}\n', "{}:1: expected each key once, found 'a' again"),
@@ -274,7 +270,7 @@ def test_files_that_cannot_be_read(text, told, files):
         ([{"qid": "q", "a": 1}], "id", "scores, record 1: expected the column 'id' for query"),
         ([{"qid": "q", "a": 1}], 3, "scores, query: expected the name of a column, found 3"),
         (pl.DataFrame({"a": [1]}), None, "scores: expected a column for query, found only 'a'"),
-        (pl.DataFrame({"qid": [1.5], "a": 1}), None, "scores, column 'qid': expected strings"),
+        (pl.DataFrame({"qid": [1.5], "a": 1}), None, "scores, row 1: expected a string"),
         (pl.DataFrame({"qid": ["a", None], "a": 1}), None, "scores, row 2: expected an id"),
         (pl.DataFrame({"qid": ["a", "a"], "a": 1}), None, "scores, row 2: expected each query"),
         (pl.DataFrame({"qid": ["a"], "a": [[1]]}), None, "scores, column 'a': expected text"),
@@ -433,7 +429,7 @@ def test_what_is_wrong_in_any_kind_of_table(kind, files):
     twice = frame.write_csv().splitlines()
     with pytest.raises(InputError, match=rf"t.csv:1: expected .*{key}"):
         read_table(files("t.csv", f"{twice[0]},{key}\n{twice[1]},x\n"), roles, "it")
-    with pytest.raises(InputError, match=r"it, column .*: expected strings .or integers. as ids"):
+    with pytest.raises(InputError, match=r"it, row 1: expected a string .or an integer. as id"):
         read_table(frame.with_columns(pl.Series(key, [0.5, 1.5])), roles, "it")
     with pytest.raises(InputError, match=r"it: expected a dict .*, a list of dicts, the path"):
         read_table(7, roles, "it")

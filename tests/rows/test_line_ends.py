@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 import gainful as gf
+from gainful.errors import InputError
 from gainful.rows.side_table_columns import (
     ASSESSED,
     BOARD,
@@ -136,9 +137,12 @@ SIDE_TABLES = {
 @pytest.mark.parametrize("table", SIDE_TABLES)
 def test_side_tables(written, table, delimiter, header_end, row_end):
     roles, names, rows = SIDE_TABLES[table]
-    found = read_table(
-        written("table.txt", text_of(names, rows, delimiter, header_end, row_end)), roles, table
-    )
+    path = written("table.txt", text_of(names, rows, delimiter, header_end, row_end))
+    if (table, delimiter, row_end) == ("texts", "\t", "\r"):  # there, it is a character of a text
+        with pytest.raises(InputError):
+            read_table(path, roles, table)
+        return
+    found = read_table(path, roles, table)
     right = read_table(written("right.csv", text_of(names, rows, ",", "\n", "\n")), roles, table)
     assert (found.roles, found.columns) == (right.roles, right.columns)
     assert [row[0] for row in rows] == [*found[roles.keys[0].name]]

@@ -39,8 +39,20 @@ def checked_documents(
     return documents
 
 
-def read_json(file: LocalFile) -> object:
-    """Return the value in a JSON file; a repeated key is an error."""
+def read_json(
+    file: LocalFile,
+    expected: str = "JSON: {query: {doc: number}}, or an object on each line",
+    levels: Sequence[str] = ("query", "document"),
+    once: str = _NO_ROWS,
+) -> object:
+    """Return the value in a JSON file; a repeated key is an error.
+
+    Args:
+        file: the file.
+        expected: a description of its contents, for messages.
+        levels: the meaning of keys in nested dicts, outermost first.
+        once: advice for a repeated key at one of the levels.
+    """
     with opened(str(file.path)) as content:
         text = content.read().removeprefix(BYTE_ORDER_MARK)
     try:
@@ -51,15 +63,14 @@ def read_json(file: LocalFile) -> object:
             return lines
         raise InputError(
             f"{file.name}:{problem.lineno}",
-            "JSON: {query: {doc: number}}, or an object on each line",
+            expected,
             f"{problem.msg.lower()} at column {problem.colno}",
             LINE_ENDS if b"\r" in text.rstrip().replace(b"\r\n", b"\n") else "",
         ) from None
     except UnicodeDecodeError:
         raise InputError(file.name, "UTF-8 text", "invalid bytes") from None
     except RepeatedError as problem:
-        levels = ("query", "document")
-        raise repeated_key(text, file.name, levels, problem, _NO_ROWS) from None
+        raise repeated_key(text, file.name, levels, problem, once) from None
     except (ValueError, RecursionError) as problem:
         raise InputError(file.name, "readable JSON", str(problem)) from None
 

@@ -250,7 +250,7 @@ def refuse_mixed(
         for column, type_ in part:
             types.setdefault(column, set()).add(type_)
     for column in read:
-        if len(types[column]) > 1:
+        if len(types.get(column, ())) > 1:
             raise InputError(
                 f"{name}, column {column!r}",
                 "the same type in every part",

@@ -2,11 +2,11 @@
 
 import math
 import os
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import count
-from pathlib import Path
-from typing import Any, Literal, SupportsFloat
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +15,7 @@ from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Session, name_quoted, reading_table
-from gainful.rows.files import (
-    is_parquet,
-    parts_of,
-    path_of,
-    plain_file,
-)
+from gainful.rows.files import is_parquet, parts_of, path_of, plain_file
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
 from gainful.rows.id_types import IdType, type_of_column, type_of_ids
 from gainful.rows.identifiers import id_text, refuse_halves
@@ -30,8 +25,6 @@ from gainful.rows.parquet_and_frame_tables import (
     described_columns,
     id_text_in_sql,
     id_type_in,
-    is_whole_in_sql,
-    objects_in,
     parquet_relation,
     readable,
     refuse_mixed,
@@ -41,16 +34,22 @@ from gainful.rows.parquet_and_frame_tables import (
 )
 from gainful.rows.run_and_judgment_columns import refuse_ids, refuse_repeated
 from gainful.rows.side_table_columns import CHUNKS, Header, Role, Roles, find_header
-from gainful.rows.side_table_rows import Reading, TableRow, mapping_rows, record_rows, text_rows
+from gainful.rows.side_table_rows import (
+    Place,
+    RawTable,
+    Reading,
+    dict_table,
+    listed_records,
+    text_table,
+)
 from gainful.rows.text_formats import NO_HEADER, number_in
-from gainful.rows.values_as_numbers import INEXACT, is_exact, written_integer
+from gainful.rows.values_as_numbers import INEXACT, is_exact, number_of, written_integer
 
 Cell = str | float | int | bool | None
 
 _CELLS = frozenset([str, float, int, bool, type(None)])
 _TEXT = {str, type(None)}
 _PLAIN = {float, type(None)}  # plain numbers; NumPy turns None into NaN
-_TRUTH = ("True", "False")
 
 # Types of the engine by how they are read: unchanged, as float64, or as text.
 _AS_THEY_ARE = WHOLE | {"VARCHAR", "BOOLEAN", "FLOAT", "DOUBLE"}
@@ -119,13 +118,7 @@ class InputTable:
         cells = self._cells(column)
         if {*map(type, cells)} <= _TEXT:
             return list(cells)  # type: ignore[arg-type]
-        try:
-            return [None if cell is None or cell != cell else str(cell) for cell in cells]
-        except ValueError:  # Python rejects integers with thousands of digits
-            where = f"{self.name}, column {column!r}"
-            raise InputError(
-                where, "texts, or numbers to write as such", "a huge integer"
-            ) from None
+        return [None if cell is None or cell != cell else str(cell) for cell in cells]
 
     def is_numeric(self, column: str) -> bool:
         """Return whether a column contains only numbers, or text that represents numbers.
@@ -135,10 +128,7 @@ class InputTable:
         >>> table.is_numeric("n"), table.is_numeric("long")
         (True, False)
         """
-        cells = self._cells(column)
-        if {*map(type, cells)} == {float}:
-            return not bool(np.isinf(np.array(cells, np.float64)).any())
-        known = [cell for cell in cells if cell is not None]
+        known = [cell for cell in self._cells(column) if cell is not None]
         return bool(known) and not any(
             isinstance(cell, bool) or math.isinf(_cell_number(cell)) for cell in known
         )
@@ -189,58 +179,45 @@ def read_table(
         if not isinstance(asked, str):
             raise InputError(f"{name}, {role}", "the name of a column", shown(asked))
     if isinstance(given, Mapping):
-        table = _gathered(mapping_rows(given, reading), reading, "dicts")
+        table = _gathered(dict_table(given, reading), reading)
         return replace(table, types={roles.all[0].name: type_of_ids(given)})
     if isinstance(given, list | tuple):
-        records = ((f"{name}, record {number}", each) for number, each in enumerate(given, 1))
-        found = record_rows(records, reading, "a dict {column: value}")
-        return _gathered(found, reading, "records")
-    if session is None:
-        with Session() as session:
-            return _from_outside(given, reading, session)
-    return _from_outside(given, reading, session)
-
-
-def _from_outside(given: object, reading: Reading, session: Session) -> InputTable:
-    if isinstance(given, str | os.PathLike):
-        return _from_path(path_of(given), reading, session)
-    table = readable(given, reading.name)
-    if table is None:
-        forms = (
-            f"a dict {reading.roles.shape}, a list of dicts, the path of a file, or a data frame"
-        )
-        raise InputError(reading.name, forms, type(given).__name__)
-    relation = registered(session, given, table, "table", reading.name)
-    return _typed(f"FROM {relation}", reading, session, given, table)
+        return _gathered(listed_records(given, reading), reading)
+    with Session() if session is None else nullcontext(session) as session:
+        if isinstance(given, str | os.PathLike):
+            return _from_path(path_of(given), reading, session)
+        table = readable(given, name)
+        if table is None:
+            forms = f"a dict {roles.shape}, a list of dicts, the path of a file, or a data frame"
+            raise InputError(name, forms, type(given).__name__)
+        relation = registered(session, given, table, "table", name)
+        return _typed(f"FROM {relation}", reading, session, given, table)
 
 
 def _from_path(name: str, reading: Reading, session: Session) -> InputTable:
     parts = parts_of(name)
-    if parts is not None:
-        return _from_parquet(parts, replace(reading, name=name), session)
-    file = plain_file(name, session)
-    reading = replace(reading, name=file.name)
-    if is_parquet(file.path):
-        return _from_parquet([file.path], reading, session)
-    cells, rows = text_rows(file, reading)
-    return _gathered(rows, reading, cells)
+    if parts is None:
+        file = plain_file(name, session)
+        name = file.name
+        if not is_parquet(file.path):
+            return _gathered(
+                text_table(file, replace(reading, name=name)), replace(reading, name=name)
+            )
+        parts = [file.path]
+    _, relation, written = parquet_relation(parts, session, name)
+    return _typed(relation, replace(reading, name=name), session, written=written)
 
 
 # --- tables with typed columns
 
 
-def _from_parquet(parts: Sequence[Path], reading: Reading, session: Session) -> InputTable:
-    _, relation, written = parquet_relation(parts, session, reading.name)
-    for part in written:
-        names = [column for column, _ in part]
-        header = find_header(names, reading.roles, reading.asked, reading.name)
-        read = names if reading.roles.others else [names[at] for at in header.places.values()]
-        refuse_mixed(written, read, reading.name)
-    return _typed(relation, reading, session)
-
-
 def _typed(
-    relation: str, reading: Reading, session: Session, given: object = None, table: object = None
+    relation: str,
+    reading: Reading,
+    session: Session,
+    given: object = None,
+    table: object = None,
+    written: Sequence[Sequence[tuple[str, str]]] = (),
 ) -> InputTable:
     """Read typed columns.
 
@@ -250,56 +227,43 @@ def _typed(
         session: the session in which the relation exists.
         given: the frame, if it is one.
         table: the object that the engine reads for that frame.
+        written: the columns of each Parquet file, name and type.
     """
-    roles, name = reading.roles, reading.name
+    roles, name, wanted = reading.roles, reading.name, reading.wanted
     described = described_columns(relation, session, name)
+    names = [column for column, _ in described]
+    if table is not None:  # the engine renames the second of two equal names
+        refuse_repeated(written_names(table) or [], name)
+    header = find_header(names, roles, reading.asked, name)
+    types = [_plain_type(type_) for _, type_ in described]
+    ids = {role.name: header.places[role.name] for role in roles.all if role.holds == "id"}
+    refuse_ids(name, [*zip(names, types, strict=True)], ids, _IDS)
+    refuse_odd_ids(given, [names[place] for place in ids.values()], name)
+    by_place = {header.places.get(role.name): role for role in (*roles.all, *roles.besides)}
+    chosen = [*header.places.values(), *(at for _, at in header.others if roles.others)]
+    places = {role: at for at, role in enumerate(header.places)}
+    header = Header(tuple(names[at] for at in chosen), places)
+    refuse_mixed(written, header.names, name)
+    columns = [_column(names[at], types[at], by_place.get(at), name) for at in chosen]
+    select, join = f"SELECT {', '.join(columns)} {relation}", ""
+    if wanted is not None:
+        known = session.register("ids", {"wanted": np.array([*wanted], object)})
+        key = ids[roles.keys[0].name]
+        join = f" SEMI JOIN {known} ON {id_text_in_sql(names[key], types[key], name)} = wanted"
     with reading_table(name):
-        names = [column for column, _ in described]
-        if table is not None:  # the engine renames the second of two equal names
-            refuse_repeated(written_names(table) or [], name)
-        header = find_header(names, roles, reading.asked, name)
-        types = dict(zip(names, (_plain_type(type_) for _, type_ in described), strict=True))
-        ids = {role.name: header.places[role.name] for role in roles.all if role.holds == "id"}
-        refuse_ids(name, [*types.items()], ids, _IDS)
-        _refuse_fractions(
-            relation, {role: names[at] for role, at in ids.items()}, types, name, session
-        )
-        refuse_odd_ids(given, [names[place] for place in ids.values()], name)
-        select, read = _selected(header, types, reading)
-        rows = session.rows(f"{select} {relation}{_join(header, types, reading, session)}")
-        if reading.wanted is not None and not rows:
-            some = session.rows(f"{select} {relation} LIMIT 1")
-            reading.first.extend(str(row[0]) for row in some)
-    objects = {str(column): values for column, values in objects_in(given, read.names)}
-    if objects and reading.wanted is None:
-        rows = _with_integers(rows, read, objects, ids)
-    numbers = count(1) if reading.wanted is None else None
-    places = (name if numbers is None else f"{name}, row {next(numbers)}" for _ in rows)
-    found = map(TableRow, places, [read] * len(rows), rows)
+        rows = session.rows(select + join)
+        if wanted is not None and not rows:
+            reading.first.extend(str(row[0]) for row in session.rows(f"{select} LIMIT 1"))
+    # The engine returns wanted rows without their number.
+    where = (name if wanted is not None else f"{name}, row {row}" for row in count(1))
+    raw = RawTable("typed", header, zip(where, rows, strict=False))
     id_types = {
-        role: type_of_column(described[place][1])
+        role: type_of_column(described[at][1])
         if table is None
-        else id_type_in(table, place, described[place][1])
-        for role, place in ids.items()
+        else id_type_in(table, at, described[at][1])
+        for role, at in ids.items()
     }
-    return replace(_gathered(found, reading, "typed"), types=id_types)
-
-
-def _refuse_fractions(
-    relation: str, ids: Mapping[str, str], types: Mapping[str, str], name: str, session: Session
-) -> None:
-    """Reject fractions in id columns, by role; missing ids are reported later."""
-    for role, column in ids.items():
-        if types[column] not in FRACTIONS:
-            continue
-        odd = f"NOT coalesce({is_whole_in_sql(column)}, true) AND NOT isnan({name_quoted(column)})"
-        for (found,) in session.rows(
-            f"SELECT CAST({name_quoted(column)} AS VARCHAR) {relation} WHERE {odd} LIMIT 1"
-        ):
-            expected = f"strings (or integers) as ids for {role}"
-            raise InputError(
-                f"{name}, column {column!r}", expected, found, "Make the ids strings first."
-            )
+    return replace(_gathered(raw, reading), types=id_types)
 
 
 def _plain_type(written: str) -> str:
@@ -310,163 +274,85 @@ def _plain_type(written: str) -> str:
     return kind.split("_")[0] if kind.startswith("TIMESTAMP") else kind
 
 
-def _selected(header: Header, types: Mapping[str, str], reading: Reading) -> tuple[str, Header]:
-    """Return SQL for the columns to read: roles first, then the other columns if they are kept."""
-    found, names = [], []
-    for role in (*reading.roles.all, *reading.roles.besides):
-        place = header.places.get(role.name)
-        if place is not None:
-            names.append(header.names[place])
-            found.append(_column(names[-1], types, role, reading.name))
-    places = {name: at for at, name in enumerate(r for r in header.places)}
-    others = [name for name, _ in header.others] if reading.roles.others else []
-    found += [_column(column, types, None, reading.name) for column in others]
-    return f"SELECT {', '.join(found)}", Header((*names, *others), places)
-
-
-def _column(column: str, types: Mapping[str, str], role: Role | None, name: str) -> str:
-    quoted, kind = name_quoted(column), types[column]
-    if role is not None and role.holds == "id":
-        return id_text_in_sql(column, kind, name)
-    if role is not None and role.holds == "text":
+def _column(column: str, type_: str, role: Role | None, name: str) -> str:
+    """Return SQL for a column with a role, or with any cells."""
+    quoted, holds = name_quoted(column), "cells" if role is None else role.holds
+    if role is not None and holds == "text" and type_ in _AS_THEY_ARE | _AS_TEXT:
         text = f"CAST({quoted} AS VARCHAR)"
-        quoted = text if role.longest is None else f"left({text}, {role.longest})"
-        kind = kind if kind not in _AS_TEXT else "VARCHAR"
-    if kind in _AS_THEY_ARE:
-        return quoted
-    if kind == "DECIMAL":
+        return text if role.longest is None else f"left({text}, {role.longest})"
+    if type_ in _AS_THEY_ARE and not (holds == "id" and type_ in WHOLE):
+        return quoted  # fractions as ids are checked row by row
+    if type_ == "DECIMAL":
         return f"CAST({quoted} AS DOUBLE)"
-    if kind in _AS_TEXT and (role is None or role.holds != "number"):
+    if type_ in _AS_TEXT | WHOLE and holds != "number":
         return f"CAST({quoted} AS VARCHAR)"
     raise InputError(
         f"{name}, column {column!r}",
-        f"numbers as {role.name}" if role and role.holds == "number" else "text, numbers or truth",
-        f"values of type {kind}",
-        "Leave the column out, or make its values text."
-        if role is None
-        else "Make them numbers first."
-        if role.holds == "number"
-        else "Make them texts first.",
+        f"numbers as {role.name}" if role and holds == "number" else "text, numbers or truth",
+        f"values of type {type_}",
+        "Make its values numbers or text, or leave the column out.",
     )
-
-
-def _join(header: Header, types: Mapping[str, str], reading: Reading, session: Session) -> str:
-    """Return SQL that keeps only the wanted rows."""
-    if reading.wanted is None:
-        return ""
-    column = header.names[header.places[reading.roles.keys[0].name]]
-    ids = np.array([*reading.wanted], object)
-    known = session.register("ids", {"wanted": ids})
-    key = id_text_in_sql(column, types[column], reading.name)
-    return f" SEMI JOIN {known} ON {key} = wanted"
-
-
-def _with_integers(
-    rows: Sequence[Sequence[Any]],
-    header: Header,
-    objects: Mapping[str, Iterable[Any]],
-    ids: Mapping[str, int],
-) -> list[tuple[Any, ...]]:
-    """Return rows with the integers in object columns restored, which the engine has written as text."""
-    columns = [*zip(*rows, strict=True)]
-    read_as_ids = {header.places[role] for role in ids}
-    for place, name in enumerate(header.names):
-        if name in objects and place not in read_as_ids and columns:
-            columns[place] = tuple(
-                int(value) if isinstance(value, int | np.integer) and text not in _TRUTH else text
-                for value, text in zip(objects[name], columns[place], strict=True)
-            )
-    return [*zip(*columns, strict=True)]
 
 
 # --- cells, checked and collected into columns
 
-_Form = Literal["text", "json", "dicts", "records", "typed"]
 
-
-def _gathered(found: Iterable[TableRow], reading: Reading, form: _Form) -> InputTable:
-    """Collect rows into columns, and check their contents."""
-    rows = _Rows(reading, form)
-    rows.keep(found)
-    roles = reading.roles
-    if not rows.places and reading.wanted is None:
+def _gathered(raw: RawTable, reading: Reading) -> InputTable:
+    """Collect the rows of a table into columns, and check their contents."""
+    roles, header = reading.roles, raw.header
+    cells = _Cells(raw, reading)
+    if not cells.places and reading.wanted is None:
         raise InputError(reading.name, roles.least, "none")
-    columns, others = rows.columns()
-    if roles.others and not others and not roles.keys_alone:
+    if cells.places and roles.others and not header.others and not roles.keys_alone:
         raise InputError(reading.name, f"a column beside the {roles.keys[0].noun}", "none")
-    every = (*roles.all, *roles.besides)
-    read = {role.name: rows.checked(columns[role.name], role) for role in every}
+    columns = [*zip(*cells.rows, strict=True)] or [() for _ in header.names]
+    nothing = (None,) * len(cells.places)
+    read = {
+        role.name: cells.checked(
+            columns[header.places[role.name]] if role.name in header.places else nothing, role
+        )
+        for role in (*roles.all, *roles.besides)
+    }
+    others = header.others if roles.others else []
+    called = {role: header.names[place] for role, place in header.places.items()}
     table = InputTable(
         reading.name,
         read,
-        {name: _known(column, read, f"{reading.name}, column {name!r}") for name, column in others},
-        tuple(rows.places),
+        {
+            name: _plain(columns[at], read, f"{reading.name}, column {name!r}")
+            for name, at in others
+        },
+        tuple(cells.places),
         reading.first[0] if reading.first else None,
-        form != "dicts",
+        raw.form != "dicts",
         tuple(reading.groups),
-        called=rows.called(),
+        called={} if raw.form == "dicts" or header.numbered or not cells.places else called,
     )
     if roles.repeats != "yes":
         _refuse_repeats(table, roles)
     return table
 
 
-class _Rows:
-    """The rows to keep: their locations, headers and cells."""
+class _Cells:
+    """The rows of a table to keep, and the checks of their cells."""
 
-    def __init__(self, reading: Reading, form: _Form) -> None:
-        self._reading, self._roles, self._form = reading, reading.roles, form
-        self.places: list[int | str] = []
-        self._headers: list[Header] = []
-        self._cells: list[Sequence[object]] = []
-
-    def keep(self, found: Iterable[TableRow]) -> None:
+    def __init__(self, raw: RawTable, reading: Reading) -> None:
         """Keep the wanted rows, and only the needed part of their texts."""
-        if self._reading.wanted is not None and self._form != "dicts":
-            found = (row for row in found if self._is_wanted(*row))
+        self._reading, self._raw, self._roles = reading, raw, reading.roles
+        rows = raw.rows
+        if reading.wanted is not None and raw.form != "dicts":
+            rows = (row for row in rows if self._is_wanted(*row))
         longest = max((role.longest or 0 for role in self._roles.values), default=0)
         if longest:
-            found = (row._replace(cells=_shortened(row.cells, longest)) for row in found)
-        rows = [*found]
-        if rows:
-            self.places, self._headers, self._cells = map(list, zip(*rows, strict=True))
+            rows = ((place, _shortened(cells, longest)) for place, cells in rows)
+        kept = [*rows]
+        self.places = [place for place, _ in kept]
+        self.rows = [cells for _, cells in kept]
 
-    def _is_wanted(self, place: int | str, header: Header, cells: Sequence[object]) -> bool:
+    def _is_wanted(self, place: Place, cells: Sequence[object]) -> bool:
         role = self._roles.keys[0]
-        key = cells[header.places[role.name]]
+        key = cells[self._raw.header.places[role.name]]
         return self._reading.wants(key if type(key) is str else self._id(key, role, place))
-
-    def columns(self) -> tuple[dict[str, Sequence[Any]], list[tuple[str, Sequence[Any]]]]:
-        """Return the columns of roles, and the other columns; missing cells are None."""
-        roles = self._roles
-        headers = {id(header): header for header in self._headers}
-        every = (*roles.all, *roles.besides)
-        nothing = [None] * len(self._cells)
-        if len(headers) == 1:  # the usual case, and faster
-            header, found = self._headers[0], [*zip(*self._cells, strict=True)]
-            at = header.places
-            return (
-                {r.name: found[at[r.name]] if r.name in at else nothing for r in every},
-                [(name, found[place]) for name, place in header.others] if roles.others else [],
-            )
-        names = [name for header in headers.values() for name, _ in header.others] * roles.others
-        places = {key: {**dict(each.others), **each.places} for key, each in headers.items()}
-        rows = [*zip(map(places.get, map(id, self._headers)), self._cells, strict=True)]
-
-        def column(name: str) -> list[Any]:
-            return [cells[at[name]] if at and name in at else None for at, cells in rows]
-
-        return (
-            {role.name: column(role.name) for role in every},
-            [(name, column(name)) for name in dict.fromkeys(names)],
-        )
-
-    def called(self) -> dict[str, str]:
-        """Return the names of the roles' columns in the first row."""
-        if self._form == "dicts" or not self._headers or self._headers[0].numbered:
-            return {}
-        header = self._headers[0]
-        return {role: header.names[place] for role, place in header.places.items()}
 
     def checked(self, column: Sequence[Any], role: Role) -> tuple[Any, ...]:
         """Return a column as the contents of its role."""
@@ -483,32 +369,33 @@ class _Rows:
             column = [
                 self._id(cell, role, place) for cell, place in zip(column, self.places, strict=True)
             ]
-        if "" in column and self._form != "dicts":
+        if "" in column and self._raw.form != "dicts":
             where = self._reading.where(self.places[[*column].index("")])
             raise InputError(where, f"an id as {role.name}", "an empty text")
         refuse_halves(column, where=f"{self._reading.name}, {role.noun} ids")
         return tuple(column)
 
-    def _id(self, cell: object, role: Role, place: int | str) -> str:
+    def _id(self, cell: object, role: Role, place: Place) -> str:
+        if self._raw.form == "typed" and isinstance(
+            cell, float
+        ):  # integers, of which some are missing
+            cell = None if math.isnan(cell) else int(cell) if cell.is_integer() else cell
         if cell is None:
             raise InputError(self._reading.where(place), f"an id as {role.name}", "nothing")
         return id_text(cell, where=self._reading.where(place))
 
     def _number(self, cell: Any, role: Role, row: int) -> float:
-        number: float | None = None
-        written = isinstance(cell, str) and self._form in ("text", "typed")
+        form, number = self._raw.form, None
+        written = isinstance(cell, str) and form in ("text", "typed")
         if written:
             number = number_in(cell)
         elif isinstance(cell, bool | np.bool_):
             # JSON has numbers for numbers; booleans in dicts and typed columns are written by programs.
-            number = float(cell) if role.truth and self._form in ("dicts", "typed") else None
-        elif isinstance(cell, SupportsFloat):
-            try:
-                number = float(cell)
-            except (TypeError, ValueError, OverflowError):
-                number = None
+            number = float(cell) if role.truth and form in ("dicts", "typed") else None
+        elif not isinstance(cell, str):
+            number = number_of(cell)
         if number is None or not math.isfinite(number) or not _is_exact(cell):
-            remedy = NO_HEADER if self._headers[row].numbered and written else ""
+            remedy = NO_HEADER if self._raw.header.numbered and written else ""
             raise _no_number(self._where(row), role.name, cell, remedy)
         return number
 
@@ -520,12 +407,12 @@ class _Rows:
         try:
             text = str(cell)[: role.longest]
             text.encode()
-        except (ValueError, UnicodeEncodeError):  # thousands of digits, or a lone surrogate
+        except ValueError:  # thousands of digits, or a lone surrogate
             raise InputError(self._where(row), "a text", shown(cell)) from None
         return text
 
     def _label(self, cell: object, role: Role, row: int) -> object:
-        if not isinstance(cell, Hashable) or (cell is None and self._form != "dicts"):
+        if not isinstance(cell, Hashable) or (cell is None and self._raw.form != "dicts"):
             raise InputError(self._where(row), f"the name of a {role.name}", shown(cell))
         return cell
 
@@ -534,13 +421,14 @@ class _Rows:
         where = self._reading.where(self.places[row])
         if isinstance(self.places[row], int):
             return where
-        keys = self._roles.keys if self._form != "dicts" else self._roles.keys[-1:]
-        header, cells = self._headers[row], self._cells[row]
-        named = [(role.noun, cells[header.places[role.name]]) for role in keys]
-        return where + "".join(f", {noun} {cell!r}" for noun, cell in named)
+        keys = self._roles.keys if self._raw.form != "dicts" else self._roles.keys[-1:]
+        places = self._raw.header.places
+        return where + "".join(
+            f", {role.noun} {self.rows[row][places[role.name]]!r}" for role in keys
+        )
 
 
-def _known(
+def _plain(
     cells: Sequence[Any], read: Mapping[str, Sequence[object]], where: str
 ) -> tuple[Cell, ...]:
     """Return the cells of a column without a role: text, numbers, booleans or None."""

@@ -127,7 +127,7 @@ BAD = [
     ("none.csv", lines(",", ("query", "thing", "doc", "grade")), "a column for subtopic"),
     ("same.csv", "query,doc,grade\nq,a,1\n", "a column for subtopic"),
     ("hole.csv", "query,subtopic,doc,grade\nq,,a,1\n", "hole.csv:2: expected an id as subtopic"),
-    ("key.jsonl", '{"query":"q","subtopic":"s","doc":"d","grade":1}\n{"query":"q","doc":"d","grade":1}\n', "key.jsonl:2: expected the column 'subtopic' for subtopic"),
+    ("key.jsonl", '{"query":"q","subtopic":"s","doc":"d","grade":1}\n{"query":"q","doc":"d","grade":1}\n', "key.jsonl:2: expected an id as subtopic, found nothing"),
     ("id.jsonl", '{"query":"q","subtopic":1.5,"doc":"d","grade":1}\n', "id.jsonl:1: expected a string"),
     ("key.json", '[{"query":"q","subtopic":"s","doc":"d","grade":1},{"query":"q"}]', "record 2"),
     ("flat.json", '{"q": {"d": 1}}', "flat.json, query 'q', subtopic 'd': expected a dict"),
@@ -159,7 +159,7 @@ def test_no_file(tmp_path):
         ({"subtopic": ["1", "1", "2", "2", "2"], "doc": ["a"] * 5, "query": ["q"] * 5}, "row 2"),
         ({"grade": [1, 2, None, 0, 1]}, "row 3, query 'q1', subtopic '2', document 'd3'"),
         ({"grade": [1.0, 2.0, float("nan"), 0.0, 1.0]}, "a finite number as grade"),
-        ({"subtopic": [0.5] * 5}, "ids for subtopic"),
+        ({"subtopic": [0.5] * 5}, "row 1: expected a string"),
         ({"grade": ["a"] * 5}, "judgments"),
     ],
 )
@@ -174,7 +174,7 @@ def test_objects_as_ids_are_refused():
     frame = pd.DataFrame(
         {**columns(), "subtopic": pd.Series(["1", 2.5, "2", "2", "7"], dtype=object)}
     )
-    with pytest.raises(gf.errors.InputError, match=r"column 'subtopic': expected strings"):
+    with pytest.raises(gf.errors.InputError, match=r"column 'subtopic': expected a string"):
         gf.subtopics.read_subtopics(frame)
     with pytest.raises(gf.errors.InputError, match="four columns"):
         gf.subtopics.read_subtopics(pl.DataFrame(columns()), columns={"subtopic": "doc"})
