@@ -11,7 +11,6 @@ import numpy as np
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
-from gainful.evaluation.measuring import Measured, together
 from gainful.matching.matched import Matched, cut
 from gainful.measures.policy import Policy, brief_policy
 from gainful.output.rendering.table_formats import Note
@@ -168,24 +167,6 @@ def coverage_of(
     return Coverage(retrieved=retrieved + dropped, seen=seen + dropped, unjudged=unjudged, **others)
 
 
-def counts_of(batches: Sequence[Matched], measured: Measured, policy: Policy) -> QueryCounts:
-    """Count what an evaluation rests on, query by query."""
-    judged = together([batch.pool_offsets[1:] - batch.pool_offsets[:-1] for batch in batches])
-    if isinstance(policy.unjudged, float):  # the others have that grade in the pool
-        judged = judged - together([batch.unjudged for batch in batches])
-    return QueryCounts(
-        queries=measured.queries,
-        judged=judged,
-        missing=measured.missing,
-        empty=np.logical_or.reduce(measured.empty, axis=1),
-        retrieved=together([batch.retrieved for batch in batches]),
-        seen=measured.seen,
-        unjudged=measured.unjudged,
-        tied=measured.tied,
-        extra=tuple(query for batch in batches for query in batch.extra),
-    )
-
-
 def in_documents(count: float) -> float:
     """Return a count of documents: whole, but for one that is an average.
 
@@ -221,6 +202,8 @@ class Evidence:
         empty: how many queries have no positive gain for each measure.
         lists: the lists as they were measured; none where the values alone are kept.
         by_query: the counts of documents, query by query.
+        depth: the last rank that was looked at; None for all.
+        covered: the coverage, if it isn't that of `by_query`.
         reaches: the last ranks that the measures see.
         rematch: matches the lists whole, where they were cut.
         kind: what the scores are, where no lists are kept.
@@ -231,6 +214,8 @@ class Evidence:
     empty: tuple[int, ...]
     lists: tuple[Matched, ...] = ()
     by_query: QueryCounts | None = None
+    depth: int | None = None
+    covered: Coverage | None = None
     reaches: frozenset[int | None] = frozenset()
     rematch: Callable[[], Sequence[Matched]] | None = None
     kind: str = ""

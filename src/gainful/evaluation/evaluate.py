@@ -16,6 +16,7 @@ from gainful.evaluation.measuring import batches_for, match_and_measure, measure
 from gainful.evaluation.request import (
     Request,
     asked_of,
+    counting_every_rating,
     may_be_ratings,
     naming_run,
     policy_for,
@@ -293,9 +294,10 @@ def measure_runs(
 
 
 def _warn_of_ratings(scores: Scores, measures: Sequence[Measure], what: str) -> None:
-    """Warn of measures that count the worst ratings as relevant; most grades have other ends, which answers at once."""
-    if may_be_ratings(*scores.evidence.ends_of_grades()):
-        warn_of_ratings(scores.evidence.grades(), measures_inside(measures), what)
+    """Warn of measures that count the worst ratings as relevant; the ends of most grades rule out ratings."""
+    doubtful = counting_every_rating(measures_inside(measures))
+    if doubtful and may_be_ratings(*scores.evidence.ends_of_grades()):
+        warn_of_ratings(scores.evidence.grades(), doubtful, what)
 
 
 def _telling(

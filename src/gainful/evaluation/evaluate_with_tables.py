@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from itertools import compress
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 
@@ -114,7 +114,7 @@ def evaluate_subtopics(
     known = tuple(with_values_of_run(measure, values[measure]) for measure in asked)
     scores = measure_matched([matched], known, decided)
     hash_of = partial(hashes_of, topics)
-    return _as_scores_of("subtopics", scores, SubtopicScores, hash_of, query_type=query_type)
+    return _as_scores_of("subtopics", scores, SubtopicScores, hash_of, query_type)
 
 
 def _best_grades(judged: Judged) -> dict[str, dict[str, float]]:
@@ -133,17 +133,19 @@ def _as_scores_of(
     scores: Scores,
     kind: type[Kind],
     hash_of: Callable[[int | None], Hashes],
+    query_type: IdType,
     empty: tuple[int, ...] | None = None,
-    **changed: Any,
+    covered: Coverage | None = None,
 ) -> Kind:
     """Return scores as those of a kind, which no list can be measured again for."""
     evidence = Evidence(
         counting=scores.evidence.counting,
         empty=scores.evidence.empty if empty is None else empty,
+        covered=scores.coverage if covered is None else covered,
         kind=f"those of {what}",
         hash_of=hash_of,
     )
-    return as_kind(scores, kind, evidence=evidence, **changed)
+    return as_kind(scores, kind, evidence=evidence, query_type=query_type)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -205,7 +207,10 @@ class RecommendationScores(Scores):
     _called = "RecommendationScores"
     _units = "user", "users"
 
-    coverage: ListCoverage
+    @property
+    def coverage(self) -> ListCoverage:
+        """What was counted and what was missing."""
+        return cast("ListCoverage", self.evidence.covered)
 
     def table(self) -> Table:
         """Return the values, each with what it is of: so many users, or the run."""
@@ -381,9 +386,9 @@ def _scores(
         scores,
         RecommendationScores,
         partial(sources.hashes, lists),
+        user_type,
         tuple(without.get(str(measure), 0) for measure in measures),
-        coverage=coverage,
-        query_type=user_type,
+        coverage,
     )
 
 

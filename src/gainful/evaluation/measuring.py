@@ -462,9 +462,9 @@ def refuse_by_policy(
         empty: (m,) queries without positive gain, for each measure.
     """
     refused = [("missing", "run", missing), ("extra", "run", extra)]
-    for measure, queries in zip(measures, empty, strict=True):
-        if measure.family.normalised:
-            refused.append(("empty", str(measure), queries))
+    if policy.empty == "error":
+        pairs = zip(measures, empty, strict=True)
+        refused += [("empty", str(one), some) for one, some in pairs if one.family.normalised]
     for choice, where, (count, ids) in refused:
         if count and getattr(policy, choice) == "error":
             expected, found = _REFUSED[choice]

@@ -275,10 +275,7 @@ def warn_of_ratings(grades: Sequence[float], measures: Iterable[Measure], what: 
     >>> print(seen[0].message)
     judgments: the grades look like ratings, from 1 to 5 without a 0, and R@10 counts a document with a rating of 1 as relevant. Name the lowest rating that is good: R(rel=4)@10. If every rated document is relevant, write R(rel=0.5)@10.
     """
-    good = _good_rating(grades)
-    doubtful = [
-        each for each in measures if each.parameters.get("rel") == 1 and not each.changes("rel")
-    ]
+    good, doubtful = _good_rating(grades), counting_every_rating(measures)
     if good is None or not doubtful:
         return
     first, others = doubtful[0], len(doubtful) - 1
@@ -292,6 +289,15 @@ def warn_of_ratings(grades: Sequence[float], measures: Iterable[Measure], what: 
         f"{first.having(rel=0.5)}.",
         "input.ratings",
     )
+
+
+def counting_every_rating(measures: Iterable[Measure]) -> list[Measure]:
+    """Return the measures that count any rating as relevant, because the caller named no lowest good one."""
+    return [
+        measure
+        for measure in measures
+        if measure.parameters.get("rel") == 1 and not measure.changes("rel")
+    ]
 
 
 def _good_rating(grades: Sequence[float]) -> int | None:

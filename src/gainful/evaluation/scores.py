@@ -21,8 +21,8 @@ from gainful.errors import InputError, MeasureError, warn
 from gainful.evaluation.coverage import (
     Coverage,
     Evidence,
+    QueryCounts,
     count_queries,
-    counts_of,
     notes_of,
 )
 from gainful.evaluation.measuring import (
@@ -34,6 +34,7 @@ from gainful.evaluation.measuring import (
     measure_batches,
     refuse_by_policy,
     refuse_nothing_counted,
+    together,
 )
 from gainful.evaluation.request import find_measure
 from gainful.matching.matched import Matched
@@ -244,7 +245,6 @@ class Scores(Logged):
     Attributes:
         measures: the measures, in the order asked.
         policy: the policy they were computed under, ties decided.
-        coverage: what was counted and what was missing.
         means: the mean over queries of every measure, by its name; counts are summed. Sums are
             exact before the one rounding at the end, so the order of queries does not matter.
         rows: the queries that count, and their values.
@@ -259,13 +259,20 @@ class Scores(Logged):
 
     measures: tuple[Measure, ...]
     policy: Policy
-    coverage: Coverage
     means: Mapping[str, float]
     rows: Rows
     evidence: Evidence
     dialect: str | None = None
     query_type: IdType = UNTYPED
     slices: "tuple[ScoreSlice, ...]" = ()
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """What was counted and what was missing."""
+        evidence = self.evidence
+        if evidence.covered is not None:
+            return evidence.covered
+        return evidence.counts.coverage(self.policy, evidence.depth)
 
     @property
     def run_values(self) -> dict[str, float]:
@@ -777,18 +784,18 @@ def scores_of(
         query_type: what the ids of queries were, before they were text.
         rematch: matches lists whole that were cut.
     """
-    queries, lost = measured.queries, int(np.count_nonzero(measured.missing))
+    queries, lost = measured.queries, int(measured.missing.sum())
     lacking = measured.empty.sum(axis=0).tolist()
-    extra = [query for batch in batches for query in batch.extra]
+    counts = counts_of(batches, measured, policy)
     refuse_by_policy(
         measures,
         policy,
         missing=(lost, lambda: compress(queries, measured.missing)),
-        extra=(len(extra), lambda: extra),
-        empty=[
+        extra=(len(counts.extra), lambda: counts.extra),
+        empty=(
             (count, partial(compress, queries, empty))
             for count, empty in zip(lacking, measured.empty.T, strict=True)
-        ],
+        ),
     )
     counted = apply_policy(measured, measures, policy)  # which changes the values, too
     of_users = [measure.has_users for measure in measures]
@@ -802,24 +809,40 @@ def scores_of(
     kept: Bools = np.logical_or.reduce(counted, axis=1)
     if any(of_users) and not kept.all():
         rows = Rows(tuple(compress(queries, kept)), measured.values[kept], counted[kept])
-    means = means_of(measures, measured.values, counted)
-    counts = counts_of(batches, measured, policy)
     return Scores(
         measures=measures,
         policy=policy,
-        coverage=counts.coverage(policy, depth),
-        means=means,
+        means=means_of(measures, measured.values, counted),
         rows=rows,
         evidence=Evidence(
             counting=tuple(counting),
             empty=tuple(lacking),
             lists=tuple(batches),
             by_query=counts,
+            depth=depth,
             reaches=frozenset(measure.reach for measure in measures),
             rematch=rematch,
         ),
         dialect=None if dialect is None else dialect.name,
         query_type=query_type,
+    )
+
+
+def counts_of(batches: Sequence[Matched], measured: Measured, policy: Policy) -> QueryCounts:
+    """Count what an evaluation rests on, query by query."""
+    judged = together([batch.pool_offsets[1:] - batch.pool_offsets[:-1] for batch in batches])
+    if isinstance(policy.unjudged, float):  # the others have that grade in the pool
+        judged = judged - together([batch.unjudged for batch in batches])
+    return QueryCounts(
+        queries=measured.queries,
+        judged=judged,
+        missing=measured.missing,
+        empty=np.logical_or.reduce(measured.empty, axis=1),
+        retrieved=together([batch.retrieved for batch in batches]),
+        seen=measured.seen,
+        unjudged=measured.unjudged,
+        tied=measured.tied,
+        extra=tuple(query for batch in batches for query in batch.extra),
     )
 
 

@@ -290,27 +290,28 @@ def measure_on_spark(
     hashes = [short_hash(number) for number in summary.digests]
     pairs = zip(hashes[::2], hashes[1::2], strict=True)
     fetched = SparkRows(frame, summary.kept, len(measures))
+    coverage = coverage_of(
+        policy,
+        judged=summary.queries,
+        evaluated=summary.queries - summary.missing,
+        **names,
+        retrieved=summary.retrieved,
+        depth=plan.depth,
+        seen=summary.seen,
+        unjudged=summary.unjudged,
+        tied=summary.tied,
+        tied_queries=summary.tied_queries,
+    )
     return SparkScores(
         measures=measures,
         policy=policy,
-        coverage=coverage_of(
-            policy,
-            judged=summary.queries,
-            evaluated=summary.queries - summary.missing,
-            **names,
-            retrieved=summary.retrieved,
-            depth=plan.depth,
-            seen=summary.seen,
-            unjudged=summary.unjudged,
-            tied=summary.tied,
-            tied_queries=summary.tied_queries,
-        ),
         means={
             str(measure): _mean(summary, column, measure, fetched)
             for column, measure in enumerate(measures)
         },
         rows=fetched,
         evidence=SparkEvidence(
+            covered=coverage,
             counting=tuple(summary.counted),
             empty=tuple(summary.lacking),
             rows=fetched,

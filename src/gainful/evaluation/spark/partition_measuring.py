@@ -8,9 +8,10 @@ from typing import Any
 from uuid import uuid4
 
 from gainful.errors import GainfulError
-from gainful.evaluation.coverage import counts_of, digests, total
+from gainful.evaluation.coverage import digests, total
 from gainful.evaluation.measuring import apply_policy, measure_batches, summands
 from gainful.evaluation.request import refuse_grades
+from gainful.evaluation.scores import counts_of
 from gainful.matching.spark.partition_matching import Bunch, bunches
 from gainful.matching.spark.plan import Plan
 from gainful.measures.measure import Measure
