@@ -200,12 +200,16 @@ def _columns_in(value: Any) -> dict[str, list[Any]] | None:
         return None
     if not all(isinstance(key, str) for key in value):
         return None
+    columns: dict[str, list[Any]] = {}
+    for name, inner in value.items():
+        columns[name] = _column(inner)
+        if not columns[name]:  # as in most dicts, whose ids aren't numbers from 0
+            return None
     roles = [next(iter(fields_named(value, ALIASES[role])), None) for role in _ROLES]
     query, doc, number = *roles[:2], next((name for name in roles[2:] if name is not None), None)
     if query is None or doc is None:
         return None
-    columns = {key: _column(inner) for key, inner in value.items()}
-    if len({*map(len, columns.values())}) > 1 or not columns[doc]:
+    if len({*map(len, columns.values())}) > 1:
         return None
     if number is None:
         certain = all(
