@@ -7,8 +7,8 @@ from typing import Unpack
 
 from gainful import arguments
 from gainful.analysis.linting.findings import Finding, Findings, ids_text
-from gainful.analysis.linting.looks import CheckedTable, Draft, GradeRange, Look
-from gainful.analysis.linting.readable_rows import UNREADABLE, UnreadRows, check_input, folded
+from gainful.analysis.linting.looks import CheckedTable, Draft, GradeRange, Look, RuledDraft
+from gainful.analysis.linting.readable_rows import UNREADABLE, check_input, folded
 from gainful.analysis.linting.rules import all_rules, drafts_of
 from gainful.errors import InputError, taken_warnings
 from gainful.matching.chunks_to_documents import Chunks, read_chunks
@@ -16,7 +16,7 @@ from gainful.matching.input import Input
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.reader import open_input, opened_session
 from gainful.measures.policy import Policy
-from gainful.message_texts import counted, shown
+from gainful.message_texts import shown
 from gainful.rows import mistakes
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.files import are_the_same
@@ -29,9 +29,6 @@ from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.text_formats import Row, rows
 
 _DEEPEST = 100_000  # the engine keeps this many scores per query in memory
-
-RuledDraft = tuple[str, Draft]
-"""The name of a rule, and its finding."""
 
 
 @takes(ReadingOptions)
@@ -92,9 +89,7 @@ def check(
             drafts += drafts_of(look, "input", "judgments")
         types = [(opened.query_type, opened.doc_type)]
         named = JUDGMENTS.number in asked_columns(JUDGMENTS, names)
-        slips: dict[
-            str, RuledDraft
-        ] = {}  # findings about the judgments from the first run, by rule
+        mistaken: dict[str, Draft] = {}  # mistakes in the judgments, by rule, each from one run
         for name, run in named_runs.items():
             with taken_warnings() as warned:
                 opened_run = open_input(run, RUN, names, session, checked=False)
@@ -106,17 +101,16 @@ def check(
             drafts += _look_at_run(session, judged, readable, name, cutoff, folding, warned)
             same = are_the_same(judgments, run)
             if same and opened.taken_from == opened_run.taken_from:
-                odd = f"judgments and run {name!r} are the same {same}"
-                drafts.append(("run-as-judgments", Draft(judged, 1, odd)))
+                message = f"judgments and run {name!r} are the same {same}"
+                drafts.append(("run-as-judgments", Draft(judged, 1, message)))
                 continue
             sample = Sample(
                 opened.first_rows, opened_run.first_rows, opened.taken_from, opened.ranked, named
             )
             for rule in mistakes.MISTAKES:
-                for slip in () if rule.find is None or rule.name in slips else rule.find(sample):
-                    slips[rule.name] = rule.name, Draft(judged, 1, slip.odd, remedy=slip.remedy)
-        drafts += slips.values()
-        findings = _settled(drafts)
+                for slip in rule.find(sample) if rule.find and rule.name not in mistaken else ():
+                    mistaken[rule.name] = Draft(judged, 1, slip.odd, remedy=slip.remedy)
+        findings = _settled([*drafts, *mistaken.items()])
     names.refuse_unused()
     query_type, doc_type = (decided_type(of_inputs) for of_inputs in zip(*types, strict=True))
     looked_at = (JUDGMENTS.name, *named_runs)
@@ -150,8 +144,11 @@ def _checked(
     session: Session, opened: Input, name: str, cutoff: int, warned: list[str]
 ) -> tuple[CheckedTable, list[RuledDraft]]:
     """Read an input; return findings for unreadable rows and for warnings raised on opening it."""
-    table, unread = check_input(session, opened, name, cutoff)
-    return table, [*_unread_rows(table, unread), *_doubts(table, warned, opened.name)]
+    table, drafts = check_input(session, opened, name, cutoff)
+    for warning in warned:
+        message = warning.removeprefix(f"{opened.name}: ").removesuffix(".")
+        drafts.append(("doubtful-reading", Draft(table, 1, message)))
+    return table, drafts
 
 
 def _read_scale(scale: object) -> GradeRange | None:
@@ -162,24 +159,6 @@ def _read_scale(scale: object) -> GradeRange | None:
         if isfinite(low) and isfinite(high) and low <= high:
             return low, high
     raise InputError("scale", "the lowest and the highest grade, such as (0, 3)", shown(scale))
-
-
-def _unread_rows(table: CheckedTable, unread: Iterable[UnreadRows]) -> Iterator[RuledDraft]:
-    """Yield findings for unreadable rows of an input."""
-    for rows_ in unread:
-        counted_rows, bad = counted(rows_.count, "row"), rows_.first
-        message = f"{counted_rows} without a finite {table.kind.number}"
-        if rows_.rule == UNREADABLE:
-            message = f"{counted_rows} cannot be read"
-        place = bad.query, bad.doc, bad.row
-        yield rows_.rule, Draft(table, rows_.count, message, bad.found, *place, rows_.remedy)
-
-
-def _doubts(table: CheckedTable, warnings: Iterable[str], name: str) -> Iterator[RuledDraft]:
-    """Yield findings for warnings raised on opening an input; each starts with the input's name."""
-    for warning in warnings:
-        message = warning.removeprefix(f"{name}: ").removesuffix(".")
-        yield "doubtful-reading", Draft(table, 1, message)
 
 
 def _settled(drafts: Iterable[RuledDraft]) -> tuple[Finding, ...]:
@@ -217,37 +196,30 @@ def _finding(rule: Rule, draft: Draft, lines: dict[tuple[str, int], int]) -> Fin
 
 def _lines(drafts: list[Draft]) -> dict[tuple[str, int], int]:
     """Return the line numbers of drafts, by table and row."""
-    lines: dict[tuple[str, int], int] = {}
-    texts: dict[str, list[Draft]] = {}
+    texts: dict[str, dict[int, Draft]] = {}
     for draft in drafts:
         if draft.row and draft.input.file is not None:
-            if draft.input.by_line:
-                lines[draft.input.table, draft.row] = draft.row
-            else:
-                texts.setdefault(draft.input.table, []).append(draft)
-    for table, wanted in texts.items():
-        lines |= {(table, row): line for row, line in _walked(wanted).items()}
-    return lines
+            texts.setdefault(draft.input.table, {})[draft.row] = draft
+    return {
+        (table, row): line for table, wanted in texts.items() for row, line in _lines_in(wanted)
+    }
 
 
-def _walked(drafts: list[Draft]) -> dict[int, int]:
-    """Map row numbers of the engine to lines of a text, up to the last row needed.
+def _lines_in(drafts: dict[int, Draft]) -> Iterator[tuple[int, int]]:
+    """Yield rows of the engine with their lines in a text, up to the last row needed.
 
     If a row has unexpected ids, the engine counted rows differently, and no line is better than a
     wrong one.
     """
-    table = drafts[0].input
-    assert table.file is not None  # noqa: S101 - only texts come here
-    assert table.layout is not None  # noqa: S101
-    expected = {draft.row: draft for draft in drafts if draft.row is not None}
-    lines: dict[int, int] = {}
-    content = rows(table.file, table.layout, table.kind)
-    for place, row in enumerate(islice(content, max(expected)), 1):
-        draft = expected.get(place)
+    table = next(iter(drafts.values())).input
+    if table.by_line or table.file is None or table.layout is None:
+        yield from ((row, row) for row in drafts)
+        return
+    content = islice(rows(table.file, table.layout, table.kind), max(drafts))
+    for place, row in enumerate(content, 1):
+        draft = drafts.get(place)
         if draft is None:
             continue
-        if not isinstance(row, Row) or (
-            draft.query in (None, row.query) and draft.doc in (None, row.doc)
-        ):
-            lines[place] = row.line
-    return lines
+        ids = (draft.query, draft.doc)
+        if not isinstance(row, Row) or (ids[0] in (None, row.query) and ids[1] in (None, row.doc)):
+            yield place, row.line

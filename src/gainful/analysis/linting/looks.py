@@ -75,6 +75,10 @@ class Draft:
     remedy: str = ""
 
 
+RuledDraft = tuple[str, Draft]
+"""The name of a rule, and its finding."""
+
+
 @dataclass(frozen=True)
 class Look:
     """Judgments, or a run with its judgments, as tables on the engine.

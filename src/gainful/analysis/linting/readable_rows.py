@@ -1,14 +1,17 @@
-"""Readable and unreadable rows of judgments and runs, as tables on the engine."""
+"""Readable and unreadable rows of judgments and runs: tables on the engine, and findings."""
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
-from gainful.analysis.linting.looks import CheckedTable
+from gainful.analysis.linting.looks import CheckedTable, Draft, RuledDraft
 from gainful.errors import InputError
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import BadRow, Input
+from gainful.message_texts import counted
 from gainful.rows.duckdb_engine import EngineError, Session
 from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.table_source import (
@@ -27,90 +30,49 @@ _FINITE = "coalesce(isfinite(number), false)"
 UNREADABLE, NOT_FINITE = "unreadable-row", "not-finite"
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadRows:
-    """Unreadable rows of an input: the rule, the number of rows, the first one, and a remedy."""
-
-    rule: str
-    count: int
-    first: BadRow
-    remedy: str = ""
-
-
 def check_input(
     session: Session, opened: Input, name: str, cutoff: int
-) -> tuple[CheckedTable, list[UnreadRows]]:
-    """Read judgments or a run; input that the engine cannot read is read row by row."""
+) -> tuple[CheckedTable, list[RuledDraft]]:
+    """Read judgments or a run; text that the engine can't read is read row by row."""
     source = opened.table_to_check()
-    if source is not None:
-        return _check_table(session, opened, source, name, cutoff)
-    table, unread = _by_row(session, opened, name, cutoff)
-    answered = opened.kind.name == RUN.name and opened.bare_queries()  # with empty lists
-    if not table.size and not unread and not answered:
-        raise InputError(name, opened.kind.least, "none")
-    return table, unread
-
-
-def _check_table(
-    session: Session, opened: Input, source: Source, name: str, cutoff: int
-) -> tuple[CheckedTable, list[UnreadRows]]:
-    if not source.lines:
+    if source is not None and not source.lines:
         return _by_engine(session, source, name, cutoff)
-    raw: str | None = session.name("checked")
-    try:
-        source = ready(source, session)
-        # Not `read_into`, which would scan the rows to locate the first bad one.
-        select = _select(ranked=_has_ranks(session, source)).format(rows=f"({source.select})")
-        count = session.rows(f"CREATE TEMP TABLE {raw} AS {select}")[0][0]
-        if not is_whole(source, count):
-            raise InputError(source.name, f"{source.rows} rows", f"{count}")
-    except (EngineError, InputError):
-        table, unread = _by_row(session, opened, name, cutoff, source=source)
-        if unread:
-            return table, unread
-        raw = None  # the rows are fine; let the engine read them again and report the error
-    return _by_engine(session, ready(source, session), name, cutoff, raw)
-
-
-def _has_ranks(session: Session, source: Source) -> bool:
-    return source.kind is RUN and "rank" in guarded(
-        session, source, f"SELECT * FROM ({source.select}) LIMIT 0"
-    )
-
-
-def _select(*, ranked: bool) -> str:
-    rank = "rank" if ranked else "CAST(NULL AS DOUBLE) AS rank"
-    return f"SELECT query, doc, number + 0.0 AS number, {rank} FROM {{rows}}"
+    if source is not None:
+        with suppress(EngineError, InputError):  # reading row by row finds all bad rows
+            return _by_engine(session, ready(source, session), name, cutoff)
+    checked, drafts = _by_row(session, opened, name, cutoff, source)
+    only_empty_lists = opened.kind.name == RUN.name and opened.bare_queries()
+    if not (checked.size or drafts or only_empty_lists):
+        raise InputError(checked.source, opened.kind.least, "none")
+    return checked, drafts
 
 
 def _by_engine(
-    session: Session, source: Source, name: str, cutoff: int, raw: str | None = None
-) -> tuple[CheckedTable, list[UnreadRows]]:
-    """Check a table; `raw` is the name of its copy on the engine, if there is one."""
-    view = session.name("rows")
-    ranked = _has_ranks(session, source)
-    select = _select(ranked=ranked)
-    if raw is None:
-        raw = session.name("checked")
-        if source.rescans:
-            # Input that is cheap to read again isn't copied; its rows have no numbers.
-            rows = f"({source.select})"
-            session.execute(f"CREATE TEMP VIEW {raw} AS {select.format(rows=rows)}")
-        else:
-            read_into(session, source, raw, select)
-    looked = guarded(
-        session,
-        source,
-        f"SELECT count(*) AS n, count_if({_KNOWN} AND {_FINITE}) AS good FROM {raw}",
-    )
-    size, good = int(looked["n"][0]), int(looked["good"][0])
+    session: Session, source: Source, name: str, cutoff: int
+) -> tuple[CheckedTable, list[RuledDraft]]:
+    raw, view = session.name("checked"), session.name("rows")
+    columns = guarded(session, source, f"SELECT * FROM ({source.select}) LIMIT 0")
+    ranked = source.kind is RUN and "rank" in columns
+    rank = "rank" if ranked else "CAST(NULL AS DOUBLE) AS rank"
+    select = f"SELECT query, doc, number + 0.0 AS number, {rank} FROM {{rows}}"
+    of_source = select.format(rows=f"({source.select})")
+    if source.rescans:
+        # Input that is cheap to read again isn't copied; its rows have no numbers.
+        session.execute(f"CREATE TEMP VIEW {raw} AS {of_source}")
+    elif not source.lines:
+        read_into(session, source, raw, select)
+    else:
+        count = session.rows(f"CREATE TEMP TABLE {raw} AS {of_source}")[0][0]
+        if not is_whole(source, count):
+            raise InputError(source.name, f"{source.rows} rows", f"{count}")
+    counts = f"SELECT count(*) AS n, count_if({_KNOWN} AND {_FINITE}) AS good FROM {raw}"
+    size, good = (int(column[0]) for column in guarded(session, source, counts).values())
     if not size:
         raise InputError(source.name, source.kind.least, "none")
     numbered = f"SELECT *, {0 if source.rescans else 'rowid + 1'} AS row FROM {raw}"
     keep = f" WHERE {_KNOWN} AND {_FINITE}" if good < size else ""
     session.execute(f"CREATE TEMP VIEW {view} AS SELECT * FROM ({numbered}){keep}")
     groups = _grouped(session, view, cutoff)
-    text = source.lines
     checked = CheckedTable(
         name,
         source.kind,
@@ -120,52 +82,60 @@ def _by_engine(
         ranked,
         (groups,) if source.rescans else (groups, raw),
         source.name,
-        source.file if text else None,
-        source.layout if text else None,
+        source.file if source.lines else None,
+        source.layout if source.lines else None,
         # If no white space had to be normalised, each line is a row.
         by_line=source.layout.format == "trec" and source.state is TextState.AS_THEY_ARE,
     )
-    return checked, _bad_rows(session, checked, numbered) if good < size else []
+    return checked, [*_bad_rows(session, checked, numbered)] if good < size else []
 
 
-def _bad_rows(session: Session, table: CheckedTable, numbered: str) -> list[UnreadRows]:
-    """Describe the rows of a table without an id or a finite number."""
-    unread = []
-    for bad, rule in (
-        (f"NOT ({_KNOWN})", UNREADABLE),
-        (f"{_KNOWN} AND NOT {_FINITE}", NOT_FINITE),
+def _bad_rows(session: Session, table: CheckedTable, numbered: str) -> Iterator[RuledDraft]:
+    """Yield findings for the rows of a table without an id or a finite number."""
+    for rule, condition in (
+        (UNREADABLE, f"NOT ({_KNOWN})"),
+        (NOT_FINITE, f"{_KNOWN} AND NOT {_FINITE}"),
     ):
         bad_rows = session.rows(
-            f"SELECT count(*) OVER (), row, query, doc, number FROM ({numbered}) WHERE {bad} "
-            "ORDER BY row, query, doc LIMIT 1"
+            "SELECT count(*) OVER (), row, query, doc, number "
+            f"FROM ({numbered}) WHERE {condition} ORDER BY row, query, doc LIMIT 1"
         )
         for count, row, query, doc, number in bad_rows:
-            named = query is not None and doc is not None
-            example = (
-                f"{'nothing' if number is None else table.kind.turned(number)} as {table.kind.number}"
-                if named
-                else f"no id as {'query' if query is None else 'doc'}"
-            )
-            unread.append(UnreadRows(rule, count, BadRow(row, query, doc, example)))
-    return unread
+            problem = f"no id as {'query' if query is None else 'doc'}"
+            if rule == NOT_FINITE:
+                written = "nothing" if number is None else table.kind.turned(number)
+                problem = f"{written} as {table.kind.number}"
+            yield _finding(table, rule, count, BadRow(row, query, doc, problem))
+
+
+def _finding(
+    table: CheckedTable, rule: str, count: int, first: BadRow, remedy: str = ""
+) -> RuledDraft:
+    problem = "cannot be read" if rule == UNREADABLE else f"without a finite {table.kind.number}"
+    message = f"{counted(count, 'row')} {problem}"
+    place = first.query, first.doc, first.row
+    return rule, Draft(table, count, message, first.found, *place, remedy)
 
 
 def _by_row(
-    session: Session, opened: Input, name: str, cutoff: int, *, source: Source | None = None
-) -> tuple[CheckedTable, list[UnreadRows]]:
-    """Read an input row by row: good rows go into a table, bad ones are counted."""
-    unread: dict[str, UnreadRows] = {}
+    session: Session, opened: Input, name: str, cutoff: int, source: Source | None
+) -> tuple[CheckedTable, list[RuledDraft]]:
+    """Read an input row by row: good rows are stored in a table, bad ones are counted."""
+    counts: Counter[str] = Counter()
+    first: dict[str, BadRow] = {}
+    remedies: dict[str, str] = {}
 
-    def good() -> Iterator[Row]:
+    def good_rows() -> Iterator[Row]:
         for entry in opened.rows_to_check(name):
             if isinstance(entry, Row):
                 yield entry
                 continue
             rule = NOT_FINITE if entry.is_number else UNREADABLE
-            rows = unread.get(rule, UnreadRows(rule, 0, entry))
-            unread[rule] = replace(rows, count=rows.count + 1, remedy=rows.remedy or entry.remedy)
+            counts[rule] += 1
+            first.setdefault(rule, entry)
+            remedies[rule] = remedies.get(rule) or entry.remedy
 
-    table, size = stored_rows(session, good(), "rows", "number + 0.0")
+    table, size = stored_rows(session, good_rows(), "rows", "number + 0.0")
     groups = _grouped(session, table, cutoff)
     if bare := opened.bare_queries():
         listed = session.register("bare", {"query": np.array(bare, object)})
@@ -186,8 +156,11 @@ def _by_row(
         by_line=file is not None,
     )
     if size:  # if other rows are readable, the remedy for one row is only a guess
-        return checked, [replace(rows, remedy="") for rows in unread.values()]
-    return checked, [*unread.values()]
+        remedies.clear()
+    return checked, [
+        _finding(checked, rule, counts[rule], row, remedies.get(rule, ""))
+        for rule, row in first.items()
+    ]
 
 
 def folded(session: Session, run: CheckedTable, chunks: Chunks, cutoff: int) -> CheckedTable:

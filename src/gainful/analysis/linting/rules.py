@@ -27,34 +27,29 @@ _ODD = "{0} < '1' OR ends_with({0}, '.0') OR ends_with({0}, ' ') OR {0} <> lower
 
 def duplicate_documents(look: Look) -> Iterator[Draft]:
     """Look for documents that are listed twice for a query."""
-    session, table = look.session, look.table
-    again = session.name("again")
-    session.execute(
-        f"CREATE TEMP TABLE {again} AS SELECT query, doc FROM {table.table} "
-        "GROUP BY query, doc HAVING count(*) > 1"
-    )
+    table = look.table
     # Usually there are none, so rows and numbers are looked up only for duplicates.
-    repeated = session.rows(
-        "WITH twice AS (SELECT query, doc, list(number ORDER BY row) AS numbers, "
+    repeated = look.session.rows(
+        f"WITH again AS (SELECT query, doc FROM {table.table} GROUP BY query, doc HAVING count(*) > 1), "
+        "twice AS (SELECT query, doc, list(number ORDER BY row) AS numbers, "
         "list(row ORDER BY row)[2] AS second, min(number) <> max(number) AS differ "
-        f"FROM {table.table} SEMI JOIN {again} USING (query, doc) GROUP BY query, doc) "
+        f"FROM {table.table} SEMI JOIN again USING (query, doc) GROUP BY query, doc) "
         "SELECT count(*) OVER (), count_if(differ) OVER (), second, query, doc, numbers[:2] "
         "FROM twice ORDER BY second, query, doc LIMIT 1"
     )
-    session.drop(again)
-    judged, number = table is look.judged, table.kind.number
-    for count, differ, row, query, doc, (before, here) in repeated:
-        message = f"{counted(count, 'document')} more than once for a query"
-        if judged and differ:
-            message += f", {differ:,} of them with different grades"
-        here, before = table.kind.turned(here), table.kind.turned(before)
-        example = f"again, with {number} {here:g} after {before:g}"
-        remedy = _of_assessors(table) if judged else ""
+    for count, differ, row, query, doc, numbers in repeated:
+        message, remedy = f"{counted(count, 'document')} more than once for a query", ""
+        if table is look.judged:
+            if differ:
+                message += f", {differ:,} of them with different grades"
+            remedy = _of_assessors(table)
+        before, here = map(table.kind.turned, numbers)
+        example = f"again, with {table.kind.number} {here:g} after {before:g}"
         yield Draft(table, count, message, example, query, doc, row, remedy)
 
 
 def _of_assessors(table: CheckedTable) -> str:
-    """Return the remedy for judgments by several assessors, or "" for other input."""
+    """Return the remedy for judgments by several assessors, or "" for other judgments."""
     from gainful.rows.table_source import SEVERAL_ASSESSORS
 
     column = None if table.layout is None else table.layout.assessor
@@ -320,37 +315,30 @@ def no_shared_documents(look: Look) -> Iterator[Draft]:
 
 def document_spellings(look: Look) -> Iterator[Draft]:
     """Look for documents that judgments and run spell differently, in all queries."""
-    session, judged, run = look.session, look.judged, look.lists
-    lost, spelled = session.name("lost"), session.name("spelled")
-    session.execute(
-        f"CREATE TEMP TABLE {lost} AS SELECT DISTINCT query, doc, {_folded('doc')} AS folded "
+    judged, run = look.judged, look.lists
+    pairs = look.session.rows(
+        f"WITH lost AS (SELECT DISTINCT query, doc, {_folded('doc')} AS folded "
         f"FROM {judged.table} SEMI JOIN {run.groups} USING (query) "
-        f"WHERE doc NOT IN (SELECT doc FROM {run.table} SEMI JOIN {judged.table} USING (doc))"
+        f"WHERE doc NOT IN (SELECT doc FROM {run.table} SEMI JOIN {judged.table} USING (doc))), "
+        "spelled AS MATERIALIZED (SELECT r.query, r.doc, r.row, lost.doc AS known FROM "
+        f"(SELECT query, doc, row, {_folded('doc')} AS folded FROM {run.table}) r "
+        "JOIN lost USING (query, folded) "
+        f"WHERE NOT EXISTS (SELECT 1 FROM {judged.table} o WHERE o.doc = r.doc)) "
+        "SELECT (SELECT count(*) FROM (SELECT DISTINCT query, known FROM spelled)), "
+        "query, doc, row, known FROM spelled ORDER BY row, query, doc LIMIT 1"
     )
-    if session.rows(f"SELECT count(*) FROM {lost}")[0][0]:
-        session.execute(
-            f"CREATE TEMP TABLE {spelled} AS SELECT r.query, r.doc, r.row, j.doc AS known FROM "
-            f"(SELECT query, doc, row, {_folded('doc')} AS folded FROM {run.table}) r "
-            f"JOIN {lost} j ON r.query = j.query AND r.folded = j.folded "
-            f"WHERE NOT EXISTS (SELECT 1 FROM {judged.table} o WHERE o.doc = r.doc)"
-        )
-        pairs = session.rows(
-            f"SELECT (SELECT count(*) FROM (SELECT DISTINCT query, known FROM {spelled})), "
-            f"query, doc, row, known FROM {spelled} ORDER BY row, query, doc LIMIT 1"
-        )
-        for count, query, doc, row, known in pairs:
-            message = f"{counted(count, 'judged document')} under another spelling"
-            yield Draft(run, count, message, _judged_as(known, doc), query, doc, row)
-        session.drop(spelled)
-    session.drop(lost)
+    for count, query, doc, row, known in pairs:
+        message = f"{counted(count, 'judged document')} under another spelling"
+        yield Draft(run, count, message, _judged_as(known, doc), query, doc, row)
 
 
 def unjudged_documents(look: Look) -> Iterator[Draft]:
     """Count unjudged documents down to the cutoff, with ties ordered by the default policy."""
-    session, judged, run, cutoff = look.session, look.judged, look.lists, look.cutoff
-    top = session.name("top")
-    session.execute(
-        f"CREATE TEMP TABLE {top} AS SELECT query, doc, row, judged FROM ("
+    judged, run, cutoff = look.judged, look.lists, look.cutoff
+    first = "(row, query, doc)) FILTER (NOT judged)"
+    ((total, unjudged, row, query, doc),) = look.session.rows(
+        "SELECT count(*), count_if(NOT judged), "
+        f"arg_min(row, {first}, arg_min(query, {first}, arg_min(doc, {first} FROM ("
         "SELECT r.query, r.doc, r.row, EXISTS (SELECT 1 FROM "
         f"{judged.table} j WHERE j.query = r.query AND j.doc = r.doc) AS judged, "
         "row_number() OVER (PARTITION BY r.query ORDER BY r.number DESC, r.doc DESC) AS place "
@@ -358,15 +346,10 @@ def unjudged_documents(look: Look) -> Iterator[Draft]:
         f"FROM {run.groups} SEMI JOIN {judged.groups} USING (query)) e "
         f"ON r.query = e.query AND r.number >= e.edge) WHERE place <= {cutoff}"
     )
-    total, unjudged = session.rows(f"SELECT count(*), count_if(NOT judged) FROM {top}")[0]
     if unjudged > _MOST_UNJUDGED * total:
-        row, query, doc = session.rows(
-            f"SELECT row, query, doc FROM {top} WHERE NOT judged ORDER BY row, query, doc LIMIT 1"
-        )[0]
         documents = counted(total, "document")
         message = f"{unjudged / total:.1%} of {documents} down to rank {cutoff} unjudged"
         yield Draft(run, unjudged, message, "", query, doc, row)
-    session.drop(top)
 
 
 def _folded(column: str) -> str:
