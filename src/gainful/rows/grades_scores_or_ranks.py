@@ -21,40 +21,15 @@ _PERCENT = re.compile(r"\s*[-+]?\d[\d.,]*\s*%\s*", re.ASCII)
 # How spreadsheets and databases write missing values and failed formulas.
 _NOTHING = frozenset(
     [
-        "#n/a",
-        "n/a",
-        "#na",
-        "na",
-        "null",
-        "none",
-        "nil",
-        "-",
-        "--",
-        "#value!",
-        "#ref!",
-        "#div/0!",
-        "#name?",
-        "#num!",
-        "#null!",
-        "\\n",
+        "#n/a", "n/a", "#na", "na", "null", "none", "nil", "-", "--", "\\n",
+        "#value!", "#ref!", "#div/0!", "#name?", "#num!", "#null!",
     ]
-)
+)  # fmt: skip
 _DIGITS = re.compile(r"\s*-?\d{1,15}(\.\d{1,15})?\s*", re.ASCII)  # a number written as text
 _TRUTH = ("true", "false")
 _BEGIN_NUMBERS = frozenset("+-.0123456789$")
 _NO_NUMBERS = frozenset(["nan", "inf", "infinity"])
 _SMALL = 2**53  # a float64 represents every smaller integer exactly
-_POINT = "Write decimals with a point, as in 2.5, and thousands without a comma."
-_CONTENTS = {
-    "judgments": "judgments of grades",
-    "run": "a run of scores",
-    "history": "interactions of users with items",
-}
-_LEAST = {
-    "judgments": "at least one judged document",
-    "run": "at least one retrieved document",
-    "history": "at least one interaction",
-}
 
 
 def _odd_character(text: str) -> str:
@@ -80,9 +55,9 @@ def _odd_character(text: str) -> str:
 
 def _map_words(word: str) -> str:
     """Return advice on mapping words to grades; empty for unusual numbers such as 1e999 or 0x1p3."""
-    if word.strip()[:1] in _BEGIN_NUMBERS or word.strip().casefold() in _NO_NUMBERS:
+    if word[:1] in _BEGIN_NUMBERS or word.casefold() in _NO_NUMBERS:
         return ""
-    quoted = '"' + shortened(word.strip()).replace('"', "'") + '"'
+    quoted = '"' + shortened(word).replace('"', "'") + '"'
     return (
         f'Map each word to a number first: frame.replace({{"grade": {{{quoted}: "1"}}}}), where "grade" is '
         'the column. For a file, frame = pandas.read_csv("FILE", dtype=str), and to_csv("NEW.csv", index=False) '
@@ -98,6 +73,8 @@ class Kind:
         name: the name in messages.
         number: the role of its numbers, such as grade or score.
         fields: the fields of a line in a TREC file.
+        contents: the contents, as named in messages.
+        least: the minimum contents, as named in messages.
         ascending: whether the lowest number is the best.
         whole: whether its numbers must be integers from 0, because only the name of their column
             suggests that they are ranks.
@@ -112,22 +89,14 @@ class Kind:
     name: str
     number: str
     fields: tuple[str, ...]
+    contents: str
+    least: str
     ascending: bool = False
     whole: bool = False
     implied: float | None = None
     assumed: bool = False
     tied: bool = True
     ignored: str = ""
-
-    @property
-    def contents(self) -> str:
-        """The contents, as named in messages."""
-        return _CONTENTS[self.name]
-
-    @property
-    def least(self) -> str:
-        """The minimum contents, as named in messages."""
-        return _LEAST[self.name]
 
     def advice(self, value: object) -> str:
         """Return advice for a number that is missing, text, a boolean or an array; else empty.
@@ -148,17 +117,17 @@ class Kind:
         if isinstance(value, str):
             text = value.strip()
             if _COMMA.fullmatch(value):
-                return _POINT
+                return "Write decimals with a point, as in 2.5, and thousands without a comma."
             if _PERCENT.fullmatch(value):
-                plain = value.replace("%", "").strip()
+                plain = text.rstrip("%").strip()
                 return f"Write percentages without the sign in every row, {plain} for {text}."
             if text.casefold() in _NOTHING:
                 return _GIVE if graded else _REMOVE.format(number)
             if _DIGITS.fullmatch(value):
                 return f'Write the {number} as a number: {text} without quotes in JSON, float(row["{number}"]) in Python.'
-            mapped = _map_words(value) if graded and any(map(str.isalpha, value)) else ""
             if value not in ("", UNGRADED):
-                return ("" if value.isascii() else _odd_character(value)) or mapped
+                odd = "" if value.isascii() else _odd_character(value)
+                return odd or (_map_words(text) if graded and any(map(str.isalpha, text)) else "")
         elif value is not None and not math.isnan(number_of(value) or 0.0):
             return ""
         return _GIVE if graded else ""
@@ -185,17 +154,35 @@ class Kind:
         return -number if self.ascending else number
 
 
-JUDGMENTS = Kind("judgments", "grade", ("query", "iteration", "doc", "grade"))
+JUDGMENTS = Kind(
+    "judgments",
+    "grade",
+    ("query", "iteration", "doc", "grade"),
+    contents="judgments of grades",
+    least="at least one judged document",
+)
 # Judgments whose rows have no grade, such as clicks and purchases: each has grade 1.
 UNGRADED_ROWS = replace(JUDGMENTS, implied=1.0, assumed=True)
-RUN = Kind("run", "score", ("query", "Q0", "doc", "rank", "score", "tag"))
+RUN = Kind(
+    "run",
+    "score",
+    ("query", "Q0", "doc", "rank", "score", "tag"),
+    contents="a run of scores",
+    least="at least one retrieved document",
+)
 # A run whose rows have ranks; readers negate them to get scores.
-RANKS = Kind("run", "rank", RUN.fields, ascending=True, tied=False)
+RANKS = replace(RUN, number="rank", ascending=True, tied=False)
 FOUND_RANKS = replace(RANKS, whole=True)
 # Distances, which callers name as ranks: the lowest is the best, and distances may tie.
 DISTANCES = replace(RANKS, tied=True)
 # Past interactions: rows of a user (query), an item (doc) and a count, or 1 without a count.
-HISTORY = Kind("history", "count", ("query", "iteration", "doc", "count"))
+HISTORY = Kind(
+    "history",
+    "count",
+    ("query", "iteration", "doc", "count"),
+    contents="interactions of users with items",
+    least="at least one interaction",
+)
 UNCOUNTED_ROWS = replace(HISTORY, implied=1.0, assumed=True)
 
 
@@ -246,7 +233,5 @@ def mistaken(found: Kind, given: Kind) -> str:
 
 def other_kind(count: int, kind: Kind) -> str:
     """Return a hint if the number of fields in a line is that of the other kind; else empty."""
-    for other in (JUDGMENTS, RUN):
-        if other.name != kind.name and count == len(other.fields):
-            return mistaken(other, given=kind)
-    return ""
+    others = (other for other in (JUDGMENTS, RUN) if other.name != kind.name)
+    return next((mistaken(other, given=kind) for other in others if count == len(other.fields)), "")

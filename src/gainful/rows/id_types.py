@@ -14,19 +14,11 @@ _TEXT = "text"
 _UNTYPED = "untyped"
 _ANY_SIZE = "int"
 _BY_ENGINE: Mapping[str, str] = {
-    "TINYINT": "int8",
-    "SMALLINT": "int16",
-    "INTEGER": "int32",
-    "BIGINT": "int64",
-    "HUGEINT": _ANY_SIZE,
-    "UTINYINT": "uint8",
-    "USMALLINT": "uint16",
-    "UINTEGER": "uint32",
-    "UBIGINT": "uint64",
-    "UHUGEINT": _ANY_SIZE,
-    "FLOAT": "float32",
-    "DOUBLE": "float64",
-}
+    "TINYINT": "int8", "SMALLINT": "int16", "INTEGER": "int32", "BIGINT": "int64", "HUGEINT": _ANY_SIZE,
+    "UTINYINT": "uint8", "USMALLINT": "uint16", "UINTEGER": "uint32", "UBIGINT": "uint64", "UHUGEINT": _ANY_SIZE,
+    "FLOAT": "float32", "DOUBLE": "float64",
+}  # fmt: skip
+_CATEGORIES = ("CategoricalDtype", "Categorical", "Enum", "DictionaryType")  # pandas, polars, Arrow
 _BY_NAME = {name: engine for engine, name in _BY_ENGINE.items()}
 
 
@@ -64,17 +56,17 @@ class IdType:
         """Return ids in their original type; None if one of them cannot have had this type."""
         if self.is_text:
             return list(texts)
-        known = [text for text in texts if text is not None]
+        written = [text for text in texts if text is not None]
         try:
-            numbers = [*map(int, known)]
+            numbers = [*map(int, written)]
         except ValueError:
             return None
         # A text that doesn't round-trip, such as 007, was not a number.
-        if [*map(str, numbers)] != known or not self._holds(numbers):
+        if [*map(str, numbers)] != written or not self._holds(numbers):
             return None
-        made: Callable[[int], Id] = float if self.name.startswith("float") else int
-        found = map(made, numbers)
-        return [None if text is None else next(found) for text in texts]
+        typed: Callable[[int], Id] = float if self.name.startswith("float") else int
+        ids = map(typed, numbers)
+        return [None if text is None else next(ids) for text in texts]
 
     def engine_type(self, texts: Sequence[str | None]) -> str:
         """Return the engine's type for writing these ids to a typed table.
@@ -122,29 +114,13 @@ def type_of_column(engine: str, own: object = None) -> IdType:
     """
     own_name = str(own).lower()
     name = _BY_ENGINE.get(engine) or (own_name if own_name in _BY_NAME and not engine else _TEXT)
-    category = _is_category(engine, own)
-    return IdType(name, category, own if category or _tells_more(own, name) else None)
-
-
-def _tells_more(own: object, name: str) -> bool:
-    """Return whether a library's type holds more detail than the name; other types aren't kept.
-
-    pandas has several types for the same integers, and Arrow has several for text.
-    """
+    category = engine.startswith("ENUM") or type(own).__name__ in _CATEGORIES
+    # pandas has several types for the same integers, and Arrow has several for text.
     library = type(own).__module__.partition(".")[0]
-    if name == _TEXT:
-        return library == "pyarrow" and str(own) != "string"
-    return library == "pandas"
-
-
-def _is_category(engine: str, own: object) -> bool:
-    """Return whether a type is categorical, in pandas, polars or Arrow (a dictionary)."""
-    return engine.startswith("ENUM") or type(own).__name__ in (
-        "CategoricalDtype",
-        "Categorical",
-        "Enum",
-        "DictionaryType",
+    detailed = (
+        library == "pandas" if name != _TEXT else library == "pyarrow" and str(own) != "string"
     )
+    return IdType(name, category, own if category or detailed else None)
 
 
 def type_of_ids(ids: Iterable[object]) -> IdType:
@@ -153,19 +129,15 @@ def type_of_ids(ids: Iterable[object]) -> IdType:
     >>> type_of_ids([1, 2]).name, type_of_ids([1, "2"]).name
     ('int', 'text')
     """
-    some = iter(ids)
-    for first in some:
-        # Most ids are text; then only the first one is checked.
-        return (
-            INTEGERS
-            if _is_integer(type(first)) and all(map(_is_integer, {*map(type, some)}))
-            else TEXT
-        )
-    return UNTYPED
-
-
-def _is_integer(kind: type) -> bool:
-    return issubclass(kind, Integral) and not issubclass(kind, bool)
+    rest = iter(ids)
+    first = next(rest, None)
+    if first is None or isinstance(
+        first, str
+    ):  # most ids are text; then only the first one is checked
+        return UNTYPED if first is None else TEXT
+    kinds = {type(first), *map(type, rest)}
+    integers = all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in kinds)
+    return INTEGERS if integers else TEXT
 
 
 def decided_type(types: Iterable[IdType]) -> IdType:
@@ -174,4 +146,4 @@ def decided_type(types: Iterable[IdType]) -> IdType:
     >>> decided_type([UNTYPED, IdType("int32"), TEXT])
     IdType(name='int32', category=False)
     """
-    return next((each for each in types if each.name != _UNTYPED), UNTYPED)
+    return next((type_ for type_ in types if type_.name != _UNTYPED), UNTYPED)

@@ -3,8 +3,9 @@
 import math
 import operator
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
+from string import ascii_letters
 from typing import NoReturn
 
 import numpy as np
@@ -20,16 +21,13 @@ Sides = Sequence[tuple[Collection[str], Collection[str]]]
 """The ids of judgments and of a run, query by query."""
 
 # How two tools may write the same id differently, with the words for a hint.
-_FOLDS: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("without surrounding whitespace", str.strip),
-    ("if compared case-insensitively", str.casefold),
-    ("without leading zeros", lambda text: text.lstrip("0") or "0"),
-    (
-        "without the prefix before their digits",
-        lambda text: text.lstrip(" _-:/#.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
-    ),
-    ("without the ending .0", lambda text: text.removesuffix(".0")),
-)
+_FOLDS: Mapping[str, Callable[[str], str]] = {
+    "without surrounding whitespace": str.strip,
+    "if compared case-insensitively": str.casefold,
+    "without leading zeros": lambda text: text.lstrip("0") or "0",
+    "without the prefix before their digits": lambda text: text.lstrip(f" _-:/#.{ascii_letters}"),
+    "without the ending .0": lambda text: text.removesuffix(".0"),
+}
 # A list with quoted items or several integers, which cannot be an id.
 _LIST = re.compile(r"""\s*\[\s*(?:(['"]).*\1|-?\d+(?:\s*,\s*-?\d+)+)\s*\]\s*""", re.DOTALL)
 ROWS_OR_JSON = (
@@ -58,8 +56,7 @@ def id_text(value: object, *, where: str) -> str:
             return str(operator.index(value))  # type: ignore[arg-type]
         except Exception:  # noqa: BLE001, S110 - not an integer, or one with thousands of digits
             pass  # reported below
-    expected = "a string (or an integer) as id"
-    raise InputError(where, expected, shown(value), id_advice(value))
+    raise InputError(where, "a string (or an integer) as id", shown(value), id_advice(value))
 
 
 def is_id(value: object) -> bool:
@@ -141,7 +138,7 @@ def reading_in_common(sides: Sides) -> str:
     >>> reading_in_common([(["a"], ["b"]), (["b"], ["a"])]), reading_in_common([(["a"], [" a"])])
     ('', 'They would match without surrounding whitespace.')
     """
-    for words, fold in _FOLDS:
+    for words, fold in _FOLDS.items():
         for left, right in sides:
             folded = {fold(text) for text in left}
             folded.discard("")

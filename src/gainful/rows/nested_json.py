@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from gainful.errors import InputError
@@ -11,18 +10,17 @@ from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind, number_in
 from gainful.rows.identifiers import refuse_halves
 
 KEY_ONCE = "Remove one: keys in a JSON object must be unique."
-_NO_ROWS = "Remove one: keys in a JSON object must be unique. The policy duplicates is for rows."
+_NO_ROWS = f"{KEY_ONCE} The policy duplicates is for rows."
 
 
 class RepeatedError(ValueError):
     """A key that occurs twice in one object; Python would silently keep the last value."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Again:
+class _Repeated(tuple[str, ...]):
     """The path to a repeated key."""
 
-    keys: tuple[str, ...]
+    __slots__ = ()
 
 
 def checked_documents(
@@ -30,7 +28,16 @@ def checked_documents(
 ) -> Mapping[str, Mapping[str, object]]:
     """Return {query: {doc: number}} from a file; unless `checked`, its values need not be finite numbers."""
     if not checked:
-        return {query: _unchecked(inner, kind) for query, inner in documents.items()}
+        if kind.name == JUDGMENTS.name:
+            return documents
+        # The booleans of a run become text, so that they aren't read as numbers.
+        return {
+            query: {
+                doc: json.dumps(number) if isinstance(number, bool) else number
+                for doc, number in inner.items()
+            }
+            for query, inner in documents.items()
+        }
     refuse_halves(documents, where=f"{name}, query ids")
     for query, inner in documents.items():
         refuse_halves(inner, where=f"{name}, query {query!r}, document ids")
@@ -88,15 +95,6 @@ def _lines(text: bytes) -> list[object] | None:
         return None
 
 
-def _unchecked(documents: Mapping[str, object], kind: Kind) -> dict[str, object]:
-    """Return documents with the booleans of a run as text, so that they aren't read as numbers."""
-    words = kind.name != JUDGMENTS.name
-    return {
-        doc: json.dumps(number) if words and isinstance(number, bool) else number
-        for doc, number in documents.items()
-    }
-
-
 def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Build a dict from the key-value pairs of an object; a repeated key raises `RepeatedError`."""
     values = dict(pairs)
@@ -118,14 +116,11 @@ def _second(pairs: list[tuple[str, object]]) -> str | None:
     return None
 
 
-def _again(pairs: list[tuple[str, object]]) -> _Again | None:
+def _path_to_repeated(pairs: list[tuple[str, object]]) -> _Repeated | None:
     """Return the path to the first repeated key in an object or inside it, if any; drop all else."""
     key = _second(pairs)
-    if key is not None:
-        return _Again((key,))
-    return next(
-        (_Again((key, *value.keys)) for key, value in pairs if isinstance(value, _Again)), None
-    )
+    paths = (_Repeated((key, *path)) for key, path in pairs if isinstance(path, _Repeated))
+    return next(paths, None) if key is None else _Repeated((key,))
 
 
 def repeated_key(
@@ -143,19 +138,17 @@ def repeated_key(
         remedy: advice for a repeated key at one of the levels.
     """
     try:
-        value = json.loads(text, object_pairs_hook=_again)
+        value = json.loads(text, object_pairs_hook=_path_to_repeated)
     except (ValueError, RecursionError):  # beyond the key, where the first parse stopped
         value = None
-    if isinstance(value, _Again):
-        *outer, key = value.keys
+    if isinstance(value, _Repeated):
+        *outer, key = value
         what = levels[len(outer)] if len(outer) < len(levels) else "key"
-        places = [f"{level} {one!r}" for level, one in zip(levels, outer, strict=False)]
-        where = ", ".join([name, *places])
-        return InputError(
-            where, f"each {what} once", f"{key!r} again", remedy, code="rows.duplicate"
-        )
-    for number, record in enumerate(value if isinstance(value, list) else [], 1):
-        if isinstance(record, _Again):
-            where, key = f"{name}, record {number}", record.keys[-1]
-            return InputError(where, "each key once", f"{key!r} again", KEY_ONCE)
+        places = [f"{level} {name!r}" for level, name in zip(levels, outer, strict=False)]
+        where, found = ", ".join([name, *places]), f"{key!r} again"
+        return InputError(where, f"each {what} once", found, remedy, code="rows.duplicate")
+    for number, path in enumerate(value if isinstance(value, list) else [], 1):
+        if isinstance(path, _Repeated):
+            where, found = f"{name}, record {number}", f"{path[-1]!r} again"
+            return InputError(where, "each key once", found, KEY_ONCE)
     return InputError(name, "each key once", f"{problem} again", KEY_ONCE)

@@ -13,7 +13,6 @@ from gainful.rows.duckdb_engine import Engine
 from gainful.rows.files import (
     are_one_file,
     is_parquet,
-    parts_of,
     path_of,
     pattern_matches,
     refuse_open_file,
@@ -98,24 +97,23 @@ def _of_list(
     numbered: bool,
 ) -> dict[str, Run]:
     """Return the runs in a path or a list."""
+    refuse_open_file(runs, name)
     if isinstance(runs, str | os.PathLike):
         runs = [runs]
-    refuse_open_file(runs, name)
     if not isinstance(runs, list | tuple | Iterator):
         table = hasattr(runs, "columns") or hasattr(runs, "__arrow_c_stream__")
         remedy = f"Give it a name: {{'mine': {name.removesuffix('s')}}}." if table else ""
         raise InputError(name, _NEITHER, shown_with_type(runs), remedy)
     items = list(runs)
-    paths = [item for item in items if isinstance(item, str | os.PathLike)]
-    if len(paths) == len(items):
-        return _by_path(paths, judgments, name, in_parts=in_parts)
+    others = [item for item in items if not isinstance(item, str | os.PathLike)]
+    if not others:
+        return _by_path(items, judgments, name, in_parts=in_parts)
     if numbered:
         return {str(place): run for place, run in enumerate(items, 1)}
-    other = next(item for item in items if not isinstance(item, str | os.PathLike))
     raise InputError(
         name,
         "a dict {name: run}, or a list of paths",
-        f"{shortened(shown_with_type(other))} in a list",
+        f"{shortened(shown_with_type(others[0]))} in a list",
         "Only files have names of their own: pass a dict, {'one': run, 'two': run}.",
     )
 
@@ -123,18 +121,14 @@ def _of_list(
 def _refuse_bare(runs: Mapping[Any, object], name: str) -> None:
     """Reject a single run instead of `{name: run}`; its queries would be mistaken for names."""
     some = [run for run in runs.values() if not isinstance(run, Mapping | list | tuple) or run]
-    scores = [
+    scores = all(
         isinstance(run, Mapping) and isinstance(next(iter(run.values())), Number) for run in some
-    ]
-    ids = [isinstance(run, list | tuple) and isinstance(run[0], str | int) for run in some]
-    if some and (all(scores) or all(ids)):
-        form = "{doc: score}" if all(scores) else "[doc, …]"
-        raise InputError(
-            name,
-            "{name: run}, a dict of runs by name",
-            f"one run {{query: {form}}}",
-            "Give it a name: {'mine': run}.",
-        )
+    )
+    ids = all(isinstance(run, list | tuple) and isinstance(run[0], str | int) for run in some)
+    if some and (scores or ids):
+        found = f"one run {{query: {'{doc: score}' if scores else '[doc, …]'}}}"
+        remedy = "Give it a name: {'mine': run}."
+        raise InputError(name, "{name: run}, a dict of runs by name", found, remedy)
 
 
 def _by_path(
@@ -145,7 +139,7 @@ def _by_path(
     for path in paths:
         if paths.count(path) > 1:
             raise InputError(name, "each run once", f"{shown(path)} twice")
-    places = {_place(path) for path in paths}
+    places = {os.path.abspath(path) for path in paths}  # noqa: PTH100 - accepts any text, and keeps links
     runs: list[str] = []
     for path in paths:
         files = None if in_parts else _files_of(path)
@@ -155,14 +149,12 @@ def _by_path(
         others = [file for file in files if not are_one_file(judgments, file)]
         if not others:
             raise InputError(path, "runs", "only the judgments", "Name the files of the runs.")
-        runs += [file for file in others if _place(file) not in places]
-        places.update(map(_place, others))
+        for file in others:
+            place = os.path.abspath(file)  # noqa: PTH100
+            if place not in places:
+                places.add(place)
+                runs.append(file)
     return dict(zip(names_of_files(runs), runs, strict=True))
-
-
-def _place(path: str) -> str:
-    """Return the absolute path, however the path is written."""
-    return os.path.abspath(path)  # noqa: PTH100 - accepts any text, and keeps links
 
 
 def names_of_files(paths: list[str]) -> list[str]:
@@ -207,12 +199,6 @@ def _in_folder(path: Path, name: str) -> list[str] | None:
         if file.is_file() and not file.name.startswith(_HIDDEN) and file.name not in _SETTINGS
     )
     others = [file for file in files if file.suffix.lower() != ".parquet"]
-    if not files:
-        try:
-            parts_of(name)  # in subfolders
-        except InputError:
-            found, remedy = "a folder without files", "Name the files of the runs."
-            raise InputError(name, "a folder with runs", found, remedy) from None
     if files and len(others) == len(files):
         return [*map(str, files)]
     if others:
@@ -220,4 +206,7 @@ def _in_folder(path: Path, name: str) -> list[str] | None:
             f"{name} is read as one run in Parquet files, without {others[0].name}. "
             "To read several runs, name their files."
         )
+    if not files and not any(path.rglob("*.parquet")):
+        found, remedy = "a folder without files", "Name the files of the runs."
+        raise InputError(name, "a folder with runs", found, remedy)
     return None

@@ -167,12 +167,12 @@ def _roles_in(table: InputTable) -> Mapping[str, str]:
     """Return the roles of assessors in an export of the desk; empty if the table's roles mean something else."""
     if not {*table["role"]} <= _ROLES:
         return {}
-    found: dict[str, str] = {}
+    roles: dict[str, str] = {}
     for row, (name, role) in enumerate(zip(table["assessor"], table["role"], strict=True)):
-        if found.setdefault(name, role) != role:
-            expected = f"one role for each assessor, {found[name]} for {shown(name)}"
+        if roles.setdefault(name, role) != role:
+            expected = f"one role for each assessor, {roles[name]} for {shown(name)}"
             raise InputError(table.where(row), expected, role)
-    return found
+    return roles
 
 
 def counting(
@@ -203,16 +203,16 @@ def _plain_rows(given: dict[Any, object]) -> AssessedRows | None:
     docs: list[str] = []
     people: list[str] = []
     grades: list[float] = []
-    for query, known in given.items():
-        if type(known) is not dict:
+    for query, documents in given.items():
+        if type(documents) is not dict:
             return None
-        for doc, found in known.items():
-            if type(found) is not dict:
+        for doc, by_assessor in documents.items():
+            if type(by_assessor) is not dict:
                 return None
-            queries += [query] * len(found)
-            docs += [doc] * len(found)
-            people += found
-            grades += found.values()
+            queries += [query] * len(by_assessor)
+            docs += [doc] * len(by_assessor)
+            people += by_assessor
+            grades += by_assessor.values()
     try:
         for ids in ({*queries}, {*docs}, {*people}):
             "".join(ids).encode()  # raises for values that aren't strings, and for lone surrogates
@@ -259,18 +259,18 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
     items, grades = grades_by_item(rows.queries, rows.docs, rows.assessors, rows.grades, assessors)
     places = counting(assessors, rows.roles, rule)
     named = [assessors[place] for place in places]
+    first = [name for name in named if rows.roles.get(name) == SETTLED]
     there: Bools = np.logical_or.reduce(~np.isnan(grades[:, places]), axis=1)
     merged = np.full(len(items), np.nan)
     if there.any():
-        first = [name for name in named if rows.roles.get(name) == SETTLED]
         merged[there] = merge_by(rule, grades[there][:, places], named, first=first)
-    found: dict[str, dict[str, float]] = {
-        query: {} for (query, _), counts in zip(items, there.tolist(), strict=True) if counts
-    }
-    for (query, doc), grade in zip(items, merged.tolist(), strict=True):
+    documents: dict[str, dict[str, float]] = {}
+    for (query, doc), counts, grade in zip(items, there.tolist(), merged.tolist(), strict=True):
+        if counts:
+            documents.setdefault(query, {})
         if grade == grade:  # NaN if the only assessor who counts gave no grade
-            found[query][doc] = grade
-    return Lists(found, (rows.query_type, rows.doc_type))
+            documents[query][doc] = grade
+    return Lists(documents, (rows.query_type, rows.doc_type))
 
 
 def merge_by(
@@ -295,38 +295,30 @@ def merge_by(
         return grades[:, [*assessors].index(rule)]
     chosen = RULES[rule]
     even = np.ones(len(assessors)) if weights is None else weights
-    alone = grades[:, [[*assessors].index(name) for name in first]]
-    if rule == DAWID_SKENE and first:
-        # The model is fitted to the other assessors: settled grades have no confusions.
-        others = grades[:, [place for place, name in enumerate(assessors) if name not in first]]
-        found = np.full(len(grades), np.nan)
-        there = ~np.isnan(others).all(axis=1)
-        if there.any():
-            found[there] = chosen.merge(others[there], even, ties or chosen.ties or "")
-    else:
-        found = chosen.merge(grades, even, ties or chosen.ties or "")
-    for column in alone.T[::-1]:
-        found = np.where(np.isnan(column), found, column)
-    return found
+    # Dawid and Skene's model is fitted to the other assessors: settled grades have no confusions.
+    fitted = [name not in first or rule != DAWID_SKENE for name in assessors]
+    there = ~np.isnan(grades[:, fitted]).all(axis=1)
+    merged = np.full(len(grades), np.nan)
+    if there.any():
+        ties = ties or chosen.ties or ""
+        merged[there] = chosen.merge(grades[there][:, fitted], even[fitted], ties)
+    for name in reversed(first):
+        column = grades[:, [*assessors].index(name)]
+        merged = np.where(np.isnan(column), merged, column)
+    return merged
 
 
 def refuse_unknown(name: object, assessors: Sequence[str], where: str = "assessors") -> None:
     """Reject a name that is neither a rule nor an assessor, or that is both."""
-    known = sorted({*assessors})
-    if name in RULES and name in known:
+    names = sorted({*assessors})
+    if name in RULES and name in names:
         raise InputError(
             where,
             "a rule, or the name of an assessor",
             f"{shown(name)}, which is both here",
-            "Give that assessor another name: in the table, or with names=[…] beside judgments in a list.",
+            "Give that assessor another name: in the table, or with names=[…] for judgments in a list.",
         )
-    if name not in RULES and name not in known:
-        listed = ", ".join(map(shown, known[:_EXAMPLES])) + (
-            ", …" if len(known) > _EXAMPLES else ""
-        )
-        raise InputError(
-            where,
-            f"{', '.join(RULES)}, or one of the assessors {listed}",
-            shown(name),
-            did_you_mean(name, [*RULES, *known]),
-        )
+    if name not in RULES and name not in names:
+        listed = [*map(shown, names[:_EXAMPLES])] + ["…"] * (len(names) > _EXAMPLES)
+        expected = f"{', '.join(RULES)}, or one of the assessors {', '.join(listed)}"
+        raise InputError(where, expected, shown(name), did_you_mean(name, [*RULES, *names]))
