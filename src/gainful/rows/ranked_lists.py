@@ -71,20 +71,20 @@ class _Item(NamedTuple):
 
     Attributes:
         doc: the document id.
-        number: its grade, score, rank or distance, if any.
+        number: its grade, score, rank or distance, a float; None without one.
         role: what the number is: a grade, a score, a rank (or distance), or `_TEXT`.
         field: the name of the field that holds the number.
-        certain: whether a score decides the order, whatever the item's position.
+        certain: whether the number decides the order, whatever the item's position.
     """
 
     doc: str
-    number: float | None = None
+    number: Any = None
     role: str = ""
     field: str = ""
     certain: bool = False
 
     @property
-    def counted(self) -> float | None:
+    def counted(self) -> Any:
         """The grade or score; None for a rank, a distance or a text, which only shows an order."""
         return None if self.role in (RANKS.number, _TEXT) else self.number
 
@@ -268,9 +268,10 @@ class ListReader:
             self._item(item, f"{where}, item {place}", rows) for place, item in enumerate(items, 1)
         ]
         refuse_rows(rows, query, where, record)
-        beside = beside or self._named_ranks(read, where)
         if beside is not None:
             read = self._with_numbers(read, beside, where)
+        if any(item.certain and item.role == RANKS.number for item in read):
+            read = self._by_rank(read, where)
         if self._is_run:
             _refuse_mixed(read, where)
         return self._numbered(query, read)
@@ -357,71 +358,52 @@ class ListReader:
         if beside.ranks and whole:  # scores take precedence over ranks
             return items
         kind = RANKS if beside.ranks else self.kind
-        numbers = [
-            number_in(number, kind, f"{where}, {field!r}, item {place}")
-            for place, number in enumerate(numbers, 1)
-        ]
-        if beside.ranks:
-            return self._ranked(items, numbers, field, where)
-        for place, (item, number) in enumerate(zip(items, numbers, strict=True), 1):
-            if item.counted not in (None, number):
+        numbered = []
+        for place, (item, value) in enumerate(zip(items, numbers, strict=True), 1):
+            number = number_in(value, kind, f"{where}, {field!r}, item {place}")
+            if not beside.ranks and item.counted not in (None, number):
                 raise InputError(
                     f"{where}, item {place}",
                     f"one {self.kind.number} for document {item.doc!r}",
                     f"{item.number:g}, and {number:g} in {field!r}",
                     "Leave one of them out.",
                 )
-        return items if whole else self._with_scores(items, numbers)
+            numbered.append(_Item(item.doc, number, kind.number, field, certain=True))
+        return items if whole else numbered
 
-    def _with_scores(self, items: list[_Item], numbers: Iterable[float]) -> list[_Item]:
-        return [
-            _Item(item.doc, number, self.kind.number, certain=True)
-            for item, number in zip(items, numbers, strict=True)
-        ]
-
-    def _ranked(
-        self, items: list[_Item], ranks: list[float], field: str, where: str
-    ) -> list[_Item]:
+    def _by_rank(self, items: list[_Item], where: str) -> list[_Item]:
         """Sort documents by rank; reject equal ranks, and values that are not ranks despite their name.
 
         Distances may tie.
         """
+        field = next(item.field for item in items if item.certain)
+        lacking = next((item.doc for item in items if item.role != RANKS.number), None)
+        if lacking is not None:
+            expected = f"a number in {field!r} of each document"
+            raise InputError(where, expected, f"none of {lacking!r}")
         named, distances = RANKS.number in self.asked, is_name_of_distances(field)
-        order = sorted(range(len(items)), key=ranks.__getitem__)
-        if distances and (named or order == [*range(len(items))]):
-            nearest = [items[at] for at in order]
-            return self._with_scores(nearest, (-ranks[at] for at in order))
-        if distances or not (named or all(rank >= 0 and rank % 1 == 0 for rank in ranks)):
+        ordered = sorted(items, key=lambda item: item.number)
+        if distances and (named or ordered == items):
+            score = self.kind.number
+            return [_Item(item.doc, -item.number, score, certain=True) for item in ordered]
+        if distances or not (named or all(_is_rank(item.number) for item in items)):
             raise InputError(
                 where,
                 f"{field!r} that rise along the list, as distances do"
                 if distances
                 else f"whole numbers from 1 (or 0) in {field!r}",
-                shortened(", ".join(f"{rank:g}" for rank in ranks)),
+                shortened(", ".join(f"{item.number:g}" for item in items)),
                 f"Say which is the best: columns rank={field} the lowest, score={field} the highest.",
             )
-        for left, right in pairwise(order):
-            doc, again = items[left].doc, items[right].doc
-            if ranks[left] == ranks[right] and doc != again:
+        for item, other in pairwise(ordered):
+            if item.number == other.number and item.doc != other.doc:
                 raise InputError(
                     where,
                     f"a rank of its own in {field!r} for each of {len(items)} documents",
-                    f"{ranks[left]:g} for {doc!r} and {again!r}",
+                    f"{item.number:g} for {item.doc!r} and {other.doc!r}",
                     "Correct the ranks, or leave them out: the list is in order of rank.",
                 )
-        return [_Item(items[at].doc) for at in order]
-
-    def _named_ranks(self, items: list[_Item], where: str) -> Beside | None:
-        """Return the ranks in the field named by the caller; None if no document has one."""
-        field = self.asked.get(RANKS.number, "")
-        ranks = [item.number for item in items if item.role == RANKS.number]
-        if not field or not ranks:
-            return None
-        lacking = next((item.doc for item in items if item.role != RANKS.number), None)
-        if lacking is not None:
-            expected = f"a number in {field!r} of each document"
-            raise InputError(where, expected, f"none of {lacking!r}")
-        return Beside(field, ranks, ranks=True)
+        return [_Item(item.doc) for item in ordered]
 
     def _item(self, item: Any, where: str, rows: list[Row]) -> _Item:
         """Return the document of an item, with its number if any; add the item to `rows` if it names a query."""
@@ -475,7 +457,10 @@ class ListReader:
         role = self.kind.number
         if RANKS.number in self.asked:
             rank = self._named_field(held, RANKS.number, is_number)
-            return _Item(doc) if rank is None else _Item(doc, rank[1], RANKS.number, rank[0])
+            if rank is None:
+                return _Item(doc)
+            number = number_in(rank[1], RANKS, where)
+            return _Item(doc, number, RANKS.number, rank[0], certain=True)
         named = role in self.asked
         score = self._named_field(held, role, is_number)
         if score is not None:
@@ -484,8 +469,8 @@ class ListReader:
         text = self._named_field(held, role, _is_number_as_text, names)
         if text is not None:
             return _Item(doc, float(text[1]), role if named else _TEXT, text[0], certain=named)
-        field, number = self._rank_or_distance(held) or ("", None)
-        return _Item(doc, number, RANKS.number if field else "", field)
+        place = self._rank_or_distance(held)
+        return _Item(doc) if place is None else _Item(doc, place[1], RANKS.number, place[0])
 
     def _rank_or_distance(self, held: Sequence[Mapping[str, Any]]) -> tuple[str, Any] | None:
         """Return the field and the value of the first rank or distance of a hit.
@@ -604,7 +589,8 @@ class ListReader:
         if not numbers or len(numbers) < len(items) or not same:
             return
         ranked = first.role == RANKS.number
-        if ranked and not is_name_of_distances(first.field) and not _are_ranks(numbers):
+        ranks = len({*numbers}) == len(numbers) and all(map(_is_rank, numbers))
+        if ranked and not (is_name_of_distances(first.field) or ranks):
             return
         for (left, one), (right, other) in pairwise(zip(numbers, items, strict=True)):
             if left > right if ranked else left < right:
@@ -670,26 +656,19 @@ def _remedy_of_column(value: Any) -> str:
     return next((f"Pass a list: .{name}()." for name in _TO_LISTS if hasattr(value, name)), "")
 
 
-def _are_ranks(numbers: list[float]) -> bool:
-    """Return whether numbers can be ranks: non-negative integers without repetition.
-
-    >>> _are_ranks([3.0, 1.0]), _are_ranks([3.5, 1.0]), _are_ranks([1.0, 1.0])
-    (True, False, False)
-    """
-    whole = all(number >= 0 and number.is_integer() for number in numbers)
-    return whole and len({*numbers}) == len(numbers)
+def _is_rank(number: float) -> bool:
+    return number >= 0 and number % 1 == 0
 
 
 def _inner(fields: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the nested objects of a hit that may describe its document, by name."""
     inside = {}
     for name in _INSIDE:
-        if name in fields:
-            value = fields[name]
-            if isinstance(value, Mapping):
-                inside[name] = value
-            elif value is not None and not isinstance(value, str | int | float | list):
-                inside[name] = fields_of(value)
+        value = fields.get(name)
+        if isinstance(value, Mapping):
+            inside[name] = value
+        elif value is not None and not isinstance(value, str | int | float | list):
+            inside[name] = fields_of(value)
     return inside
 
 

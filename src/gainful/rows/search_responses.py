@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from gainful.message_texts import shortened, shown
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
+from gainful.rows.grades_scores_or_ranks import RUN, Kind
 from gainful.rows.identifiers import is_id
 from gainful.rows.input_types import Record
 from gainful.rows.run_and_judgment_columns import ALIASES, plain_name
@@ -438,29 +438,18 @@ def _message_in(response: Record) -> Any:
     return response.get("error") or failed or listed or response.get("message")
 
 
-def hits_in(response: Record, kind: Kind = RUN) -> Collection[Any] | None:
+def hits_in(response: Record) -> Collection[Any] | None:
     """Return the hits of one response, in order (a set stays a set); None if this is no response.
-
-    If a record holds both relevant and retrieved documents, judgments use the relevant ones and a run
-    the retrieved ones.
 
     >>> hits_in({"response": {"docs": [{"id": "a"}]}})
     [{'id': 'a'}]
-    >>> hits_in({"question": "q", "relevant": ["x"], "retrieved": ["y", "x"]}, JUDGMENTS)
-    ['x']
     """
     if responses_in(response) is not None:
         return None
-    judged = kind.name == JUDGMENTS.name
-    relevant = first_list(response, RELEVANT) if judged else None
-    if relevant is not None and any(map(is_scalar, response.values())):
-        return relevant
     hits = hits_within(response)
-    if hits is not None:
-        return hits
-    listed = first_list(response, JUDGED if judged else BESIDE)
+    listed = first_list(response, BESIDE) if hits is None else hits
     # {query: list} may have a query of such a name; a response also holds a text or a number.
-    if listed is None or any(map(is_scalar, response.values())):
+    if listed is None or hits is not None or any(map(is_scalar, response.values())):
         return listed
     alone = len(response) == 1 and isinstance(next(iter(listed), {}), Mapping)
     return listed if alone else None
@@ -534,8 +523,9 @@ def error_in(response: Record, kind: Kind = RUN) -> Any:
     error = response.get("error")
     if not isinstance(error, str | Mapping):
         return _message_in(response) if _lacks_hits(response) else None
-    hits = hits_in(response, kind)
-    failed = error and kind.name == RUN.name and (not hits or is_relevant_alone(response))
+    hits = hits_in(response)
+    alone = first_list(response, FOUND) is None and hits_within(response) is None  # the judgments
+    failed = error and kind.name == RUN.name and (not hits or alone)
     return error if hits is None or failed else None
 
 
@@ -549,8 +539,3 @@ def is_from_a_service(response: Record) -> bool:
         return False
     inside = any(isinstance(response.get(outer), Mapping) for outer, _ in _PLACES)
     return inside or is_list(response.get("hits")) or hits_within(response) is not None
-
-
-def is_relevant_alone(response: Record) -> bool:
-    """Return whether the only list in a record is one of relevant documents."""
-    return first_list(response, FOUND) is None and hits_within(response) is None
