@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import click
 
-from gainful.cli.command import GroupedCommand, groups_of
 from gainful.cli.commands import commands
+from gainful.cli.option_table import GroupedCommand, groups_of
 
 LONGEST = 30  # characters of names and choices that stand in a column of their own
 

@@ -324,22 +324,20 @@ class Done(NamedTuple):
 @pytest.fixture
 def cli(monkeypatch, capsys):
     """Call the command line in this process, which saves the start of another."""
-    from gainful.cli import process
-    from gainful.cli.main import main
+    from gainful.cli import commands
+    from gainful.cli import main as process
 
     def call(*arguments, stdin=""):
         given = io.BytesIO(stdin if isinstance(stdin, bytes) else stdin.encode())
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given))
         monkeypatch.setattr(sys, "argv", ["gainful", *map(str, arguments)])
-        monkeypatch.setattr(
-            sys.modules[main.__module__], "_hear_signals", lambda: None
-        )  # they are the tests'
-        for name in ("import_quickly", "keep_imports"):  # this process goes on
-            monkeypatch.setattr(process, name, lambda: None)
+        monkeypatch.setattr(process, "_hear_signals", lambda: None)  # they are the tests'
+        monkeypatch.setattr(process, "keep_imports", lambda: None)  # this process goes on
+        monkeypatch.setattr(commands, "import_quickly", lambda: None)
         monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # which main replaces
         capsys.readouterr()
         with pytest.raises(SystemExit) as done:
-            main()
+            process.main()
         out, err = capsys.readouterr()
         assert "Traceback" not in err
         return Done(done.value.code, out, err)

@@ -11,9 +11,9 @@ import pytest
 import gainful as gf
 from every_case import assert_every_case
 from gainful.analysis.comparison.gate import CHANGED, FACTS
-from gainful.cli.command import GroupedCommand
 from gainful.cli.commands import commands
-from gainful.cli.help import TOPICS
+from gainful.cli.look_up import TOPICS
+from gainful.cli.option_table import GroupedCommand
 
 COOKING = Path(__file__).parents[2] / "examples" / "cooking"
 

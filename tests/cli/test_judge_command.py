@@ -18,7 +18,7 @@ import pytest
 
 import gainful as gf
 from desk_server import Client, Command, hostile_acts, study
-from gainful.cli.judge import _scale
+from gainful.cli.judging import _judging_scale as _scale
 from gainful.judging.desk import desk_server
 
 

@@ -9,7 +9,6 @@ from click.testing import CliRunner
 
 import gainful as gf
 from gainful.cli import project
-from gainful.cli.command import ProjectCommand
 from gainful.cli.option_table import (
     CONFLICTS,
     SECTIONS,
@@ -20,7 +19,7 @@ from gainful.cli.option_table import (
     options_of_group,
 )
 from gainful.cli.options import read_shared_options
-from gainful.cli.project import ProjectFile
+from gainful.cli.project import ProjectCommand, ProjectFile
 from gainful.matching.keyword_options import MeasuringOptions, takes
 
 

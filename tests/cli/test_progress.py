@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import gainful as gf
-from gainful.cli import process
+from gainful.cli import main as process
 from gainful.rows import spark_engine
 
 

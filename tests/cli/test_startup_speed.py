@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from gainful.cli import process
+from gainful.cli import main as process
+from gainful.cli.commands import import_quickly
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_garbage_is_looked_for_after_the_imports(monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     frozen = gc.get_freeze_count()
     try:
-        process.import_quickly()
+        import_quickly()
         assert not gc.isenabled()
         assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
         process.keep_imports()

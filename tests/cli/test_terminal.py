@@ -87,7 +87,8 @@ FORKS = (
     + """
 import fcntl, json, pty, select, signal, struct, termios, time
 import duckdb, mcp.server, numpy, rich.progress, scipy.stats, gainful as gf
-from gainful.cli import commands, process
+from gainful.cli import commands
+from gainful.cli import main as process
 for name in commands.commands.list_commands(None):
     commands.commands.get_command(None, name)
 import gainful.reporting.report

@@ -29,7 +29,7 @@ def test_every_extra_that_is_named_exists():
     assert {extra: places for extra, places in found.items() if extra not in EXTRAS} == {}
     assert "templates/gainful.yml" in found["report"]
     assert "action.yml" in found["report"]
-    assert "src/gainful/cli/mcp.py" in found["mcp"]
+    assert "src/gainful/cli/look_up.py" in found["mcp"]
 
 
 def test_all_is_all_others():

@@ -364,7 +364,7 @@ def test_what_is_heavy_can_be_seen():
 
 # What writes outside of `writing/`, and why each may.
 WRITES = {
-    "cli/process.py": "opens the null device in the place of a stream that is closed",
+    "cli/main.py": "opens the null device in the place of a stream that is closed",
     "rows/duckdb_engine.py": "writes in the folder of a session, which is removed at its end",
     "judging/desk/lead_requests.py": "keeps what a lead sends in a folder that is removed when it is read",
 }

@@ -1,11 +1,12 @@
-"""The commands, each in a module of the same name."""
+"""The group of all commands, which are imported when they are called."""
 
+import gc
+import os
 from importlib import import_module
 
 import click
 
 import gainful as gf
-from gainful.cli.process import import_quickly
 
 # One line of help per command, in the groups of the help. The lines are here so that listing the commands imports none of
 # them.
@@ -48,6 +49,14 @@ _GROUPS = {
     },
 }
 _COMMANDS = {name: line for group in _GROUPS.values() for name, line in group.items()}
+# The modules of commands; a command that is missing here has a module of its own.
+_MODULES = {
+    "comparing": ("compare", "leaderboard", "power", "calibrate"),
+    "explaining": ("explain", "why", "check"),
+    "judging": ("pool", "judge", "agreement", "collect", "sample", "merge"),
+    "making": ("report", "run", "fuse", "recommend", "convert"),
+    "look_up": ("measures", "dialects", "conformance", "config", "help", "mcp"),
+}
 # These read, measure, print and exit; they start no other program.
 _MEASURING = ("evaluate", "trec_eval")
 # Names from Python whose work another command does.
@@ -55,7 +64,7 @@ _ELSEWHERE = {"which": "gainful why --got"}
 
 
 class _Commands(click.Group):
-    """Commands, each in a module of the same name, imported only when it is called."""
+    """Commands, each imported only when it is called."""
 
     lines = _COMMANDS
 
@@ -77,7 +86,9 @@ class _Commands(click.Group):
         name = "help_" if cmd_name == "help" else cmd_name  # Python has a built-in help
         if cmd_name in _MEASURING:
             import_quickly()
-        command: click.Command = getattr(import_module(f"gainful.cli.{cmd_name}"), name)
+        places = [place for place, names in _MODULES.items() if cmd_name in names]
+        module = import_module(f"gainful.cli.{places[0] if places else cmd_name}")
+        command: click.Command = getattr(module, name)
         return command
 
     def resolve_command(
@@ -132,3 +143,14 @@ def commands(context: click.Context, config: str | None, no_config: bool, trust:
         from gainful.cli.project import ProjectFileChoice  # not needed to list commands
 
         context.obj = ProjectFileChoice(config, no_config, trust)
+
+
+def import_quickly() -> None:
+    """Speed up the imports of a command that only measures; `keep_imports` of `main` follows them.
+
+    Without this, Python would repeatedly scan all modules for garbage, and NumPy's linear algebra
+    library would start a thread per core, which measuring doesn't use. A number of threads that the
+    user has set is kept.
+    """
+    gc.disable()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

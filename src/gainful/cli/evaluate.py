@@ -7,20 +7,22 @@ import click
 
 import gainful as gf
 from gainful.cli import option_table as option
-from gainful.cli.command import ProjectCommand, command
-from gainful.cli.options import check_files, judged_runs, read_shared_options, refuse_tables
-from gainful.cli.output import (
+from gainful.cli.main import keep_imports, progress_bar
+from gainful.cli.options import (
     ROWS,
+    check_files,
     check_gate_files,
     finish_gate,
     gate_rules,
+    judged_runs,
     leave_out_gate,
     print_result,
+    read_shared_options,
     refuse_junit_alone,
     refuse_other_endings,
+    refuse_tables,
 )
-from gainful.cli.process import keep_imports, progress_bar
-from gainful.cli.project import current_project, is_set, is_typed
+from gainful.cli.project import ProjectCommand, command, current_project, is_set, is_typed
 
 _SUBTOPICS = "alpha_nDCG@20"
 _MOST_DIGITS = 18  # of a number of documents

@@ -1,19 +1,25 @@
-"""The entry point: the process around a command, with its signals, failures and exit code.
+"""The process around a command: entry point, signals, failures, exit code, streams and progress.
 
-Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 a gate or check
-failed, 2 bad input or usage, 130 after Ctrl-C, 143 after SIGTERM. Slow imports are in `_run`, because
-signals are already handled there.
+Data goes to standard output, byte for byte except for terminal control characters. Everything else goes to standard error,
+one message per line. Exit codes: 0 done, 1 a gate or check failed, 2 bad input or usage, 130 after Ctrl-C, 143 after
+SIGTERM. Slow imports are in functions, because signals must be handled first.
 """
 
+import gc
+import io
 import os
-import shlex
 import signal
 import sys
 import threading
+import time
 import warnings
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import takewhile
 from typing import Any, NoReturn
+
+import gainful as gf
+from gainful.message_texts import printable, shortened
 
 _BAD = 2  # input or usage, or a bug
 _ENDING = [signal.SIGINT, signal.SIGTERM]
@@ -21,6 +27,9 @@ if sys.platform != "win32":
     _ENDING.append(signal.SIGHUP)
 _LONGEST_COMMAND = 2000  # characters of the command that a message repeats
 _SIGNALLED = 128  # added to the number of a signal, as shells do
+_OUTPUT, _ERROR = 1, 2
+_SHOWN = 5  # messages; the rest are counted
+_PATIENCE = 1.0  # seconds until progress is shown
 
 
 class _Terminated(BaseException):
@@ -47,15 +56,12 @@ def main() -> NoReturn:
 
 def _run() -> int:
     """Run a command and return its exit code."""
-    from gainful.cli.process import discard, open_closed
-
-    open_closed()
+    _open_closed()
     import click
 
-    import gainful as gf
     from gainful.cli.commands import commands
 
-    warnings.showwarning = _show_warning
+    warnings.showwarning = lambda message, *_, **__: tell(f"gainful: warning: {message}")
     warnings.simplefilter("always", gf.errors.GainfulWarning)  # also repeated warnings
     try:
         # Sub-commands return nothing; click's own errors carry their exit code.
@@ -72,7 +78,7 @@ def _run() -> int:
         return _stopped(signal.SIGINT, "interrupted")
     except SystemExit as done:
         if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):
-            discard(1)  # the reader of a help page closed the pipe
+            discard(_OUTPUT)  # the reader of a help page closed the pipe
             return 0
         return done.code if isinstance(done.code, int) else 0
     except MemoryError:
@@ -100,34 +106,23 @@ def _hear_signals() -> None:
 def _end_the_work(number: int, _: object) -> NoReturn:
     for other in _ENDING:
         if signal.getsignal(other) is _end_the_work:
-            signal.signal(other, _end_at_once)
-    if number == signal.SIGINT:
-        raise KeyboardInterrupt
-    raise _Terminated(number)
-
-
-def _end_at_once(number: int, _: object) -> NoReturn:
-    os._exit(_SIGNALLED + number)
+            signal.signal(other, lambda number, _: os._exit(_SIGNALLED + number))
+    raise KeyboardInterrupt if number == signal.SIGINT else _Terminated(number)
 
 
 def _stopped(number: int, word: str) -> int:
-    with suppress(ImportError):  # if the module was just being imported
-        from gainful.cli.process import tell
-
-        tell(f"gainful: {word}")
+    tell(f"gainful: {word}")
     return _SIGNALLED + number
 
 
 def _leave(code: int) -> NoReturn:
     """End the process, with everything written."""
-    from gainful.cli.process import discard
-
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        discard(1)
+        discard(_OUTPUT)
     except OSError as problem:
-        discard(1)
+        discard(_OUTPUT)
         code = code or _failed(f"standard output: {problem.strerror}.")
     if code >= _SIGNALLED and threading.active_count() > 1:
         os._exit(code)  # Python would wait for a thread that hasn't stopped
@@ -136,8 +131,6 @@ def _leave(code: int) -> NoReturn:
 
 def _failed(message: str) -> int:
     """Report an error, with the traceback if --traceback is set, and return the exit code."""
-    from gainful.cli.process import tell, tell_lines
-
     if "--traceback" in takewhile(lambda word: word.startswith("-"), sys.argv[1:]):
         import traceback
 
@@ -148,8 +141,6 @@ def _failed(message: str) -> int:
 
 def _misused(problem: Any) -> int:
     """Report a usage error like click, but with the message on one line."""
-    from gainful.cli.process import tell, tell_lines
-
     context, message = getattr(problem, "ctx", None), problem.format_message()
     if type(problem).__name__ == "NoArgsIsHelpError":  # its message is the help page
         tell_lines(message)
@@ -169,8 +160,6 @@ def _refused(problem: OSError) -> str:
     reason = problem.strerror or str(problem) or type(problem).__name__
     if problem.filename is not None:
         return f"{os.fsdecode(problem.filename)}: {reason}."
-    import gainful as gf
-
     try:
         gf.writing.write_text("", "-", dry=True)
     except gf.errors.InputError as closed:  # click could not print its help
@@ -183,25 +172,179 @@ def _bug(problem: Exception) -> str:
     if own:  # the error is from a user-defined gain or discount
         return f"{own[0].removeprefix('raised by ')}: {type(problem).__name__}: {problem}."
     import platform
+    import shlex
+    import traceback
 
-    import gainful as gf
-    from gainful.message_texts import shortened
-
-    place = problem.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = (
-        "" if place is None else f" (line {place.tb_lineno} of {place.tb_frame.f_code.co_filename})"
-    )
+    place = traceback.extract_tb(problem.__traceback__)[-1]
     command = shortened(shlex.join(["gainful", "--traceback", *sys.argv[1:]]), _LONGEST_COMMAND)
     return (
-        f"this is a bug in gainful: {type(problem).__name__}: {problem}{where}. Please report it with "
-        f"the output of this command, and the files if possible: {command} (gainful {gf.__version__}, Python "
-        f"{platform.python_version()}, {platform.platform()})"
+        f"this is a bug in gainful: {type(problem).__name__}: {problem} (line {place.lineno} of {place.filename}). "
+        f"Please report it with the output of this command, and the files if possible: {command} "
+        f"(gainful {gf.__version__}, Python {platform.python_version()}, {platform.platform()})"
     )
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    from gainful.cli.process import tell
+def _open_closed() -> None:
+    """Open closed standard streams on the null device, so that no file gets their descriptors."""
+    for number in (0, _OUTPUT, _ERROR):
+        try:
+            os.fstat(number)
+        except OSError:
+            # Writing to a read-only descriptor fails, like writing to a closed one.
+            os.open(os.devnull, os.O_WRONLY if number == _ERROR else os.O_RDONLY)
+    if sys.stdout is None:
+        sys.stdout = open(_OUTPUT, "w", closefd=False)  # noqa: SIM115 - for good
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 - for good
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may not have all characters
 
-    tell(f"gainful: warning: {message}")
+
+def write(text: str, output: str | None) -> None:
+    """Write to standard output, or replace a file once the new one is complete."""
+    if output is None or output == "-":
+        print_data(f"{text}\n")
+    else:
+        gf.writing.write_text(f"{text}\n", output)
+
+
+def print_data(text: str) -> None:
+    """Write to standard output; on a terminal, escape control characters."""
+    with seen_enough():
+        if not sys.stdout.isatty():
+            gf.writing.write_text(text, "-")
+            return
+        shown = "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+        sys.stdout.write(shown)
+        sys.stdout.flush()
+
+
+@contextmanager
+def seen_enough() -> Iterator[None]:
+    """Allow the reader of standard output (head, less) to stop early: that isn't an error."""
+    try:
+        yield
+    except BrokenPipeError:
+        discard(_OUTPUT)
+
+
+def tell(text: str) -> None:
+    """Write a message to standard error, on one line."""
+    tell_lines(printable(text))
+
+
+def tell_lines(text: str) -> None:
+    """Write gainful's own lines to standard error; if it is closed, they are lost."""
+    try:
+        sys.stderr.write("\n".join(map(printable, text.split("\n"))) + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        discard(_ERROR)
+
+
+def tell_some(texts: Sequence[str]) -> None:
+    """Write the first few messages, and the number of the others."""
+    for text in texts[:_SHOWN]:
+        tell(text)
+    if len(texts) > _SHOWN:
+        tell(f"… and {len(texts) - _SHOWN:,} more; --format json lists all")
+
+
+def print_error(text: str) -> None:
+    """Write another tool's messages to standard error, byte for byte except on a terminal."""
+    if sys.stderr.isatty() or not hasattr(sys.stderr, "buffer"):
+        if text:
+            tell_lines(text.removesuffix("\n"))
+        return
+    try:
+        sys.stderr.buffer.write(text.encode(errors="surrogateescape"))
+        sys.stderr.buffer.flush()
+    except OSError:
+        discard(_ERROR)
+
+
+def discard(number: int) -> None:
+    """Discard further output to a stream, so that the process ends quietly."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[float, str], None] | None]:
+    """Yield a function to call with the completed share and a name; None without a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    bar = _Bar()
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+class _Bar:
+    """A progress bar that appears only after a delay, so that quick work shows none.
+
+    It may be called from any thread. After the delay, it shows the latest share and name even without
+    a further call, as when the command waits for another program.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._share, self._name = 0.0, ""
+        self._shown: Any = None
+        self._timer: threading.Timer | None = None
+        self._closed = False
+        self._begin = time.monotonic()
+
+    def __call__(self, share: float, name: str) -> None:
+        with self._lock:
+            # Every step of the work starts again at 0; the bar never moves backwards.
+            self._share, self._name = max(self._share, min(share, 1.0)), name
+            left = _PATIENCE - (time.monotonic() - self._begin)
+            if left <= 0:
+                self._show()
+            elif self._timer is None:
+                self._timer = threading.Timer(left, self._when_due)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _when_due(self) -> None:
+        with self._lock:
+            self._show()
+
+    def _show(self) -> None:
+        if self._closed:
+            return
+        # Imported here because most commands end before the bar appears.
+        from rich.markup import escape
+
+        shown = escape(printable(self._name))  # file names may contain anything
+        if self._shown is None:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._shown = Progress(console=Console(stderr=True), transient=True)
+            self._shown.start()
+            self._shown.add_task(shown, total=1.0)
+        self._shown.update(self._shown.task_ids[0], completed=self._share, description=shown)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        with self._lock:
+            self._closed = True
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._shown is not None:
+                self._shown.stop()
+
+
+def keep_imports() -> None:
+    """Turn garbage collection on again after `import_quickly`, only for objects created from now on.
+
+    Modules are then not scanned, nor freed one by one at exit, which would take longer than a small
+    evaluation. Objects of the work itself, such as files, are closed as usual.
+    """
+    gc.freeze()
+    gc.enable()

@@ -7,7 +7,7 @@ keyword per group of `SHARED`, and a project file accepts the groups of `SECTION
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -547,3 +547,153 @@ def refuse_conflicts(name: str, options: Mapping[str, Any]) -> None:
     for conflict in CONFLICTS[name]:
         if (problem := conflict.problem(written, chosen)) is not None:
             raise click.UsageError(problem)
+
+
+_LONGEST_NAMES = 24  # characters of names and choices that fit next to the help
+_FULL = "gainful.full_help"  # in a context: whether to show the full help
+_OWN = {
+    ("run", "engine"),
+    ("conformance", "dialect"),
+    *(("recommend", name) for name in ("items", "separator", "vectors", "history", "expected")),
+}  # options that mean something else in this command, or that are its subject
+
+
+class HelpGroup(NamedTuple):
+    """Options that belong together, by the names of their parameters.
+
+    If there is a `topic`, `gainful help` describes the options there, and the brief help only lists their names.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    topic: str = ""
+
+
+_HELP_GROUPS = (
+    HelpGroup("Judgments and measures", ("judgments", "measures", "measure", "define", "subtopics", "dialect")),
+    HelpGroup("Options", ()),  # all others
+    HelpGroup(
+        "Tables for measures of subtopics and items",
+        ("subtopic_judgments", "items", "separator", "vectors", "history", "expected"),
+        "measures",
+    ),
+    HelpGroup(
+        "Intervals, tests and slices",
+        ("interval", "level", "pairs", "baseline", "test", "correction", "margin", "tie", "resamples",
+         "seed", "slices", "by"),
+    ),
+    HelpGroup("Gates", ("fail_if", "fail_unless", "junit", "summary", "movers")),
+    HelpGroup(
+        "Output",
+        ("per_query", "worst", "best", "digits", "systems", "tests", "table_name", "html", "format",
+         "output", "verbose", "help"),
+    ),
+    HelpGroup(
+        "Columns, ids and chunks",
+        ("columns", "query_ids", "assessors", "chunks", "chunk_map"),
+        "columns",
+    ),
+    HelpGroup("Policy", tuple(choice.name for choice in gf.measures.choices()), "policy"),
+    HelpGroup("Memory, cores and engine", ("memory", "threads", "temp_dir", "unpacked", "engine", "master"), "machine"),
+)  # fmt: skip
+
+
+def groups_of(
+    command: click.Command, params: Iterable[click.Parameter]
+) -> list[tuple[HelpGroup, list[click.Option]]]:
+    """Return the options of a command in groups, in the order of the help, without empty groups."""
+    places = {name: at for at, group in enumerate(_HELP_GROUPS) for name in group.names}
+    options: list[list[click.Option]] = [[] for _ in _HELP_GROUPS]
+    for option in params:
+        if isinstance(option, click.Option) and not option.hidden:
+            name = "help" if "--help" in option.opts else str(option.name)
+            own = (command.name, name) in _OWN
+            options[1 if own else places.get(name, 1)].append(option)
+    return [pair for pair in zip(_HELP_GROUPS, options, strict=True) if pair[1]]
+
+
+def write_paragraphs(formatter: click.HelpFormatter, text: str) -> None:
+    """Write paragraphs, after a blank line."""
+    indent = " " * formatter.current_indent
+    formatter.write_paragraph()
+    formatter.write(
+        f"{click.wrap_text(text, formatter.width, indent, indent, preserve_paragraphs=True)}\n"
+    )
+
+
+def tell_all(context: click.Context) -> click.Context:
+    """Return the context, set to show the full help."""
+    context.meta[_FULL] = True
+    return context
+
+
+def first_clause(told: str) -> str:
+    """Return the first clause of a help text, with the default in brackets at its end.
+
+    >>> first_clause("How the result is written; latex rounds.  [default: table]")
+    'How the result is written.  [default: table]'
+    >>> first_clause("The test that decides. t: paired t; sign: of signs.  [default: t]")
+    'The test that decides.  [default: t]'
+    """
+    text, brackets, more = told.partition("  [")
+    ends = [at for end in ("; ", ". ") if (at := text.find(end)) >= 0]
+    brief = f"{text[: min(ends)]}." if ends else text
+    return f"{brief}{brackets}{more}"
+
+
+def brief_record(option: click.Option, context: click.Context) -> tuple[str, str] | None:
+    """Return the names of an option and its brief help; a long list of choices moves to the help."""
+    record = option.get_help_record(context)
+    if record is None:
+        return None
+    names, told = record[0], first_clause(record[1])
+    if isinstance(option.type, click.Choice) and len(names) > _LONGEST_NAMES:
+        text, brackets, more = told.partition("  [")
+        names = f"{', '.join(sorted(option.opts, key=len))} {max(option.opts, key=len)[2:].upper()}"
+        told = f"{text.removesuffix('.')}: {', '.join(option.type.choices)}.{brackets}{more}"
+    return names, told
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows examples, and options in groups.
+
+    Args:
+        examples: calls, as typed.
+        more: paragraphs that the brief help leaves out.
+    """
+
+    def __init__(
+        self, *args: Any, examples: Sequence[str] = (), more: str = "", **options: Any
+    ) -> None:
+        super().__init__(*args, **options)
+        self.examples = tuple(examples)
+        self.more = more
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the description of the command, and the examples."""
+        super().format_help_text(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples" if len(self.examples) > 1 else "Example"):
+                first = " " * formatter.current_indent
+                for call in self.examples:
+                    text = click.wrap_text(call, formatter.width, first, f"{first}    ")
+                    formatter.write(f"{text}\n")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in groups."""
+        full = ctx.meta.get(_FULL, False)
+        if full and self.more:
+            with formatter.indentation():
+                write_paragraphs(formatter, self.more)
+        for group, options in groups_of(self, self.get_params(ctx)):
+            if group.topic and not full:
+                write_paragraphs(formatter, f"{group.title} (gainful help {group.topic}):")
+                names = "  ".join(max(each.opts, key=len) for each in options)
+                formatter.write(f"{click.wrap_text(names, formatter.width, '  ', '  ')}\n")
+                continue
+            record = click.Option.get_help_record if full else brief_record
+            with formatter.section(group.title):
+                formatter.write_dl([row for each in options if (row := record(each, ctx))])
+        if not full:
+            with formatter.indentation():
+                write_paragraphs(formatter, f"Run gainful help {self.name} for the full help.")

@@ -22,7 +22,16 @@ import click
 from click.core import ParameterSource
 
 import gainful as gf
-from gainful.cli.option_table import SECTIONS, InputFile, Option, option_name, options_of_group
+from gainful.cli.main import tell
+from gainful.cli.option_table import (
+    SECTIONS,
+    GroupedCommand,
+    InputFile,
+    Option,
+    option_name,
+    options_of_group,
+    write_paragraphs,
+)
 from gainful.message_texts import did_you_mean, shown
 
 NAME = "gainful.toml"
@@ -743,3 +752,129 @@ def _expected(kind: "click.ParamType[Any]") -> str:
         "" if kind.max is None else f" and {'below' if kind.max_open else 'at most'} {kind.max:g}"
     )
     return f"{noun}{low}{high}"
+
+
+_BEFORE = ("--config", "--no-config", "--traceback", "--trust")
+_SAME = {
+    "--metric": "--measure", "--metrics": "--measure", "--measures": "--measure",
+    "--qrels": "--judgments", "--base": "--baseline", "--judged-only": "--unjudged",
+}  # fmt: skip
+"""Names of options in other tools, and gainful's names for them."""
+_OF_MEASURES = ("-k", "--k", "--at", "--cutoff", "--gain", "--discount", "--rel")
+_MEASURING = ("evaluate", "compare", "report", "explain", "why", "pool", "power")
+_SUBTOPICS = "gainful evaluate JUDGMENTS RUN --subtopics -m alpha_nDCG@10"
+_OF_SCORES = ("compare", "leaderboard")
+"""Commands that accept per-query scores instead of judgments and runs."""
+
+
+class ProjectCommand(GroupedCommand):
+    """A command that uses the project file's settings as defaults, and reports which it used."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Read the command line, with the settings of the file as defaults.
+
+        An error in the file takes precedence over an error in the call, but not over --help.
+        """
+        problem = None
+        try:
+            extra |= self._settings(parent)
+        except gf.errors.GainfulError as in_file:
+            problem = in_file
+        try:
+            context = super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as wrong:
+            if problem is not None:
+                raise problem from None
+            if isinstance(wrong, click.NoSuchOption):
+                raise no_such_option(wrong.option_name, str(info_name), wrong) from None
+            raise
+        if problem is not None:
+            raise problem
+        return context
+
+    def help_context(self, info_name: str, parent: click.Context | None) -> click.Context:
+        """Return a context for showing help, with the settings of the file as defaults if it is readable."""
+        try:
+            extra = self._settings(parent)
+        except gf.errors.GainfulError:
+            extra = {}
+        return click.Context(self, parent, info_name, **extra)
+
+    def _settings(self, parent: click.Context | None) -> dict[str, Any]:
+        """Return the keywords of a context that come from the file."""
+        choice = None if parent is None else parent.obj
+        file = choice.read() if isinstance(choice, ProjectFileChoice) else None
+        if file is None:
+            return {}
+        project = read_settings(file)
+        return {"obj": project, "default_map": project.defaults_of(self)}
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, then report which settings of the file it used."""
+        project, params = ctx.obj, ctx.params
+        if not isinstance(project, Project):
+            return super().invoke(ctx)
+        files = next(
+            (params[name] for name in ("files", "arguments", "runs") if name in params), ()
+        )
+        if is_typed("columns"):
+            params["columns"] = project.merge_columns(params["columns"])
+        try:
+            return super().invoke(ctx)
+        except gf.errors.GainfulError as problem:
+            located = project.located(problem, files)
+            if located is problem:
+                raise
+            raise located from problem
+        finally:
+            if (used := project.told(self)) is not None:
+                tell(used)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write which of the defaults in the help come from the project file."""
+        super().format_epilog(ctx, formatter)
+        if ctx.default_map:
+            with formatter.indentation():
+                names = ", ".join(ctx.default_map)
+                write_paragraphs(formatter, f"Here, {ctx.obj} sets {names}: see `gainful config`.")
+
+
+def command(
+    *examples: str, cls: type[GroupedCommand] = ProjectCommand, **details: Any
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Turn a function into a command, with examples of calls."""
+    return click.command(cls=cls, examples=examples, **details)
+
+
+def no_such_option(
+    name: str, command: str, wrong: click.NoSuchOption | None = None
+) -> click.UsageError:
+    """Return the error about an unknown option of a command.
+
+    Some options belong before the command, some are part of the measure, and some have another name.
+    """
+    told = ""
+    if name in _BEFORE:
+        told = f"{name} belongs before the command: gainful {name} {command} …"
+    elif name in _OF_MEASURES and command in _MEASURING:
+        told = f"No such option {name!r}. It is part of the measure: -m 'nDCG(gain=exp2)@10'."
+    elif name == "--subtopics" and command in _OF_SCORES:
+        told = (
+            f"{command} has no --subtopics. Write the scores of each run with {_SUBTOPICS} --per-query -o RUN.csv, "
+            f"then pass these files: gainful {command} --scores RUN.csv RUN.csv …"
+        )
+    elif name == "--subtopics" and command in _MEASURING:
+        told = f"{command} has no --subtopics. To measure subtopics, use: {_SUBTOPICS}"
+    elif name in _SAME and wrong is not None and wrong.ctx is not None:
+        there = [each for param in wrong.ctx.command.params for each in param.opts]
+        if _SAME[name] in there:
+            told = f"No such option {name!r}. Did you mean {_SAME[name]!r}?"
+    if told:
+        return click.UsageError(told, None if wrong is None else wrong.ctx)
+    return click.NoSuchOption(name) if wrong is None else wrong

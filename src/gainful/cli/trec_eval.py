@@ -5,7 +5,7 @@ import sys
 import click
 
 import gainful as gf
-from gainful.cli.process import keep_imports, print_data, print_error
+from gainful.cli.main import keep_imports, print_data, print_error
 
 
 @click.command(

@@ -1,5 +1,6 @@
-"""`gainful compare`."""
+"""Commands that compare runs: `compare`, `leaderboard`, `power` and `calibrate`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,29 +8,26 @@ import click
 
 import gainful as gf
 from gainful.cli import option_table as option
-from gainful.cli.calibrate import calibrated, refuse_standard_input
-from gainful.cli.command import command
+from gainful.cli.main import progress_bar
 from gainful.cli.options import (
-    TABLES,
-    check_files,
-    comparing_of,
-    judged_runs,
-    read_shared_options,
-    refuse_files,
-    runs_of,
-)
-from gainful.cli.output import (
     ROWS,
+    TABLES,
     WITHOUT_NOTES,
+    check_files,
     check_gate_files,
+    check_target,
+    comparing_of,
     finish_gate,
     format_of,
     gate_rules,
+    judged_runs,
     print_result,
+    read_shared_options,
+    refuse_files,
     refuse_junit_alone,
+    runs_of,
 )
-from gainful.cli.process import progress_bar
-from gainful.cli.project import leave_out, set_aside
+from gainful.cli.project import command, is_typed, leave_out, set_aside
 from gainful.message_texts import counted
 
 _FEWEST = 2  # files to compare
@@ -245,3 +243,222 @@ def _summary(
 ) -> str:
     text = f"{found.to_markdown()}\n" if gate is None else gate.to_markdown()
     return text if moved is None else f"{text}\n{gf.writing.render(moved, 'markdown')}\n"
+
+
+_FEWEST = 2  # runs
+_HOW = ("correction", "level", "resamples", "seed")
+
+
+@command("gainful leaderboard qrels.txt runs/*.run -m nDCG@10 -f markdown")
+@click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN RUN [RUN]...")
+@option.give(
+    "judgments",
+    "measure",
+    {
+        "--scores": "Rank runs by existing scores, without judgments: one table with a row per query or task and a column per run, or one file per run.",
+        f"--correction [{'|'.join(list(gf.comparison.comparison_choices()['correction']))}] = max-t-single": "How to correct for the number of pairs, as in `gainful compare`; corrections of p-values use t tests. By default, all intervals hold simultaneously.",
+    },
+    "level",
+    "resamples",
+    "seed",
+    "digits",
+    *option.RESULT,
+    *option.EVALUATING,
+    "spark",
+    measure="The measure to rank by; with --scores, the column, or a name for the scores in one table.  [default: nDCG@10]",
+    level="The joint confidence level of all rank intervals; two runs differ if p is below 1 − level.",
+    resamples="The number of resamples for the correction.",
+    seed="The random seed of the resamples.",
+)
+def leaderboard(files: tuple[str, ...], **options: Any) -> None:
+    """Rank RUNs, with an interval for each rank and letters for groups of runs.
+
+    JUDGMENTS and runs are files as for `gainful evaluate`. Every RUN is compared with every other, query
+    by query. If two runs share a letter, their comparison is inconclusive. The interval of a rank runs
+    from the best to the worst rank that the comparisons allow: the best is 1 plus the number of
+    significantly better runs, the worst is the number of runs minus the significantly worse ones.
+    """
+    how = {name: options[name] for name in _HOW}
+    found = (_by_scores if options["scores"] else _by_runs)(files, how, options)
+    print_result(found, options, found.notes())
+
+
+def _by_runs(
+    files: tuple[str, ...], how: dict[str, Any], options: dict[str, Any]
+) -> "gf.results.Leaderboard":
+    judgments, runs = judged_runs(files, options, fewest=_FEWEST)
+    check_files(options, judgments, *runs.values())
+    shared = read_shared_options(option.EVALUATING, options, judgments, *runs.values())
+    with progress_bar() as progress:
+        measure = options["measure"] or "nDCG@10"
+        return gf.leaderboard(judgments, runs, measure, progress=progress, **how, **shared)
+
+
+def _by_scores(
+    files: tuple[str, ...], how: dict[str, Any], options: dict[str, Any]
+) -> "gf.results.Leaderboard":
+    leave_out(options, option.options_of_runs(), option.NOT_OF_SCORES)
+    set_aside(options, ["measure"])
+    options.pop("judgments")
+    tables = runs_of(files, options, None)
+    check_files(options, *tables.values())
+    scores = next(iter(tables.values())) if len(tables) == 1 else tables
+    with progress_bar() as progress:
+        return gf.comparison.leaderboard_of_scores(
+            scores, options["measure"], progress=progress, **how
+        )
+
+
+@command("gainful power --sd 0.18 --difference 0.02")
+@click.argument("files", nargs=-1, metavar="[[JUDGMENTS] BASE RUN]")
+@option.give(
+    "judgments",
+    {
+        "--sd >0.0": "The standard deviation of the per-query differences between two runs; computed from BASE and RUN if given.",
+        "--difference >0.0": "The difference in the measure that the comparison should detect.",
+        "--queries >=2": "The number of queries available.",
+        "--power >0.0<1.0": "The probability of detecting the difference.  [default: 0.8]",
+        "--alpha >0.0<1.0 = 0.05": "The probability of detecting a difference that does not exist.",
+    },
+    "measure",
+    *option.RESULT,
+    *option.MEASURING,
+    measure="The measure to compare BASE and RUN by.  [default: nDCG@10]",
+)
+def power(files: tuple[str, ...], **options: Any) -> None:
+    """Compute how many queries a comparison needs, or what it can detect with the queries it has.
+
+    Pass --difference to compute the number of queries, --queries to compute the smallest detectable
+    difference, or both to compute the power.
+    """
+    sd, basis, names = options["sd"], list[str](), ("base", "run")
+    if not files and not is_typed("judgments"):
+        set_aside(options)  # no files are read
+        judgments, runs = options.pop("judgments"), dict[str, str]()
+    else:
+        judgments, runs = judged_runs(files, options, fewest=len(names), most=len(names))
+        if sd is not None:
+            raise click.UsageError("Pass JUDGMENTS BASE RUN or --sd, not both.")
+        check_target(options["output"], judgments, *runs.values())
+    shared = read_shared_options(option.MEASURING, options, judgments, *runs.values())
+    format_of(options)  # reports a wrong format before the work
+    if judgments is not None:
+        both = dict(zip(names, runs.values(), strict=True))
+        with progress_bar() as progress:
+            found = gf.compare(
+                judgments, both, options["measure"] or "nDCG@10", progress=progress, **shared
+            )
+        one = found.differences[0]
+        sd = one.sd
+        basis = [f"sd of the differences in {one.measure} over {one.queries} queries", *found.basis]
+        if not sd:
+            found_instead = "one query" if sd is None else "the same difference on all queries"
+            raise gf.errors.InputError(
+                "power", "runs that differ from query to query", found_instead
+            )
+    if sd is None:
+        raise click.UsageError("Pass --sd, or JUDGMENTS BASE RUN to compute it from.")
+    asked = {name: options[name] for name in ("difference", "queries", "alpha")}
+    solved = gf.power(sd=sd, power=options["power"], **asked)
+    table = solved.table()
+    noted = replace(table, notes=[*table.notes, *basis])
+    print_result(noted, options, basis, bare=ROWS)
+
+
+_OF_CALIBRATION = (
+    "design",
+    "strata",
+    "by",
+    "width",
+    "judge",
+    "baseline",
+    "level",
+    "margin",
+    "correction",
+)
+
+
+@command("gainful calibrate people.qrels model.qrels bm25.run dense.run --design design.json")
+@click.argument("human", type=option.InputFile(), metavar="HUMAN")
+@click.argument("model", type=option.InputFile(), metavar="MODEL")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
+@option.give(
+    "measures",
+    "design",
+    "comparing.baseline",
+    {
+        "--strata INPUT": "A table with one row per query: estimate within each stratum.",
+        "--by COLUMN": "The column of --strata.  [default: the only one]",
+    },
+    "comparing.level",
+    {
+        "--width >0.0": "Compute how many more queries people must judge for intervals of this width.",
+    },
+    "comparing.margin",
+    {
+        "--correction [holm|bonferroni|benjamini-hochberg|none] = holm": "How to correct p-values for multiple comparisons.",
+        "--judge NAME": "The name of the model that judged.",
+        "--generator [RUN=]NAME...": "The name of the model that generated all RUNs, or one of them; warns if a model judges its own output. Repeat for more.",
+    },
+    *option.RESULT,
+    *option.MEASURING,
+    measures="What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more.",
+    baseline="The name of the run to compare the others with.  [default: the first]",
+)
+def calibrate(human: str, model: str, runs: tuple[str, ...], **options: Any) -> None:
+    """Correct a model's grades with a human-graded sample and re-estimate each run's score.
+
+    HUMAN contains people's judgments of a random sample of queries; MODEL contains a model's
+    judgments of all queries. The estimates (PPI++, prediction-powered inference) are unbiased, however
+    wrong the model is.
+    """
+    named = runs_of(runs, options, human)
+    refuse_standard_input(human, model, *named.values(), options["strata"], options["design"])
+    check_files(options, human, model, *named.values(), options["design"], options["strata"])
+    more = {name: options[name] for name in _OF_CALIBRATION} | {
+        "generator": _generator(options, named)
+    }
+    found = calibrated(human, model, named, list(options["measures"]), options, **more)
+    print_result(found, options, found.table().notes)
+
+
+def refuse_standard_input(*files: str | None) -> None:
+    """Reject standard input: the runs are read twice, once for people's grades and once for the model's."""
+    if "-" in files:
+        raise click.UsageError(
+            "Grades, runs, designs and strata cannot be read from standard input here: pass files."
+        )
+
+
+def calibrated(
+    human: str,
+    model: str,
+    runs: dict[str, str],
+    measures: list[str],
+    options: dict[str, Any],
+    **more: Any,
+) -> "gf.results.Calibration":
+    """Calibrate, with the options that commands share."""
+    drawn = "random" if options["drawn_at_random"] else None
+    given = read_shared_options(option.MEASURING, options, human, model, *runs.values())
+    with progress_bar() as progress:
+        return gf.judging.calibrate(
+            human, model, runs, measures, drawn=drawn, progress=progress, **more, **given
+        )
+
+
+def _generator(options: dict[str, Any], runs: dict[str, str]) -> str | dict[str, str] | None:
+    """Return the name of the model that generated all runs, or one name per run."""
+    names = options["generator"]
+    split = [name.partition("=") for name in names]
+    named = {run: name for run, equals, name in split if equals and run in runs}
+    bare = [
+        text
+        for text, (run, equals, _) in zip(names, split, strict=True)
+        if not equals or run not in runs
+    ]
+    if bare and (named or len(bare) > 1):
+        raise click.UsageError(
+            "Pass --generator once with a NAME for all RUNs, or RUN=NAME for each RUN, named after its file."
+        )
+    return bare[0] if bare else named or None

@@ -1,16 +1,28 @@
-"""`gainful explain`."""
+"""Commands that explain and check: `explain`, `why` and `check`."""
 
 import re
+import sys
 from typing import Any
 
 import click
 
 import gainful as gf
 from gainful.cli import option_table as option
-from gainful.cli.command import command, no_such_option
-from gainful.cli.options import check_files, judgments_and_runs, read_shared_options, refuse_tables
-from gainful.cli.output import format_of, print_result
-from gainful.cli.project import set_aside
+from gainful.cli.main import tell
+from gainful.cli.options import (
+    check_files,
+    format_of,
+    given_choices,
+    judged_runs,
+    judgments_and_runs,
+    listed,
+    looks_like_judgments,
+    print_result,
+    read_shared_options,
+    refuse_tables,
+    set_choices,
+)
+from gainful.cli.project import command, current_project, is_set, no_such_option, set_aside
 
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
 _OF_RUNS = frozenset(
@@ -123,3 +135,118 @@ def _grades(text: str, option: str = "") -> list[float]:
         files = "" if option else ", or JUDGMENTS and RUN with --query"
         raise click.UsageError(f"{wanted} grades such as 3,2,3,0,1,2{files}; found {text!r}.")
     return [float(number.strip()) for number in text.split(",")]
+
+
+_TOOLS = 2  # the gap is between two tools
+_WITHOUT_DIALECT = [name for name in option.MEASURING if name != "dialect"]
+
+
+@command(
+    "gainful why qrels.txt my.run --dialects trec_eval,scikit-learn",
+    "gainful why qrels.txt my.run --got 0.4231",
+)
+@click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN")
+@option.give(
+    "judgments",
+    "measure",
+    {
+        "--dialects TOOL,TOOL": "Explain the gap between two tools' numbers. A single tool is compared with gainful under the given policy. "
+        "`gainful dialects` lists the tools.",
+        "--got NUMBER": "Find the tools and choices that produce this number, to the digits shown: 0.4231 or 42.31%.",
+    },
+    "digits",
+    "format",
+    "output",
+    "verbose",
+    *_WITHOUT_DIALECT,
+    measure="The measure to explain.  [default: nDCG@10]",
+)
+def why(files: tuple[str, ...], **options: Any) -> None:
+    """Explain why two tools report different numbers for RUN, or find the tool behind a number.
+
+    The explanation changes one choice at a time, from the first tool to the second: first the measure's
+    parameters, then how documents are treated, then which queries count.
+    """
+    judgments, runs = judged_runs(files, options, most=1)
+    (run,) = runs.values()
+    if (options["dialects"] is None) == (options["got"] is None):
+        raise click.UsageError("Pass either --dialects or --got.")
+    tools = listed(options["dialects"]) or []
+    alone = len(tools) < _TOOLS or "gainful" in tools
+    if not alone:
+        set_aside(options, set_choices())  # each tool has its own policy
+        if choices := given_choices():
+            raise click.UsageError(f"Each tool has its own policy: leave out {', '.join(choices)}.")
+    is_chosen = bool(given_choices() or set_choices())
+    shared = read_shared_options(_WITHOUT_DIALECT, options, judgments, run)
+    check_files(options, judgments, run)
+    measure = options["measure"] or "nDCG@10"
+    if not is_chosen:
+        shared["policy"] = None
+    found: Any
+    if options["got"] is not None:
+        found = gf.explanation.which(judgments, run, measure, got=options["got"], **shared)
+        print_result(found, options, [*found.remarks, *found.basis])
+    else:
+        found = gf.why(judgments, run, measure, dialects=tools, **shared)
+        print_result(found, options, found.basis)
+
+
+_FAILED = 1
+_SHARED = (*option.READING, "chunks")
+
+
+def _rules() -> str:
+    """Return the help on all rules."""
+    rules = "\n\n".join(
+        f"{rule.name} ({rule.severity}): {rule.what}" for rule in gf.results.Findings.rules
+    )
+    return f"Rules:\n\n{rules}"
+
+
+@command("gainful check qrels.txt bm25.run --scale 0..3 --strict", more=_rules())
+@click.argument("files", nargs=-1, metavar="[JUDGMENTS] [RUN]...")
+@option.give(
+    "judgments",
+    {
+        "--cutoff, -k >=1 = 10": "The last rank that the checks of the lists look at.",
+        "--scale LOW..HIGH": "The lowest and highest grade, such as 0..3.",
+        "--strict": "Exit 1 on warnings, too.",
+    },
+    "format",
+    "output",
+    *_SHARED,
+)
+def check(files: tuple[str, ...], **options: Any) -> None:
+    """Check JUDGMENTS, and any RUNs, for errors and likely mistakes.
+
+    It accepts the same files as evaluate. Exit 0 if there are at most warnings, 1 if there are errors
+    (or, with --strict, warnings), and 2 if a file cannot be read at all. If --judgments or the project
+    file names the judgments, every file is a RUN. `gainful help check` lists the rules.
+    """
+    judgments, named = judged_runs(files, options, fewest=0)
+    reading = read_shared_options(_SHARED, options, judgments, *named.values())
+    check_files(options, judgments, *named.values())
+    scale = _scale(options["scale"])
+    findings = gf.check(judgments, named, cutoff=options["cutoff"], scale=scale, **reading)
+    print_result(findings, options, [findings.summary])
+    unreadable = {finding.input for finding in findings if finding.rule == "unreadable-row"}
+    project = current_project()
+    if (
+        project is not None
+        and is_set("judgments")
+        and any(looks_like_judgments(path) for name, path in named.items() if name in unreadable)
+    ):
+        tell(project.why_a_run())
+    if findings.counts["error"] or (options["strict"] and not findings.clean):
+        sys.exit(_FAILED)
+
+
+def _scale(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    low, _, high = text.partition("..")
+    try:
+        return float(low), float(high)
+    except ValueError:
+        raise click.UsageError(f"--scale expects LOW..HIGH, such as 0..3, not {text!r}.") from None

@@ -1,0 +1,481 @@
+"""Commands that look things up: `measures`, `dialects`, `conformance`, `config`, `help` and `mcp`."""
+
+import difflib
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import click
+
+import gainful as gf
+from gainful.cli import option_table as option
+from gainful.cli.main import print_data, tell, tell_lines
+from gainful.cli.option_table import GroupedCommand, groups_of, tell_all, write_paragraphs
+from gainful.cli.options import ROWS, check_target, format_of, print_result
+from gainful.cli.project import (
+    EXAMPLE,
+    NAME,
+    PYPROJECT,
+    Project,
+    ProjectCommand,
+    ProjectFileChoice,
+    all_settings,
+    command,
+    default_of,
+    read_settings,
+)
+from gainful.cli.project import command as declare
+from gainful.output.rendering.table_formats import Cell, Table
+
+
+@click.command()
+@click.argument("name", required=False)
+@option.give(
+    {
+        "--subtopics": "List the measures for queries with subtopics.",
+        "--recommend": "List the measures for recommendations beyond relevance.",
+    },
+    "define",
+    "format",
+    "output",
+)
+@click.pass_context
+def measures(
+    context: click.Context, /, name: str | None, subtopics: bool, recommend: bool, **options: Any
+) -> None:
+    """List the measures, or define the measure called NAME."""
+    option.refuse_conflicts("measures", {"subtopics": subtopics, "recommend": recommend})
+    if recommend:
+        places: Any = (
+            gf.recommending.recommendation_catalogue,
+            gf.recommending.recommendation_family,
+        )
+    elif subtopics:
+        places = gf.subtopics.subtopic_catalogue, gf.subtopics.subtopic_family
+    else:
+        places = gf.measures.families, partial(_family, choice=context.obj)
+    catalogue, entry = places
+    print_result(catalogue() if name is None else entry(name), options)
+
+
+def _family(name: str, choice: object) -> gf.measures.Family:
+    """Return the entry of a measure: a built-in one, or else one that the project file defines."""
+    try:
+        return gf.measures.family(name)
+    except gf.errors.MeasureError:
+        file = choice.read() if isinstance(choice, ProjectFileChoice) else None
+        if file is None:
+            raise
+        project = read_settings(file)
+        project.refuse_untrusted(["define"])
+        option.use_definitions(project.values.get("define", ()), project)
+    return gf.measures.family(name)
+
+
+@click.command()
+@click.argument("name", required=False)
+@option.give("format", "output")
+def dialects(name: str | None, **options: Any) -> None:
+    """List the tools that --dialect reproduces, or describe one in detail."""
+    chosen = gf.measures.dialects() if name is None else gf.measures.dialect(name)
+    print_result(chosen, options)
+
+
+_FAILED = 1
+
+
+@declare(
+    "gainful conformance python3 my_ndcg.py",
+    "gainful conformance --topic definition --topic ties python3 my_ndcg.py",
+    "gainful conformance --dialect scikit-learn python3 my_ndcg.py",
+    "gainful conformance --print --topic ties",
+    context_settings={"allow_interspersed_args": False},
+    cls=GroupedCommand,
+)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="COMMAND [ARGUMENT]...")
+@option.give(
+    {
+        "--topic NAME...": option.more(
+            "Use only the cases of this topic, such as definition or ties; repeat for more.",
+            name="topics",
+        ),
+        "--dialect TOOL": "Use only the cases of this tool.",
+        "--tolerance >=0.0<1.0 = 1e-9": "The permitted error: absolute up to a value of 1, relative above. Use 1e-6 for single precision.",
+        "--timeout SECONDS>0.0<=86400.0 = 60.0": "Stop the command after this time.",
+        "--one-by-one": "Start the command once per case. A crash then counts as one failure.",
+        "--print": "Print the cases as they would be sent, one per line, and run nothing.",
+    },
+    "format",
+    "output",
+)
+def conformance(command: tuple[str, ...], topics: tuple[str, ...], **options: Any) -> None:
+    """Test COMMAND, an nDCG implementation in any language, on cases with exact values.
+
+    COMMAND reads one case per line from standard input, as JSON, and prints one line per case, in any
+    order: {"id": "golden", "value": 0.475}. It prints "value": null if the value is undefined. Instead of
+    "value", it prints "error": "reason" to reject a case, and "skip": "reason" if it doesn't support
+    such cases.
+
+    Every failure comes with a likely cause: another choice, such as gain=exp2, the behaviour of a tool, or
+    a common mistake. Exit 0 if no case fails, 1 if some fail or all are skipped, 2 if the command cannot be run or
+    crashes. vectors/README.md defines the cases.
+    """
+    format_of(options)  # reports a wrong format before the work
+    chosen = {"topics": topics or None, "dialect": options["dialect"]}
+    if options["print"]:
+        if command:
+            raise click.UsageError("--print runs nothing: leave out COMMAND.")
+        cases = gf.vectors.cases(**chosen)
+        print_data("".join(f"{json.dumps(each.asked(), ensure_ascii=False)}\n" for each in cases))
+        return
+    if not command:
+        raise click.UsageError("Expected COMMAND, such as: gainful conformance python3 my_ndcg.py")
+    limits = {name: options[name] for name in ("tolerance", "timeout", "one_by_one")}
+    found = gf.vectors.conformance_of_command(command, **chosen, **limits)
+    print_result(found, options, [found.summary])
+    if not found.conforms:
+        sys.exit(_FAILED)
+
+
+_NONE = (
+    f"Found no {NAME}, and no {PYPROJECT} with a [tool.gainful] table, in this folder or its parents. "
+    f"Example of a {NAME}:"
+)
+
+
+@click.command(
+    epilog=f"Settings are in {NAME}, or in the [tool.gainful] table of {PYPROJECT}. gainful uses the nearest of them, "
+    "in the current folder or its parents."
+)
+@option.give(
+    {
+        "--trust": "Let the file, as it is now, run code, call services and send keys from now on. Changing the file revokes the trust.",
+    },
+    "format",
+    "output",
+)
+@click.pass_context
+def config(context: click.Context, /, trust: bool, **options: Any) -> None:
+    """Show the project settings and their origins, without importing or calling anything.
+
+    The command line overrides the file, and the file overrides the defaults. Use gainful --config FILE
+    COMMAND to read another file, and gainful --no-config COMMAND to ignore project files.
+    """
+    format_of(options)  # reports a wrong format before the work
+    choice = context.obj
+    file = choice.read(to_show=True) if isinstance(choice, ProjectFileChoice) else None
+    check_target(options["output"], None if file is None else file.path)
+    if trust and file is None:
+        raise click.UsageError("--trust: found no project file to trust.")
+    project = None if file is None else _checked(read_settings(file))
+    exact = format_of(options) in ROWS
+    rows = _rows(project, context, exact=exact)
+    title = "" if project is None else f"Settings of {project}"
+    table = Table(["setting", "value", "from"], rows, title=title)
+    print_result(table, options)
+    if project is None and not (isinstance(choice, ProjectFileChoice) and choice.none):
+        tell_lines(f"\n{_NONE}\n\n{EXAMPLE}")
+    if project is not None:
+        _tell_trust(project, trust=trust)
+        if (other := project.file.shadowed) is not None:
+            tell(
+                f"{other} also contains a [tool.gainful] table; it is ignored because {project} takes precedence."
+            )
+
+
+def _checked(project: Project) -> Project:
+    """Reject unknown measures, conditions and dialects.
+
+    If the file has definitions, nothing is checked: they are not imported here, so the measures are unknown.
+    """
+    if "define" in project.values:
+        return project
+    rules = (project.values.get(f"gate.{name}", []) for name in ("fail_if", "fail_unless"))
+    try:
+        gf.results.Gate.check_conditions(
+            project.measures, *rules, dialect=project.values.get("dialect")
+        )
+    except gf.errors.GainfulError as problem:
+        raise project.located(problem, applies=lambda _: True) from None
+    return project
+
+
+def _tell_trust(project: Project, *, trust: bool) -> None:
+    """Report what the file may not do until it is trusted; or trust it and report that."""
+    acting, owners = project.written(project.acting), project.file.foreign_owners
+    if trust:
+        more = acting and f", with {acting}"
+        tell(f"trusted as it is now: {project}{more}; recorded in {project.file.trust()}")
+    elif not project.file.is_trusted:
+        if owners:
+            tell(
+                f"{project}: {' and '.join(owners)}; commands ignore it unless you name it with --config or trust it."
+            )
+        if acting:
+            tell(
+                f"not trusted, so commands refuse to use {acting}. Run `gainful config --trust` to trust the file."
+            )
+
+
+def _rows(project: Project | None, context: click.Context, *, exact: bool) -> list[list[Cell]]:
+    """Return one row per setting; with `exact`, unrounded numbers and the full path."""
+    values = {} if project is None else project.values
+    name = "" if project is None else str(project) if exact else project.file.name
+    rows: list[list[Cell]] = []
+    for key, setting in all_settings():
+        if key in values:
+            value, source = values[key], name
+        else:
+            value, source = None if setting is None else default_of(setting, context), "default"
+        rows.append([key, _written(value, exact=exact), source])
+    return rows
+
+
+def _written(value: Any, *, exact: bool) -> Cell:
+    """Return a value as a cell."""
+    if isinstance(value, float) and not exact:
+        return f"{value:g}"
+    if isinstance(value, dict):
+        value = [f"{role}={name}" for role, name in value.items()]
+    if isinstance(value, list | tuple):
+        return ", ".join(value) or None
+    return value  # type: ignore[no-any-return]
+
+
+Part = str | tuple[str, Iterable[tuple[str, str]]]
+"""A part of a help page: a paragraph, or a title and rows of names and meanings."""
+
+
+class Topic(NamedTuple):
+    """A topic: its summary line and its parts."""
+
+    line: str
+    parts: Callable[[], Iterable[Part]]
+
+
+def _options(topic: str) -> Part:
+    """Return the full help on the options of a group, as in `gainful evaluate`."""
+    from gainful.cli.evaluate import evaluate
+
+    context = click.Context(evaluate, info_name="evaluate")
+    groups = groups_of(evaluate, evaluate.params)
+    options = next(options for group, options in groups if group.topic == topic)
+    return "Options", [row for each in options if (row := each.get_help_record(context))]
+
+
+def _on_measures() -> Iterator[Part]:
+    yield (
+        "Write a measure as NAME(parameter=value)@cutoff, where only the name is required: nDCG, nDCG@10, "
+        "P(rel=2)@5. You can combine several cutoffs and several measures: 'nDCG@5,10 AP'. Names are "
+        "case-insensitive. A formula is also a measure: '0.5*nDCG@10 + 0.5*RR'."
+    )
+    yield "Measures", [(each.name, each.title) for each in gf.measures.families()]
+    parameters = gf.measures.family("nDCG").parameters
+    yield "Parameters of nDCG", [(each.name, each.values) for each in parameters]
+    yield (
+        "`gainful measures NAME` defines a measure, with its parameters, an example and the paper. "
+        "`gainful measures --subtopics` and `--recommend` list the measures for subtopics and for "
+        "recommendations. These need tables in addition to judgments and runs: --subtopic-judgments, "
+        "--items, --vectors, --history. --define adds a measure of your own."
+    )
+
+
+def _on_policy() -> Iterator[Part]:
+    yield (
+        "Two tools that compute the same measure often print different numbers, because of choices "
+        "that are not part of the measure. Each choice is an option. Choices that differ from the "
+        "defaults are printed under every table; --verbose and files show all of them. --dialect makes "
+        "every choice the way another tool does."
+    )
+    for choice in gf.measures.choices():
+        yield f"--{choice.name.replace('_', '-')}: {choice.question}"
+        answers = dict(choice.answers) | ({"GRADE": choice.grade} if choice.grade else {})
+        default = choice.default
+        yield "", [(name + " (default)" * (name == default), answers[name]) for name in answers]
+
+
+def _on_dialects() -> Iterator[Part]:
+    yield (
+        "--dialect TOOL reproduces that tool, with its gain, ideal and policy. `gainful dialects TOOL` "
+        "describes a tool, `gainful why` shows which choices make two tools differ, and `gainful why "
+        "--got NUMBER` finds the tool behind a number."
+    )
+    yield "Dialects", [(each.name, each.tool) for each in gf.measures.dialects()]
+
+
+_FORMATS = (
+    ("TREC", "judgments `query iteration doc grade`, runs `query Q0 doc rank score tag`"),
+    ("CSV, TSV", "column names in the first line; fields separated by , ; tab or |"),
+    ("JSON lines", 'one object per line, {"query_id": "q1", "doc_id": "d7", "relevance": 2}'),
+    ("JSON", "{query: {doc: number}}, a list of objects, lists, or responses of search services"),
+    ("Parquet", "a file, a directory, or a quoted pattern"),
+    (
+        "SVMlight, LETOR",
+        "`label qid:7 1:0.3`; a run has one prediction per line, in the same order",
+    ),
+)
+
+
+def _on_formats() -> Iterator[Part]:
+    yield (
+        "Judgments grade how relevant a document is to a query; a run lists what a system returned. Both "
+        "are files, in any of these formats, which you can mix. gainful detects the format from the "
+        "content of a file, and uses its name only if the content is ambiguous."
+    )
+    yield "Formats", _FORMATS
+    yield (
+        "Files may be compressed, .gz or .zst, and - is standard input. A RUN may also be a folder or a "
+        "quoted pattern of files, each of which is a run. The first file is the judgments, unless "
+        "--judgments or the project file (`gainful config`) names them; then every file is a RUN."
+    )
+    yield (
+        "`gainful check` finds errors in files, `gainful convert` converts a run or judgments to another "
+        "format, and `gainful help columns` lists the names of columns."
+    )
+
+
+def _on_columns() -> Iterator[Part]:
+    yield (
+        "Columns are recognised by name, regardless of case, and of _, - or a space between words. These "
+        "names are known, in order of precedence; use --columns for others."
+    )
+    names = gf.inputs.column_names()
+    yield "Names", [(role, ", ".join(known)) for role, known in names.items()]
+    yield _options("columns")
+
+
+def _on_output() -> Iterator[Part]:
+    yield (
+        "Data goes to standard output or to --output, everything else to standard error. An existing file "
+        "is replaced once the new one is complete. Its extension selects the format, unless --format does."
+    )
+    endings: dict[str, list[str]] = {name: [] for name in gf.writing.formats()}
+    for ending, name in gf.writing.endings().items():
+        endings.setdefault(name, []).append(ending)
+    yield "Formats", [(name, ", ".join(endings[name])) for name in gf.writing.formats()]
+    yield (
+        "table, markdown, latex and html round numbers; the other formats contain all digits. csv, tsv "
+        "and jsonl have no room for notes: policy and coverage go to standard error."
+    )
+    yield "Exit codes", _EXITS
+
+
+_EXITS = (
+    ("0", "done"),
+    ("1", "a gate or a check failed"),
+    ("2", "bad input or usage, reported in one line"),
+    ("130, 143", "stopped by Ctrl-C or SIGTERM"),
+)
+_CONDITIONS = (
+    ("Δ nDCG@10 < -0.01", "a change from BASE, confirmed by the whole interval; also change(nDCG@10)"),
+    ("nDCG@10 < 0.6", "a floor for a RUN's mean, checked against the lower end of the interval"),
+    ("coverage < 0.9", "the share of judged queries that the run contains"),
+    ("missing > 0", "the number of judged queries that the run lacks"),
+    ("unjudged > 0.3", "the share of unjudged documents among those measured"),
+    ("saturation > 0.5", "the share of queries where both runs score 1, for the measure where it is largest"),
+    ("changed", "the judgments differ from the saved baseline's"),
+)  # fmt: skip
+
+
+def _on_gates() -> Iterator[Part]:
+    yield (
+        "A gate decides whether a change may be merged. `gainful compare` and `gainful evaluate` exit with "
+        "1 if a --fail-if condition holds or a --fail-unless condition doesn't. The interval decides, not "
+        "the mean, so a change that may be chance doesn't fail."
+    )
+    yield "Conditions", _CONDITIONS
+    yield (
+        "Δ, changed and saturation work in `gainful compare` only. Each option may be repeated. --junit "
+        "and --summary write the results for CI."
+    )
+
+
+def _on_machine() -> Iterator[Part]:
+    yield (
+        "DuckDB matches files on this machine, and writes data that doesn't fit into memory to disk. If "
+        "the data is on a cluster, use Spark: the numbers are the same."
+    )
+    yield _options("machine")
+
+
+TOPICS = {
+    "measures": Topic("The measures, and how to write them.", _on_measures),
+    "policy": Topic("The choices that make two tools differ.", _on_policy),
+    "dialects": Topic("The tools that --dialect reproduces.", _on_dialects),
+    "formats": Topic("The input formats.", _on_formats),
+    "columns": Topic("The columns of a file: names, ids, chunks, assessors.", _on_columns),
+    "output": Topic("The output formats, and the exit codes.", _on_output),
+    "gates": Topic("The conditions of --fail-if and --fail-unless.", _on_gates),
+    "machine": Topic("Memory, cores, and the engine that reads files.", _on_machine),
+}
+
+
+@click.command(name="help")
+@click.argument("topic", required=False, metavar="[TOPIC | COMMAND]")
+@click.pass_context
+def help_(context: click.Context, topic: str | None) -> None:
+    """Show help on a TOPIC, or the full help of a COMMAND, with every option."""
+    commands = context.find_root().command
+    if not isinstance(commands, click.Group):
+        raise TypeError(commands)
+    formatter = context.make_formatter()
+    if topic is None:
+        _write(("Topics", [(name, entry.line) for name, entry in TOPICS.items()]), formatter)
+        _write(
+            "Run gainful help TOPIC for a topic, gainful help COMMAND for the full help of a command, and "
+            "gainful --help for the list of commands.",
+            formatter,
+        )
+        print_data(formatter.getvalue())
+        return
+    parts = []
+    if topic in TOPICS:
+        formatter.write(f"{TOPICS[topic].line}\n")
+        for part in TOPICS[topic].parts():
+            _write(part, formatter)
+        parts.append(formatter.getvalue())
+    if (command := commands.get_command(context, topic)) is not None:
+        parts.append(_help_of(command, context.parent, topic))
+    if not parts:
+        known = [*TOPICS, *commands.list_commands(context)]
+        close = difflib.get_close_matches(topic.casefold(), known, n=1)
+        hint = f" Did you mean 'gainful help {close[0]}'?" if close else ""
+        raise click.UsageError(
+            f"There is no help on {topic!r}.{hint} `gainful help` lists the topics, and `gainful --help` "
+            "lists the commands."
+        )
+    print_data("\n".join(parts))
+
+
+def _write(part: Part, formatter: click.HelpFormatter) -> None:
+    """Write a part of a help page; rows without a title belong to the paragraph before them."""
+    if isinstance(part, str):
+        write_paragraphs(formatter, part)
+        return
+    title, rows = part
+    with formatter.section(title) if title else formatter.indentation():
+        formatter.write_dl([*rows])
+
+
+def _help_of(command: click.Command, parent: click.Context | None, name: str) -> str:
+    """Return the full help of a command."""
+    if isinstance(command, ProjectCommand):
+        context = command.help_context(name, parent)
+    else:
+        context = click.Context(command, parent, name)
+    if not command.add_help_option:  # trec_eval prints its own help
+        return f"{command.get_usage(context)}\n\n  {command.help}\n"
+    return f"{command.get_help(tell_all(context))}\n"
+
+
+@command("gainful mcp ./judgments ./runs", cls=GroupedCommand)
+@click.argument("folders", nargs=-1, required=True, metavar="FOLDER...")
+def mcp(folders: tuple[str, ...]) -> None:
+    """Run an MCP server so an LLM can call evaluate, compare, explain, why, check and bounds.
+
+    The server speaks the Model Context Protocol over standard input and output, so clients can start it.
+    It reads files in the FOLDERs only, and writes none. It requires `pip install 'gainful[mcp]'`.
+    """
+    gf.integrations.mcp.server(folders).run()
