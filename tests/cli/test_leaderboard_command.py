@@ -76,7 +76,7 @@ def test_tables_of_runs(cli, tmp_path):
         ([JUDGMENTS, RUNS["hybrid"]], "Expected JUDGMENTS RUN RUN"),
         ([RUNS["hybrid"], "--judgments", JUDGMENTS], "Expected RUN RUN"),
         ([JUDGMENTS, *RUNS.values(), "-m", "AP", "-m", "P@1"], "accepts one measure"),
-        (["--scores", JUDGMENTS, "--ties", "best"], "--ties applies to judgments and runs"),
+        (["--scores", JUDGMENTS, "--ties", "best"], "--ties cannot be combined with --scores"),
         ([JUDGMENTS, *RUNS.values(), "-m", "nDCGG"], "Did you mean"),
         ([JUDGMENTS, *RUNS.values(), "-o", JUDGMENTS], "judgments.qrels"),
     ],

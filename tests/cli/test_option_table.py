@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import gainful as gf
 from gainful.cli import project
+from gainful.cli.call import read_shared_options
 from gainful.cli.option_table import (
     CONFLICTS,
     SECTIONS,
@@ -18,7 +19,6 @@ from gainful.cli.option_table import (
     give,
     options_of_group,
 )
-from gainful.cli.options import read_shared_options
 from gainful.cli.project import ProjectCommand, ProjectFile
 from gainful.matching.keyword_options import MeasuringOptions, takes
 
@@ -111,5 +111,5 @@ def test_options_of_a_comparison_are_those_of_python():
 
 
 def test_a_change_of_an_option_that_is_not_given_is_an_error():
-    with pytest.raises(ValueError, match=r"no option in \('seed',\): level"):
-        give("seed", level="The level.")
+    with pytest.raises(ValueError, match=r"no option in \('digits',\): level"):
+        give("digits", level="The level.")

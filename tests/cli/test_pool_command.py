@@ -101,7 +101,7 @@ def test_a_run_comes_from_standard_input(cli):
         ((KEYWORD, "-m", "nDCG@5"), "--measure requires --judgments"),
         ((KEYWORD, "--budget", "5"), "--budget requires --judgments"),
         ((KEYWORD, "--grades", "0,1"), "--grades requires --judgments"),
-        ((KEYWORD, "--judgments", JUDGMENTS, "--budget", "0"), "budget: expected a whole number"),
+        ((KEYWORD, "--judgments", JUDGMENTS, "--budget", "0"), "'--budget': 0 is not in the range"),
         ((KEYWORD, "--judgments", JUDGMENTS, "--grades", "low"), "--grades expects numbers"),
         ((KEYWORD, "--judgments", JUDGMENTS, "-m", "nDGC"), "Did you mean"),
         ((KEYWORD, "--judgments", JUDGMENTS, "-m", "AP", "-m", "P@5"), "accepts one measure"),

@@ -600,7 +600,10 @@ def test_a_file_may_have_a_mark_and_ends_of_lines_of_windows(project, cli):
     Path("gainful.toml").write_bytes(b"\xef\xbb\xbf" + SETTINGS.replace("\n", "\r\n").encode())
     assert cli("evaluate", ONE).stderr == f"gainful.toml: {USED}\n"
     Path("gainful.toml").write_bytes(b"measures = '\xff'")
-    assert "gainful.toml: expected UTF-8 text" in cli("evaluate", ONE).stderr
+    assert (
+        "gainful.toml: expected TOML, found another text. 'utf-8' codec"
+        in cli("evaluate", ONE).stderr
+    )
 
 
 def test_a_file_that_is_named_must_be_there(project, cli):

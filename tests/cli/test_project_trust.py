@@ -10,6 +10,7 @@ import pytest
 
 from gainful.cli import project as project_files
 from gainful.cli.commands import commands
+from gainful.cli.option_table import ACTING
 from gainful.cli.project import all_settings
 from search_server import plain, serving
 
@@ -100,7 +101,7 @@ TYPED = {
 def test_every_command_and_every_setting_is_among_these():
     assert commands_with("define") == sorted(DEFINING)
     settings = dict(all_settings())
-    acting = {key for key, option in settings.items() if option is not None and option.acting}
+    acting = settings.keys() & ACTING
     # What is no code, no service and no key: who adds a setting says on which side it is.
     harmless = {key for key in settings if key.startswith("run.")} - acting
     assert harmless == {

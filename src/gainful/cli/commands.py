@@ -51,8 +51,8 @@ _GROUPS = {
 _COMMANDS = {name: line for group in _GROUPS.values() for name, line in group.items()}
 # The modules of commands; a command that is missing here has a module of its own.
 _MODULES = {
-    "comparing": ("compare", "leaderboard", "power", "calibrate"),
-    "explaining": ("explain", "why", "check"),
+    "comparing": ("compare", "leaderboard", "calibrate"),
+    "explaining": ("explain", "why", "check", "power"),
     "judging": ("pool", "judge", "agreement", "collect", "sample", "merge"),
     "making": ("report", "run", "fuse", "recommend", "convert"),
     "look_up": ("measures", "dialects", "conformance", "config", "help", "mcp"),
@@ -134,15 +134,10 @@ class _Commands(click.Group):
     help="Before a command: let the project file run code, call services and send keys, this time only; "
     "`gainful config --trust` makes that permanent.",
 )
-@click.pass_context
-def commands(context: click.Context, config: str | None, no_config: bool, trust: bool) -> None:
+def commands(config: str | None, no_config: bool, trust: bool) -> None:  # noqa: ARG001 - see `read_project_file`
     """Measure how good rankings are."""
     if config is not None and no_config:
         raise click.UsageError("Use either --config or --no-config, not both.")
-    if context.invoked_subcommand != "trec_eval":  # it reads no project file and must start quickly
-        from gainful.cli.project import ProjectFileChoice  # not needed to list commands
-
-        context.obj = ProjectFileChoice(config, no_config, trust)
 
 
 def import_quickly() -> None:

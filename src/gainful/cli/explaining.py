@@ -1,34 +1,34 @@
-"""Commands that explain and check: `explain`, `why` and `check`."""
+"""Commands that explain, check and plan: `explain`, `why`, `check` and `power`."""
 
 import re
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
 
 import gainful as gf
+from gainful.cli import call
 from gainful.cli import option_table as option
-from gainful.cli.main import tell
-from gainful.cli.options import (
-    check_files,
-    format_of,
-    given_choices,
-    judged_runs,
-    judgments_and_runs,
-    listed,
-    looks_like_judgments,
-    print_result,
-    read_shared_options,
-    refuse_tables,
-    set_choices,
-)
-from gainful.cli.project import command, current_project, is_set, no_such_option, set_aside
+from gainful.cli.main import progress_bar, tell
+from gainful.cli.project import command, current_project, no_such_option
 
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
+_GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
 _OF_RUNS = frozenset(
     ["ties", "unjudged", "missing", "duplicates", "extra", "fold", "drop_self", "precision"]
 )
-_GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
+_FAILED = 1
+
+_OF_CHECK = (*option.READING, "chunks")
+
+
+def _rules() -> str:
+    """Return the help on all rules."""
+    rules = "\n\n".join(
+        f"{rule.name} ({rule.severity}): {rule.what}" for rule in gf.results.Findings.rules
+    )
+    return f"Rules:\n\n{rules}"
 
 
 @command(
@@ -43,9 +43,7 @@ _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
         "--query, -q ID": "The id of the query to explain.",
         "--against BASE": "Another run: show which documents moved from it to RUN, and how each changed the value.",
     },
-    "measure",
-    *option.RESULT,
-    *option.EVALUATING,
+    "measure result evaluating",
     measure="The measure to explain.  [default: nDCG at the length of GRADES; nDCG@10 for a run]",
 )
 def explain(arguments: tuple[str, ...], **options: Any) -> None:
@@ -55,31 +53,41 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
     BASE, it explains the difference between two runs, document by document. If --judgments or the project
     file names the judgments, pass RUN only.
     """
-    _refuse_unknown_options(arguments)
+    for argument in arguments:
+        if argument.startswith("-") and argument != "-" and not _GRADES.fullmatch(argument):
+            raise no_such_option(argument, "explain")
     is_list = len(arguments) == 1 and _GRADES.fullmatch(arguments[0])
     if is_list or (len(arguments) == 1 and options["judgments"] is None):
-        print_result(_of_grades(arguments[0], options), options)
+        call.print_result(_of_grades(arguments[0], options), options)
     else:
-        print_result(_of_run(arguments, options), options)
+        call.print_result(_of_run(arguments, options), options)
 
 
 def _of_grades(text: str, options: dict[str, Any]) -> "gf.results.Explanation":
     """Explain a list of grades; the project file does not apply."""
-    set_aside(options)
+    option.set_aside(options)
     grades = _grades(text)
-    shared = read_shared_options(option.EVALUATING, options)
-    format_of(options)  # reports a wrong format before the work
-    _refuse_idle_choices(shared)
-    refuse_tables(shared, "requires JUDGMENTS and RUN instead of GRADES")
-    for name in ("query", "against", "judgments"):
-        if options[name] is not None:
-            raise click.UsageError(f"--{name} requires JUDGMENTS and RUN instead of GRADES.")
+    shared = call.read_shared_options(option.EVALUATING, options)
+    call.format_of(options)  # reports a wrong format before the work
+    policy = shared["policy"] or gf.Policy()
+    idle = [name for name in ("query", "against", "judgments") if options[name] is not None]
+    idle += [name for name, keyword in call.TABLES.items() if keyword in shared]
+    idle += ["dialect"] if "dialect" in shared else []
+    idle += [
+        choice.name
+        for choice in gf.measures.choices()
+        if choice.name in _OF_RUNS and getattr(policy, choice.name) != choice.default
+    ]
+    if idle:
+        raise click.UsageError(
+            f"{option.option_name(idle[0])} requires JUDGMENTS and RUN instead of GRADES."
+        )
     judged, measure = options["judged"], options["measure"]
     return gf.explanation.explain_grades(
         grades,
         f"nDCG@{len(grades)}" if measure is None else measure,
         judged=None if judged is None else _grades(judged, "--judged"),
-        policy=shared["policy"],
+        policy=policy,
     )
 
 
@@ -87,45 +95,28 @@ def _of_run(
     arguments: tuple[str, ...], options: dict[str, Any]
 ) -> "gf.results.Explanation | gf.results.Attribution":
     """Explain a query of a run, or the difference between two runs."""
-    judgments, runs = judgments_and_runs(arguments, options)
+    judgments, runs = call.judgments_and_runs(arguments, options)
     base, measure = options["against"], options["measure"] or "nDCG@10"
-    shared = read_shared_options(option.EVALUATING, options, judgments, *runs, base)
+    shared = call.read_shared_options(option.EVALUATING, options, judgments, *runs, base)
     if judgments is None or len(runs) != 1 or options["judged"] is not None:
-        raise click.UsageError(_misfit(arguments))
+        are_grades = all(_GRADES.fullmatch(argument.strip(",")) for argument in arguments)
+        raise click.UsageError(
+            "Pass the grades as one list, separated by commas without spaces: 3,2,0."
+            if are_grades
+            else "Pass a list of grades (with --judged if there are more), or JUDGMENTS and RUN."
+        )
     if base is not None:
-        refuse_tables(shared, "cannot be combined with --against")
+        for name, keyword in call.TABLES.items():
+            if keyword in shared:
+                raise click.UsageError(
+                    f"{option.option_name(name)} cannot be combined with --against."
+                )
         runs = (base, *runs)
-    check_files(options, judgments, *runs)
+    call.check_files(options, judgments, *runs)
     if options["query"] is None:
         raise click.UsageError("Name the query to explain: --query ID.")
     work_out: Any = gf.explain if base is None else gf.explanation.attribute
     return work_out(judgments, *runs, measure, query=options["query"], **shared)  # type: ignore[no-any-return]
-
-
-def _refuse_idle_choices(shared: dict[str, Any]) -> None:
-    """Reject choices that have no meaning for a list of grades, which is ordered and judged."""
-    policy = shared["policy"] or gf.Policy()
-    idle = ["dialect"] if shared.get("dialect") is not None else []
-    idle += [
-        choice.name
-        for choice in gf.measures.choices()
-        if choice.name in _OF_RUNS and getattr(policy, choice.name) != choice.default
-    ]
-    if idle:
-        name = option.option_name(idle[0])
-        raise click.UsageError(f"{name} requires JUDGMENTS and RUN instead of GRADES.")
-
-
-def _refuse_unknown_options(arguments: tuple[str, ...]) -> None:
-    for argument in arguments:
-        if argument.startswith("-") and argument != "-" and not _GRADES.fullmatch(argument):
-            raise no_such_option(argument, "explain")
-
-
-def _misfit(arguments: tuple[str, ...]) -> str:
-    if all(_GRADES.fullmatch(argument.strip(",")) for argument in arguments):
-        return "Pass the grades as one list, separated by commas without spaces: 3,2,0."
-    return "Pass a list of grades (with --judged if there are more), or JUDGMENTS and RUN."
 
 
 def _grades(text: str, option: str = "") -> list[float]:
@@ -134,11 +125,7 @@ def _grades(text: str, option: str = "") -> list[float]:
         wanted = f"{option} expects" if option else "Expected"
         files = "" if option else ", or JUDGMENTS and RUN with --query"
         raise click.UsageError(f"{wanted} grades such as 3,2,3,0,1,2{files}; found {text!r}.")
-    return [float(number.strip()) for number in text.split(",")]
-
-
-_TOOLS = 2  # the gap is between two tools
-_WITHOUT_DIALECT = [name for name in option.MEASURING if name != "dialect"]
+    return [float(number) for number in text.split(",")]
 
 
 @command(
@@ -147,18 +134,13 @@ _WITHOUT_DIALECT = [name for name in option.MEASURING if name != "dialect"]
 )
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN")
 @option.give(
-    "judgments",
-    "measure",
+    "judgments measure",
     {
         "--dialects TOOL,TOOL": "Explain the gap between two tools' numbers. A single tool is compared with gainful under the given policy. "
         "`gainful dialects` lists the tools.",
         "--got NUMBER": "Find the tools and choices that produce this number, to the digits shown: 0.4231 or 42.31%.",
     },
-    "digits",
-    "format",
-    "output",
-    "verbose",
-    *_WITHOUT_DIALECT,
+    "digits format output verbose of_why",
     measure="The measure to explain.  [default: nDCG@10]",
 )
 def why(files: tuple[str, ...], **options: Any) -> None:
@@ -167,41 +149,27 @@ def why(files: tuple[str, ...], **options: Any) -> None:
     The explanation changes one choice at a time, from the first tool to the second: first the measure's
     parameters, then how documents are treated, then which queries count.
     """
-    judgments, runs = judged_runs(files, options, most=1)
+    judgments, runs = call.judged_runs(files, options, most=1)
     (run,) = runs.values()
     if (options["dialects"] is None) == (options["got"] is None):
         raise click.UsageError("Pass either --dialects or --got.")
-    tools = listed(options["dialects"]) or []
-    alone = len(tools) < _TOOLS or "gainful" in tools
-    if not alone:
-        set_aside(options, set_choices())  # each tool has its own policy
-        if choices := given_choices():
+    tools = call.listed(options["dialects"]) or []
+    if len(tools) > 1 and "gainful" not in tools:  # each tool has its own policy
+        option.set_aside(options, call.set_choices())
+        if choices := call.given_choices():
             raise click.UsageError(f"Each tool has its own policy: leave out {', '.join(choices)}.")
-    is_chosen = bool(given_choices() or set_choices())
-    shared = read_shared_options(_WITHOUT_DIALECT, options, judgments, run)
-    check_files(options, judgments, run)
+    is_chosen = bool(call.given_choices() or call.set_choices())
+    shared = call.read_shared_options(option.OF_WHY, options, judgments, run)
+    call.check_files(options, judgments, run)
     measure = options["measure"] or "nDCG@10"
     if not is_chosen:
         shared["policy"] = None
-    found: Any
     if options["got"] is not None:
-        found = gf.explanation.which(judgments, run, measure, got=options["got"], **shared)
-        print_result(found, options, [*found.remarks, *found.basis])
+        origin = gf.explanation.which(judgments, run, measure, got=options["got"], **shared)
+        call.print_result(origin, options, [*origin.remarks, *origin.basis])
     else:
-        found = gf.why(judgments, run, measure, dialects=tools, **shared)
-        print_result(found, options, found.basis)
-
-
-_FAILED = 1
-_SHARED = (*option.READING, "chunks")
-
-
-def _rules() -> str:
-    """Return the help on all rules."""
-    rules = "\n\n".join(
-        f"{rule.name} ({rule.severity}): {rule.what}" for rule in gf.results.Findings.rules
-    )
-    return f"Rules:\n\n{rules}"
+        gap = gf.why(judgments, run, measure, dialects=tools, **shared)
+        call.print_result(gap, options, gap.basis)
 
 
 @command("gainful check qrels.txt bm25.run --scale 0..3 --strict", more=_rules())
@@ -213,9 +181,7 @@ def _rules() -> str:
         "--scale LOW..HIGH": "The lowest and highest grade, such as 0..3.",
         "--strict": "Exit 1 on warnings, too.",
     },
-    "format",
-    "output",
-    *_SHARED,
+    "format output reading chunks",
 )
 def check(files: tuple[str, ...], **options: Any) -> None:
     """Check JUDGMENTS, and any RUNs, for errors and likely mistakes.
@@ -224,29 +190,79 @@ def check(files: tuple[str, ...], **options: Any) -> None:
     (or, with --strict, warnings), and 2 if a file cannot be read at all. If --judgments or the project
     file names the judgments, every file is a RUN. `gainful help check` lists the rules.
     """
-    judgments, named = judged_runs(files, options, fewest=0)
-    reading = read_shared_options(_SHARED, options, judgments, *named.values())
-    check_files(options, judgments, *named.values())
-    scale = _scale(options["scale"])
-    findings = gf.check(judgments, named, cutoff=options["cutoff"], scale=scale, **reading)
-    print_result(findings, options, [findings.summary])
+    judgments, runs = call.judged_runs(files, options, fewest=0)
+    reading = call.read_shared_options(_OF_CHECK, options, judgments, *runs.values())
+    call.check_files(options, judgments, *runs.values())
+    scale = None
+    if (text := options["scale"]) is not None:
+        try:
+            low, high = map(float, text.split(".."))
+        except ValueError:
+            message = f"--scale expects LOW..HIGH, such as 0..3, not {text!r}."
+            raise click.UsageError(message) from None
+        scale = low, high
+    findings = gf.check(judgments, runs, cutoff=options["cutoff"], scale=scale, **reading)
+    call.print_result(findings, options, [findings.summary])
     unreadable = {finding.input for finding in findings if finding.rule == "unreadable-row"}
     project = current_project()
     if (
         project is not None
-        and is_set("judgments")
-        and any(looks_like_judgments(path) for name, path in named.items() if name in unreadable)
+        and option.is_set("judgments")
+        and any(
+            call.looks_like_judgments(path) for name, path in runs.items() if name in unreadable
+        )
     ):
         tell(project.why_a_run())
     if findings.counts["error"] or (options["strict"] and not findings.clean):
         sys.exit(_FAILED)
 
 
-def _scale(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    low, _, high = text.partition("..")
-    try:
-        return float(low), float(high)
-    except ValueError:
-        raise click.UsageError(f"--scale expects LOW..HIGH, such as 0..3, not {text!r}.") from None
+@command("gainful power --sd 0.18 --difference 0.02")
+@click.argument("files", nargs=-1, metavar="[[JUDGMENTS] BASE RUN]")
+@option.give(
+    "judgments",
+    {
+        "--sd >0.0": "The standard deviation of the per-query differences between two runs; computed from BASE and RUN if given.",
+        "--difference >0.0": "The difference in the measure that the comparison should detect.",
+        "--queries >=2": "The number of queries available.",
+        "--power >0.0<1.0": "The probability of detecting the difference.  [default: 0.8]",
+        "--alpha >0.0<1.0 = 0.05": "The probability of detecting a difference that does not exist.",
+    },
+    "measure result measuring",
+    measure="The measure to compare BASE and RUN by.  [default: nDCG@10]",
+)
+def power(files: tuple[str, ...], **options: Any) -> None:
+    """Compute how many queries a comparison needs, or what it can detect with the queries it has.
+
+    Pass --difference to compute the number of queries, --queries to compute the smallest detectable
+    difference, or both to compute the power.
+    """
+    sd, basis = options["sd"], list[str]()
+    if not files and not option.is_typed("judgments"):
+        option.set_aside(options)  # no files are read
+        judgments, runs = None, dict[str, str]()
+    else:
+        judgments, runs = call.judged_runs(files, options, fewest=2, most=2)
+        if sd is not None:
+            raise click.UsageError("Pass JUDGMENTS BASE RUN or --sd, not both.")
+    call.check_files(options, judgments, *runs.values())
+    shared = call.read_shared_options(option.MEASURING, options, judgments, *runs.values())
+    if judgments is not None:
+        both = dict(zip(("base", "run"), runs.values(), strict=True))
+        measure = options["measure"] or "nDCG@10"
+        with progress_bar() as progress:
+            comparison = gf.compare(judgments, both, measure, progress=progress, **shared)
+        difference = comparison.differences[0]
+        sd = difference.sd
+        basis = [
+            f"sd of the differences in {difference.measure} over {difference.queries} queries",
+            *comparison.basis,
+        ]
+        if not sd:
+            instead = "one query" if sd is None else "the same difference on all queries"
+            raise gf.errors.InputError("power", "runs that differ from query to query", instead)
+    if sd is None:
+        raise click.UsageError("Pass --sd, or JUDGMENTS BASE RUN to compute it from.")
+    solved = {name: options[name] for name in ("difference", "queries", "alpha", "power")}
+    table = gf.power(sd=sd, **solved).table()
+    call.print_result(replace(table, notes=[*table.notes, *basis]), options, basis, bare=call.ROWS)

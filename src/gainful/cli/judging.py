@@ -5,36 +5,29 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import gainful as gf
+from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import print_data, progress_bar, tell, tell_some
-from gainful.cli.options import (
-    ROWS,
-    check_cache,
-    check_files,
-    check_target,
-    format_of_documents,
-    formats_of,
-    leave_out_columns,
-    listed,
-    numbers,
-    pairs,
-    print_result,
-    read_shared_options,
-    refuse_other_endings,
-    refuse_standard_input_twice,
-    runs_of,
-    write_documents,
-    write_pool,
-)
-from gainful.cli.project import command, leave_out, set_aside
+from gainful.cli.project import command
 from gainful.message_texts import counted, shortened
 
-_OF_POOLS = ("measure", "budget", "grades", "compare", "depth")
+_TABLES = (
+    "coefficients", "pairs", "leanings", "confusion", "queries", "disputed", "means", "orders", "verdicts", "settle",
+)  # fmt: skip
+_OF_CONCLUSIONS = _TABLES[-4:]
+_MERGED_FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
+_OF_A_NEW_STUDY = (
+    "queries", "docs", "judgments", "scale", "depth", "order", "compare", "overlap", "overlap_share", "show_ranks",
+    "tag", "seed", "title",
+)  # fmt: skip
+_CACHE = ".answers.jsonl"
+_LETTERS = 4  # characters per token, roughly
+_NOTED = ("table", "markdown", "latex", "html")  # formats with room for a summary
 
 
 @command("gainful pool bm25.run dense.run --judgments qrels.txt -m nDCG@10 --budget 50")
@@ -43,22 +36,15 @@ _OF_POOLS = ("measure", "budget", "grades", "compare", "depth")
     {
         "--depth RANK>=1": "Pool documents down to this rank.  [default: 100; with --judgments, the measure's cutoff, if any]",
     },
-    "judgments",
-    "measure",
+    "judgments measure",
     {
-        "--budget NUMBER": option.more(
-            "With --judgments: the maximum number of documents to list.  [default: 50]", type=int
-        ),
+        "--budget NUMBER>=1": "With --judgments: the maximum number of documents to list.  [default: 50]",
         "--grades GRADES": "With --judgments: the possible grades, such as 0,1,2,3.  [default: 0 and the lowest and highest grade in the judgments]",
-        "--compare NAME NAME": option.more(
-            "With --judgments: settle the difference between two runs, named after their files without the extension.",
-            nargs=2,
-        ),
-        f"--format, -f [{'|'.join(formats_of('pools'))}]": "The output format; trec: query 0 doc grade, with ? for unjudged.  "
+        "--compare NAME NAME": "With --judgments: settle the difference between two runs, named after their files without the extension.",
+        f"--format, -f [{'|'.join(call.formats_of('pools'))}]": "The output format; trec: query 0 doc grade, with ? for unjudged.  "
         "[default: by the extension of --output; table]",
     },
-    "output",
-    *option.MEASURING,
+    "output measuring",
     judgments="List only unjudged documents, those that could change the measure most first.",
     measure="With --judgments: the measure to settle.  [default: nDCG@10]",
 )
@@ -70,54 +56,40 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
     """
     judgments = options["judgments"]
     if judgments is None:
-        set_aside(options, ["measure", "assessors"])
-        leave_out_columns(options, of="judgments")
-    named = runs_of(runs, options, judgments)
+        call.leave_out_columns(options, of="judgments")
+    named = call.runs_of(runs, options, judgments)
     read = (*named.values(), judgments)
-    shared = read_shared_options(option.MEASURING, options, *read)
-    refuse_standard_input_twice(*read)
-    check_target(options["output"], *read)
-    format_ = format_of_documents(options, "pools")
-    option.refuse_conflicts("pool", options)
-    chosen = {name: options[name] for name in _OF_POOLS if options[name] is not None}
-    if "grades" in chosen:
-        chosen["grades"] = tuple(numbers("--grades", chosen["grades"], "0,1,2,3"))
+    how = call.read_shared_options(option.MEASURING, options, *read)
+    call.refuse_standard_input_twice(*read)
+    call.check_target(options["output"], *read)
+    format_ = call.format_of_documents(options, "pools")
+    passed = ("measure", "budget", "grades", "compare", "depth")
+    how |= {name: options[name] for name in passed if options[name] is not None}
+    if "grades" in how:
+        how["grades"] = tuple(call.numbers("--grades", how["grades"], "0,1,2,3"))
     with progress_bar() as progress:
-        how = chosen | shared | {"progress": progress}
         if judgments is None:
-            found = gf.pool(named, **how)
+            documents = gf.pool(named, progress=progress, **how)
         else:
-            found = gf.judging.next_to_judge(judgments, named, **how)
-    if write_pool(found, options, format_):
-        tell(found.summary)
-
-
-_OF_A_NEW_ONE = (
-    "queries", "docs", "judgments", "scale", "depth", "order", "compare", "overlap", "overlap_share", "show_ranks",
-    "tag", "seed", "title",
-)  # fmt: skip
+            documents = gf.judging.next_to_judge(judgments, named, progress=progress, **how)
+    call.write_documents(documents, options, format_)
+    if format_ not in _NOTED:
+        tell(documents.summary)
 
 
 @command("gainful judge bm25.run dense.run --queries queries.tsv --docs docs.jsonl --db study.db")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @option.give(
-    "texts",
-    "judgments",
+    "texts judgments",
     {
         "--scale LOW..HIGH": "The grades, such as 0..3, optionally with labels: '0=off topic,1=related,2=answers it'.  [default: 0..3]",
         "--depth RANK>=1": "Judge the documents down to this rank of any RUN.  [default: 20]",
         "--order [effect|verdict|random|rank]": "The order of the documents. effect: first those that could change the measure most; verdict: those that could reverse the comparison of two RUNs; "
         "random: shuffled; rank: by the best rank in any RUN.  [default: effect]",
-        "--compare NAME NAME": option.more(
-            "The two RUNs of --order verdict, named after their files without the extension, the baseline first.  [default: the first two]",
-            nargs=2,
-        ),
+        "--compare NAME NAME": "The two RUNs of --order verdict, named after their files without the extension, the baseline first.  [default: the first two]",
         "--overlap NUMBER>=1": "The number of assessors per document.  [default: 1]",
         "--overlap-share SHARE>=0.0<=1.0": "The share of documents, drawn at random, that --overlap assessors judge, such as 0.2; one assessor judges the others.  [default: 1]",
-        "--show-ranks/--hide-ranks": option.more(
-            "Whether assessors see the ranks of a document in the RUNs.  [default: hide-ranks]",
-            default=None,
-        ),
+        "--show-ranks/--hide-ranks": "Whether assessors see the ranks of a document in the RUNs.  [default: hide-ranks]",
         "--tag WORDS...": "A reason that assessors can attach to a grade; repeat for more.  [default: some common reasons]",
         "--seed INTEGER": "The random seed of the order and of --overlap-share.  [default: 0]",
         "--title TEXT": "The title of the study.  [default: the name of the database]",
@@ -126,10 +98,10 @@ _OF_A_NEW_ONE = (
         "--invite NAME...": "Print a link for the assessor with this name; repeat for more. The assessor's previous link stops working.",
         "--host TEXT = 127.0.0.1": "The address of the desk. Other machines can reach every address except the default, so any other requires a --secret.",
         "--port >=0<=65535 = 8765": "The port of the desk; 0 selects a free port.",
-        "--secret TEXT": option.more(
-            "A secret of at least 12 characters that everybody enters once after opening their link; preferably set as GAINFUL_DESK_SECRET.",
-            envvar="GAINFUL_DESK_SECRET",
-        ),
+        "--secret TEXT": {
+            "help": "A secret of at least 12 characters that everybody enters once after opening their link; preferably set as GAINFUL_DESK_SECRET.",
+            "envvar": "GAINFUL_DESK_SECRET",
+        },
         "--behind-proxy ADDRESS": "The IP address of a reverse proxy, whose X-Forwarded-For and -Proto headers are trusted; requires --secret.",
         "--no-open": "Print the link without opening it in a browser.",
         "--offline": "Write the desk as a single page, --output, for an assessor without a server; --invite names the assessor.",
@@ -148,20 +120,34 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
     existing study; RUNs, if any, add new documents. Stop it with Ctrl-C: nothing is lost.
     """
     from gainful.judging.desk.desk_server import take_address
+    from gainful.judging.desk.store import back_up
+    from gainful.judging.desk.study import LEAD
 
-    _refuse_together(runs, options)
-    offline, merged = options["offline"], options["merge"]
-    if options["backup"] is not None:
-        _back_up(options["db"], options["backup"])
+    offline, merged, backup = options["offline"], options["merge"], options["backup"]
+    if offline and len(options["invite"]) != 1:
+        raise click.UsageError(
+            "--offline requires the name of its assessor: pass --invite NAME once."
+        )
+    others = (runs, offline, merged, options["invite"], options["guideline"])
+    if backup is not None and any(others):
+        raise click.UsageError("--backup can only be combined with --db.")
+    if LEAD in [name.strip() for name in options["invite"]]:
+        raise click.UsageError(
+            f"--invite {LEAD}: the lead already has a link. Choose another name for an assessor."
+        )
+    if backup is not None:
+        with _naming_the_command():
+            acts = back_up(options["db"], backup)
+        tell(f"{backup}: a copy of {options['db']} with {counted(acts, 'action')}")
         return
     # Everything that can fail comes before the study is created or changed.
     guideline = None if options["guideline"] is None else _guideline(options["guideline"])
-    with ExitStack() as open_ones:
-        taken = None
+    with ExitStack() as stack:
+        address = None
         if not (offline or merged):
-            address = (options[name] for name in ("host", "port", "secret", "behind_proxy"))
-            taken = open_ones.enter_context(take_address(*address))
-        study = open_ones.enter_context(_study(runs, options))
+            where = (options[name] for name in ("host", "port", "secret", "behind_proxy"))
+            address = stack.enter_context(take_address(*where))
+        study = stack.enter_context(_study(runs, options))
         if guideline is not None and guideline != study.guideline.text:
             study.set(guideline=guideline)
         if merged:
@@ -169,47 +155,34 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
         elif offline:
             _write_offline(study, options)
         else:
-            _serve(study, options, taken)
+            _serve(study, options, address)
 
 
-def _refuse_together(runs: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Reject options that cannot be combined."""
-    from gainful.judging.desk.study import LEAD
-
-    offline, merged = options["offline"], options["merge"]
-    option.refuse_conflicts("judge", options)
-    if offline and len(options["invite"]) != 1:
-        raise click.UsageError(
-            "--offline requires the name of its assessor: pass --invite NAME once."
-        )
-    alone = (runs, offline, merged, options["invite"], options["guideline"])
-    if options["backup"] is not None and any(alone):
-        raise click.UsageError("--backup can only be combined with --db.")
-    if LEAD in [name.strip() for name in options["invite"]]:
-        raise click.UsageError(
-            f"--invite {LEAD}: the lead already has a link. Choose another name for an assessor."
-        )
+def _guideline(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise gf.errors.InputError(file, "a text file in UTF-8", str(problem)) from None
 
 
 def _study(runs: tuple[str, ...], options: dict[str, Any]) -> Any:
     from gainful.judging.desk.offline import LEASE
 
-    address = options["db"]
     lease: dict[str, Any] = {"lease": LEASE} if options["offline"] else {}
     if not runs:
-        set_aside(options, ["judgments", "queries", "docs"])
-    chosen = {name: options[name] for name in _OF_A_NEW_ONE if options[name] not in (None, ())}
+        option.set_aside(options, ["judgments", "queries", "docs"])
+    chosen = {name: options[name] for name in _OF_A_NEW_STUDY if options[name] not in (None, ())}
     if not runs:
         if chosen:
-            listed = ", ".join(map(option.option_name, chosen))
+            names = ", ".join(map(option.option_name, chosen))
             raise click.UsageError(
-                f"{listed}: only allowed with RUNs. An existing study keeps its own settings."
+                f"{names}: only allowed with RUNs. An existing study keeps its own settings."
             )
-        with _in_words_of_the_command():
-            return gf.judging.Study(address, **lease)
-    named = runs_of(runs, options, options["judgments"])
+        with _naming_the_command():
+            return gf.judging.Study(options["db"], **lease)
+    named = call.runs_of(runs, options, options["judgments"])
     texts = {name: options[name] for name in ("queries", "docs")}
-    refuse_standard_input_twice(*named.values(), *texts.values(), options["judgments"])
+    call.refuse_standard_input_twice(*named.values(), *texts.values(), options["judgments"])
     for name, path in texts.items():
         if path is None:
             raise click.UsageError(f"Missing option '--{name}': assessors need the texts to judge.")
@@ -217,11 +190,11 @@ def _study(runs: tuple[str, ...], options: dict[str, Any]) -> Any:
         chosen["tags"] = chosen.pop("tag")
     if "scale" in chosen:
         chosen["scale"] = _judging_scale(chosen["scale"])
-    return gf.judging.Study.create(address, named, **chosen, **lease)
+    return gf.judging.Study.create(options["db"], named, **chosen, **lease)
 
 
 @contextmanager
-def _in_words_of_the_command() -> Iterator[None]:
+def _naming_the_command() -> Iterator[None]:
     """Add the command that creates a study to the error about a missing one."""
     try:
         yield
@@ -236,41 +209,32 @@ def _judging_scale(text: str) -> str | dict[float, str]:
     """Return a scale, with the labels of its grades if any."""
     if "=" not in text:
         return text
-    example = "LOW..HIGH or GRADE=WORD,GRADE=WORD"
-    words = pairs("--scale", text.split(","), example)
-    try:
+    example = "LOW..HIGH or GRADE=WORD,GRADE=WORD, each grade once"
+    words = call.pairs("--scale", text.split(","), example)
+    with suppress(ValueError):
         scale = {float(number): word for number, word in words.items()}
-    except ValueError:
-        raise click.UsageError(f"--scale expects {example}, not {text!r}.") from None
-    if len(scale) < len(words):
-        raise click.UsageError(f"--scale expects {example}, each grade once, not {text!r}.")
-    return scale
+        if len(scale) == len(words):
+            return scale
+    raise click.UsageError(f"--scale expects {example}, not {text!r}.")
 
 
-def _guideline(file: str) -> str:
-    try:
-        return Path(file).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise gf.errors.InputError(file, "a text file in UTF-8", str(problem)) from None
-
-
-def _serve(study: Any, options: dict[str, Any], taken: Any) -> None:
+def _serve(study: Any, options: dict[str, Any], address: Any) -> None:
     from gainful.judging.desk.desk_server import DeskServer, open_in_browser
     from gainful.judging.desk.study import LEAD
 
-    def started(address: str) -> None:
-        link = f"{address}/i/{study.invite(LEAD, role='lead')}"
+    def started(url: str) -> None:
+        link = f"{url}/i/{study.invite(LEAD, role='lead')}"
         progress = study.progress()
         tell(f"{study.address}: {progress.done:,} of {counted(progress.items, 'document')} judged")
         print_data(f"{LEAD}\t{link}\n")
         for name in options["invite"]:
-            print_data(f"{name}\t{address}/i/{study.invite(name)}\n")
+            print_data(f"{name}\t{url}/i/{study.invite(name)}\n")
         tell("Press Ctrl-C to stop the desk; run the same command again to continue.")
         if not options["no_open"] and sys.stdout.isatty():
             open_in_browser(link)
 
-    named = {name: options[name] for name in ("host", "secret", "behind_proxy")}
-    desk = DeskServer(study, **named, taken=taken)
+    how = {name: options[name] for name in ("host", "secret", "behind_proxy")}
+    desk = DeskServer(study, **how, taken=address)
     with suppress(KeyboardInterrupt):  # the desk has already closed its connections
         desk.run(started)
 
@@ -278,56 +242,30 @@ def _serve(study: Any, options: dict[str, Any], taken: Any) -> None:
 def _write_offline(study: Any, options: dict[str, Any]) -> None:
     from gainful.judging.desk.offline import USUAL, write_offline
 
-    [name] = map(str.strip, options["invite"])
-    check_target(options["output"])
-    page = write_offline(study, name, options["output"], options["budget"] or USUAL)
-    told = f"{options['output']}: {counted(page.documents, 'document')} for {name}"
-    if page.left:
-        told += f"; {page.left:,} more remain, see --budget"
-    tell(told)
-
-
-def _back_up(address: str, path: str) -> None:
-    from gainful.judging.desk.store import back_up
-
-    with _in_words_of_the_command():
-        acts = back_up(address, path)
-    tell(f"{path}: a copy of {address} with {counted(acts, 'action')}")
+    name, output = options["invite"][0].strip(), options["output"]
+    call.check_target(output)
+    page = write_offline(study, name, output, options["budget"] or USUAL)
+    more = f"; {page.left:,} more remain, see --budget" if page.left else ""
+    tell(f"{output}: {counted(page.documents, 'document')} for {name}{more}")
 
 
 def _import_pages(study: Any, files: tuple[str, ...], assessor: str | None) -> None:
     from gainful.judging.desk.offline import merge
 
     for file in files:
-        found = merge(study, file, assessor)
-        tell(f"{file}: {counted(found.confirmed, 'action')} by {found.assessor} imported")
-        for line in found.refused:
+        imported = merge(study, file, assessor)
+        tell(f"{file}: {counted(imported.confirmed, 'action')} by {imported.assessor} imported")
+        for line in imported.refused:
             tell(line)
-
-
-if TYPE_CHECKING:
-    from gainful.output.rendering.table_formats import Table
-
-_OF_RUNS = ("measures", "rule", "baseline", "pairs", "correction")  # in Python and here
-_OF_CONCLUSIONS = ("means", "orders", "verdicts", "settle")
-_TABLES = (
-    "coefficients", "pairs", "leanings", "confusion", "queries", "disputed", "means", "orders", "verdicts", "settle",
-)  # fmt: skip
 
 
 @command("gainful agreement ann.qrels bob.qrels eve.qrels")
 @click.argument("files", nargs=-1, required=True, type=option.InputFile(), metavar="FILE...")
 @option.give(
-    "names",
-    "level",
-    "resamples",
-    "seed",
+    "names comparing.level comparing.resamples comparing.seed",
     {
-        "--run RUN...": option.more(
-            "A run, a folder of runs or a pattern; repeat for more. With two or more, also show how disagreement affects "
-            "conclusions: means per assessor and for the merged grades, agreement of rankings, changed verdicts, items to settle first.",
-            name="runs",
-        ),
+        "--run RUN... -> runs": "A run, a folder of runs or a pattern; repeat for more. With two or more, also show how disagreement affects "
+        "conclusions: means per assessor and for the merged grades, agreement of rankings, changed verdicts, items to settle first.",
     },
     "measures",
     {
@@ -338,13 +276,9 @@ _TABLES = (
             correction="With --run: how to correct p-values for multiple comparisons.",
         ),
         "--html FILE": "With --run: write an HTML page about runs and assessors, as `gainful report --grades` does, using the merged grades.",
-        f"--table [{'|'.join(_TABLES)}]": option.more(
-            "Write only this table; means, orders, verdicts and settle need --run.  [default: all; coefficients in csv, tsv, jsonl]",
-            name="table_name",
-        ),
+        f"--table [{'|'.join(_TABLES)}] -> table_name": "Write only this table; means, orders, verdicts and settle need --run.  [default: all; coefficients in csv, tsv, jsonl]",
     },
-    *option.RESULT,
-    *option.MEASURING,
+    "result measuring",
     level="The confidence level of the intervals.",
     resamples={"help": "The number of bootstrap resamples for the intervals.", "default": 2000},
     seed="The random seed; equal seeds give equal results.",
@@ -356,81 +290,48 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
     FILE is a table with query, doc, assessor and grade. Alternatively, pass one FILE of judgments per
     assessor, or a pattern such as '*.qrels'.
     """
-    set_aside(options, ["assessors"])  # it merges several assessors, and here each of them counts
-    if not options["runs"]:
-        _refuse_without_runs(options)
-    runs = runs_of(options["runs"], options)
-    read = (*files, *runs.values())
-    check_files(options, *read)
-    given = read_shared_options(option.MEASURING, options, *read)
+    option.set_aside(
+        options, ["assessors"]
+    )  # it merges several assessors, and here each of them counts
+    runs = call.runs_of(options["runs"], options)
     if not runs:
-        given = {name: value for name, value in given.items() if name in option.READING}
-    if options["html"]:
-        check_target(options["html"], *read)
-        gf.results.Report.check_path(options["html"])
+        call.leave_out_columns(options, of="run")
+    read = (*files, *runs.values())
+    call.check_files(options, *read)
+    shared = call.read_shared_options(option.MEASURING, options, *read)
+    reading = {name: value for name, value in shared.items() if name in option.READING}
+    page = options["html"]
+    if page:
+        call.check_target(page, *read)
+        gf.results.Report.check_path(page)
     grades = files[0] if len(files) == 1 else files
-    names = listed(options["names"])
-    found = gf.judging.agreement(
+    names, measures = call.listed(options["names"]), options["measures"]
+    sure = {name: options[name] for name in ("level", "seed")}
+    how = {name: options[name] for name in ("baseline", "pairs", "correction")}
+    of_runs = {"runs": runs, "measures": measures, "rule": options["rule"], **how, **shared}
+    result = gf.judging.agreement(
         grades,
         names=names,
-        level=options["level"],
         resamples=options["resamples"],
-        seed=options["seed"],
-        **({"runs": runs, **{name: options[name] for name in _OF_RUNS}} if runs else {}),
-        **given,
+        **sure,
+        **(of_runs if runs else reading),
     )
-    if options["html"]:
-        _page(found, grades, names, runs, options, given).write(options["html"])
-    shown = _chosen(found, options["table_name"])
-    notes = []
-    if shown is found:
-        others = ", ".join(name for name in found.named_tables() if name != "coefficients")
-        notes = [
-            f"Only the coefficients; use --table for another table ({others}), or json for all."
-        ]
-    print_result(shown, options, notes)
-
-
-def _chosen(found: "gf.results.Agreement", name: str | None) -> "gf.results.Agreement | Table":
-    """Return the table named by --table, or the whole result."""
-    tables = found.named_tables()
-    if name is None or name in tables:
-        return found if name is None else tables[name]
-    if name in _OF_CONCLUSIONS:
+    if page:  # about the runs by the merged grades, and about the assessors
+        merged = gf.judging.merge_judgments(grades, options["rule"], names=names, **reading)
+        how |= {name: shared[name] for name in ("policy", "dialect", "chunks") if name in shared}
+        report = gf.report(merged, runs, list(measures), agreement=result, **sure, **how)
+        report.write(page)
+    tables, name = result.named_tables(), options["table_name"]
+    if name is None:
+        others = ", ".join(name for name in tables if name != "coefficients")
+        note = f"Only the coefficients; use --table for another table ({others}), or json for all."
+        call.print_result(result, options, [note])
+    elif name in tables:
+        call.print_result(tables[name], options)
+    elif name in _OF_CONCLUSIONS:
         raise click.UsageError(f"--table {name} requires --run.")
-    raise click.UsageError(f"--table {name} lists disputed items, but there are none.")
-
-
-def _page(
-    found: "gf.results.Agreement",
-    grades: Any,
-    names: list[str] | None,
-    runs: dict[str, str],
-    options: dict[str, Any],
-    given: dict[str, Any],
-) -> "gf.results.Report":
-    """Return the report on the runs (by the merged grades) and on the assessors."""
-    reading = {name: value for name, value in given.items() if name in option.READING}
-    merged = gf.judging.merge_judgments(grades, options["rule"], names=names, **reading)
-    measured = {name: given[name] for name in ("policy", "dialect", "chunks") if name in given}
-    chosen = {name: options[name] for name in ("baseline", "pairs", "correction", "level", "seed")}
-    return gf.report(merged, runs, list(options["measures"]), agreement=found, **chosen, **measured)
-
-
-def _refuse_without_runs(options: dict[str, Any]) -> None:
-    """Reject options that need --run; ignore the project file's settings for them."""
-    of_policy = tuple(each.name for each in gf.measures.choices())
-    names = (*_OF_RUNS, "html", "dialect", "chunks", "chunk_map", *of_policy)
-    leave_out(options, names, "requires --run.")
-    leave_out_columns(options, of="run")
-
-
-_READING = ("columns", "engine")
-_CACHE = ".answers.jsonl"
-_LETTERS = 4  # characters per token, roughly
-
-_NOT_PASSED = ("model", "call", "parameters", "grades", "cache", "dry_run", "format", "output")
-"""The options that Python passes differently, or doesn't have."""
+    else:
+        raise click.UsageError(f"--table {name} lists disputed items, but there are none.")
 
 
 @command(
@@ -446,15 +347,9 @@ _NOT_PASSED = ("model", "call", "parameters", "grades", "cache", "dry_run", "for
         "--model NAME": "With --endpoint: the name of the model.",
         "--call MODULE:NAME": "A Python function instead, from a prompt to an answer; its module is in the current folder.",
         "--key-variable NAME": "With --endpoint: the environment variable that contains the key. The key is never written.",
-        "--parameter NAME=VALUE...": option.more(
-            "With --endpoint: an extra request parameter, such as temperature=0; repeat for more.",
-            name="parameters",
-        ),
+        "--parameter NAME=VALUE... -> parameters": "With --endpoint: an extra request parameter, such as temperature=0; repeat for more.",
         "--prompt INPUT": "A template with {query}, {document} and {scale}; {{ and }} are braces.  [default: gainful's prompt]",
-        "--grade NUMBER[=MEANING]...": option.more(
-            "A grade of the scale and its meaning; repeat for each.  [default: gainful's scale, 0 to 3]",
-            name="grades",
-        ),
+        "--grade NUMBER[=MEANING]... -> grades": "A grade of the scale and its meaning; repeat for each.  [default: gainful's scale, 0 to 3]",
         "--per-prompt >=1 = 1": "The number of documents per prompt, if the prompt contains {documents}.",
         "--batch NUMBER>=1": "With --call: the function accepts a list of this many prompts and returns a list of answers.",
         "--longest NUMBER>=1": "The maximum number of characters per document.",
@@ -462,25 +357,21 @@ _NOT_PASSED = ("model", "call", "parameters", "grades", "cache", "dry_run", "for
         "--concurrency NUMBER>=1": "The number of simultaneous calls.  [default: 8 with --endpoint, 1 with --call]",
         "--retries NUMBER>=0": "Retries of a failed call, after 1, 2, 4, … seconds.  [default: 5 with --endpoint, 0 with --call]",
         "--ask-again >=0 = 0": "How often to repeat a prompt if its answer cannot be parsed.",
-        "--per-minute NUMBER": option.more("The maximum number of calls per minute.", type=float),
-        "--timeout SECONDS": option.more(
-            "With --endpoint: the time limit for an answer.  [default: 120]", type=float
-        ),
-        "--prices IN OUT": option.more(
-            "The prices per million input and output tokens, to compute the cost.",
-            type=float,
-            nargs=2,
-        ),
+        "--per-minute NUMBER>0.0": "The maximum number of calls per minute.",
+        "--timeout SECONDS>0.0": "With --endpoint: the time limit for an answer.  [default: 120]",
+        "--prices IN OUT": {
+            "help": "The prices per million input and output tokens, to compute the cost.",
+            "type": float,
+        },
         "--price-per-call NUMBER>=0.0": "The price of a call, to compute the cost; with --prices, it is added to the price of the tokens.",
         "--max-calls NUMBER>=0": "The maximum number of calls, including retries. If prompts remain, print how many and exit 1.",
         "--max-cost NUMBER>=0.0": "Stop before a call that could raise the total cost above this (needs a price); then print how many prompts remain and exit 1.",
         "--cache FILE": f"Save every answer in this file, and send only the missing prompts.  [default: OUTPUT{_CACHE} with --output]",
         "--name NAME": "The model's name as an assessor.  [default: the model's name]",
         "--dry-run": "Send nothing: show the first prompt, the number of calls and their size.",
-        f"--format, -f [{'|'.join(formats_of('pools'))}]": "The output format; trec: query 0 doc grade.  [default: by the extension of --output; table]",
+        f"--format, -f [{'|'.join(call.formats_of('pools'))}]": "The output format; trec: query 0 doc grade.  [default: by the extension of --output; table]",
     },
-    "output",
-    *_READING,
+    "output columns engine",
     queries={"required": True},
     docs={
         "required": True,
@@ -495,60 +386,68 @@ def collect(source: str, **options: Any) -> None:
     documents stay unjudged. If calls failed, a limit was reached or nothing could be graded, the exit code is 1: run
     the same command again to send the remaining prompts.
     """
-    output, dry = options["output"], options["dry_run"]
-    leave_out_columns(options, of="judgments")
-    if options["depth"] is None:
-        leave_out_columns(options, of="run")
-    read = (source, options["queries"], options["docs"], options["prompt"])
-    shared = read_shared_options(_READING, options, *read)
-    refuse_standard_input_twice(*read)
-    if not dry:
-        check_target(output, *read)
-    chosen = format_of_documents(options, "pools")
-    # Answers cost money, so they are cached even without --cache.
-    cache = options["cache"] or (None if output in (None, "-") else f"{output}{_CACHE}")
-    check_cache(cache, output, *read)
-    with option.own_modules(click.get_current_context().obj), progress_bar() as progress:
-        found = gf.judging.collect_grades(
-            source,
-            _model_of(options),
-            **{name: value for name, value in options.items() if name not in _NOT_PASSED},
-            parameters=_parameters_of(options["parameters"]),
-            grades=_grades_of(options["grades"]),
-            cache=cache,
-            dry=dry,
-            progress=progress,
-            **shared,
-        )
-    if dry:
-        _show_plan(found)
-        return
-    is_bare = write_pool(found, options, chosen)
-    if is_bare or output is not None:
-        left = [*found.unread, *found.failed, *found.without_text]
-        tell_some([_not_judged(item) for item in left])
-        tell(found.summary)
-    if options["cache"] is None and cache is not None:
-        tell(f"the answers are saved in {cache}")
-    if found.limit is not None:
-        _tell_limit(found, cache)
-    if found.failed or found.limit is not None or (found.rows and not found.graded):
-        sys.exit(1)
-
-
-def _model_of(options: dict[str, Any]) -> str:
     if options["endpoint"] is None and options["call"] is None:
         raise click.UsageError(
             "Name the model: --endpoint URL --model NAME, or --call MODULE:NAME."
         )
-    option.refuse_conflicts("collect", options)
-    return str(options["call"] or options["model"])
+    output, dry = options.pop("output"), options.pop("dry_run")
+    call.leave_out_columns(options, of="judgments")
+    if options["depth"] is None:
+        call.leave_out_columns(options, of="run")
+    read = (source, options["queries"], options["docs"], options["prompt"])
+    shared = call.read_shared_options(("columns", "engine"), options, *read)
+    call.refuse_standard_input_twice(*read)
+    if not dry:
+        call.check_target(output, *read)
+    target = {"output": output, "format": options.pop("format")}
+    format_ = call.format_of_documents(target, "pools")
+    # Answers cost money, so they are cached even without --cache.
+    is_own_cache = options["cache"] is not None
+    if not is_own_cache and output not in (None, "-"):
+        options["cache"] = f"{output}{_CACHE}"
+    cache = options["cache"]
+    call.check_cache(cache, output, *read)
+    function, model = options.pop("call"), options.pop("model")
+    options["parameters"] = _parameters_of(options["parameters"])
+    options["grades"] = _grades_of(options["grades"])
+    with option.own_modules(click.get_current_context().obj), progress_bar() as progress:
+        grades = gf.judging.collect_grades(
+            source, function or model, dry=dry, progress=progress, **options, **shared
+        )
+    if dry:
+        plan = f"{counted(grades.unasked, 'prompt')} to send, {_size(grades)}; {grades.cached:,} cached"
+        print_data(f"{grades.first_prompt.rstrip()}\n")
+        tell(f"dry run, first prompt: {plan}")
+        tell(grades.summary)
+        return
+    call.write_documents(grades, target, format_)
+    if format_ not in _NOTED or output is not None:
+        tell_some(
+            [
+                f"unjudged: query {item.query}, document {item.doc}, {item.why}"
+                + ("" if item.answer is None else f": {shortened(item.answer, 120)!r}")
+                for item in (*grades.unread, *grades.failed, *grades.without_text)
+            ]
+        )
+        tell(grades.summary)
+    if not is_own_cache and cache is not None:
+        tell(f"the answers are saved in {cache}")
+    if grades.limit is not None:
+        more = (
+            "Run the same command again to continue: saved answers are not requested again."
+            if cache is not None
+            else "Without --cache or --output, answers are not saved, and the next call starts over."
+        )
+        left = f"{counted(grades.unasked, 'prompt')} left, {_size(grades)}"
+        tell(f"stopped at {option.option_name(str(grades.limit))}: {left}. {more}")
+    if grades.failed or grades.limit is not None or (grades.rows and not grades.graded):
+        sys.exit(1)
 
 
 def _parameters_of(texts: tuple[str, ...]) -> dict[str, Any] | None:
     """Return the extra request parameters: each value as JSON if it parses, otherwise as text."""
     parameters: dict[str, Any] = dict(
-        pairs("--parameter", texts, "NAME=VALUE, such as temperature=0")
+        call.pairs("--parameter", texts, "NAME=VALUE, such as temperature=0")
     )
     for name, value in parameters.items():
         with suppress(ValueError):
@@ -557,61 +456,33 @@ def _parameters_of(texts: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 def _grades_of(texts: tuple[str, ...]) -> dict[float, str] | list[float] | None:
-    numbers, meanings = [], []
+    """Return the grades of the scale, with their meanings if any."""
+    meanings: dict[float, str] = {}
     for text in texts:
         number, _, meaning = text.partition("=")
         try:
-            numbers.append(float(number))
+            meanings[float(number)] = meaning.strip()
         except ValueError:
             message = f"--grade expects NUMBER=MEANING, such as 0='off topic', not {text!r}."
             raise click.UsageError(message) from None
-        meanings.append(meaning.strip())
-    if len({*numbers}) < len(numbers):
+    if len(meanings) < len(texts):
         raise click.UsageError("--grade names a grade twice.")
-    if any(meanings) and not all(meanings):
+    if any(meanings.values()) and not all(meanings.values()):
         raise click.UsageError("--grade: pass a meaning for every grade or for none.")
-    if not any(meanings):
-        return numbers or None
-    return dict(zip(numbers, meanings, strict=True))
+    return meanings if any(meanings.values()) else [*meanings] or None
 
 
-def _not_judged(item: Any) -> str:
-    answer = "" if item.answer is None else f": {shortened(item.answer, 120)!r}"
-    return f"unjudged: query {item.query}, document {item.doc}, {item.why}{answer}"
-
-
-def _tell_limit(found: "gf.results.CollectedGrades", cache: str | None) -> None:
-    """Report the prompts that remain after a limit, and how to continue."""
-    left = f"{counted(found.unasked, 'prompt')} left, {_size(found)}"
-    more = (
-        "Run the same command again to continue: saved answers are not requested again."
-        if cache is not None
-        else "Without --cache or --output, answers are not saved, and the next call starts over."
-    )
-    tell(f"stopped at {option.option_name(str(found.limit))}: {left}. {more}")
-
-
-def _size(found: "gf.results.CollectedGrades") -> str:
+def _size(grades: "gf.results.CollectedGrades") -> str:
     """Return the size of the remaining prompts as text."""
-    size = found.unasked_characters
+    size = grades.unasked_characters
     return f"{size:,} characters" + (f", about {size // _LETTERS:,} tokens" if size else "")
-
-
-def _show_plan(found: "gf.results.CollectedGrades") -> None:
-    plan = f"{counted(found.unasked, 'prompt')} to send, {_size(found)}; {found.cached:,} cached"
-    print_data(f"{found.first_prompt.rstrip()}\n")
-    tell(f"dry run, first prompt: {plan}")
-    tell(found.summary)
-
-
-_OF_SAMPLES = ("size", "allocation", "seed")
 
 
 @command("gainful sample model.qrels --size 60 --design design.json -o to_judge.csv")
 @click.argument("files", nargs=-1, required=True, metavar="SOURCE...")
 @option.give(
     {
-        "--size >=1": option.more("The sample size.", required=True),
+        "--size >=1": {"help": "The sample size.", "required": True},
         "--design FILE": "Write the design to this file (.json) for `gainful calibrate`: what was drawn, from what, and how.",
         "--strata INPUT": "A table with one row per query: draw from each stratum separately.",
         "--by COLUMN...": "The column of --strata; with --documents, query, rank or grade; repeat for more.  [default: the only column; query]",
@@ -620,9 +491,7 @@ _OF_SAMPLES = ("size", "allocation", "seed")
         "--depth RANK>=1": "With --documents: draw from the documents down to this rank.  [default: 10]",
         "--model INPUT": "With --documents: a model's judgments, for --by grade.",
     },
-    "seed",
-    *option.RESULT,
-    *option.MEASURING,
+    "comparing.seed result measuring",
     seed="The random seed; equal seeds draw equal samples.",
 )
 def sample(files: tuple[str, ...], **options: Any) -> None:
@@ -631,57 +500,43 @@ def sample(files: tuple[str, ...], **options: Any) -> None:
     SOURCE lists the queries: judgments (such as a model's), a run, query texts, or one id per line.
     With --documents, the SOURCEs are runs, and their documents are sampled.
     """
-    documents, design, output = options["documents"], options["design"], options["output"]
-    read = (*files, options["strata"], options["model"])
+    file, model = options["design"], options["model"]
+    read = (*files, options["strata"], model)
     if "-" in read:
         raise click.UsageError("This command cannot read standard input: pass a file.")
-    if design is not None:
-        check_target(design, *read)
-    check_files(options, *read)
-    refuse_other_endings(design, ".json")
-    if design is not None and design == output:
-        raise click.UsageError("Each output needs a file of its own.")
-    option.refuse_conflicts("sample", options)
-    found = (_sample_of_documents if documents else _sample_of_queries)(files, options)
-    if design is not None:
-        found.write(design, format="json")
-    print_result(found.table(), options, [found.summary], bare=ROWS)
-    if design is None:
+    call.check_files(options, *read)
+    if file is not None:
+        call.check_target(file, *read)
+        call.refuse_other_endings(file, ".json")
+        if file == options["output"]:
+            raise click.UsageError("Each output needs a file of its own.")
+    how = {name: options[name] for name in ("size", "allocation", "seed")}
+    by = list(options["by"])
+    if options["documents"]:
+        if model is None:
+            option.set_aside(options, ["assessors"])
+        runs = call.runs_of(files, options, model)
+        how |= {name: options[name] for name in ("depth", "model") if options[name] is not None}
+        how |= {"by": by} if by else {}
+        how |= call.read_shared_options(option.MEASURING, options, *files)
+        design = gf.judging.sample_documents(runs, **how)
+    else:
+        if len(files) > 1:
+            raise click.UsageError("Queries are drawn from one SOURCE: pass a single file.")
+        if len(by) > 1:
+            raise click.UsageError("--by accepts one column of --strata: pass it once.")
+        option.set_aside(options, ["dialect", "chunks", "chunk_map"])
+        shared = call.read_shared_options(option.MEASURING, options, *files)
+        how |= {name: shared[name] for name in option.READING if name in shared}
+        how |= {"strata": options["strata"], "by": by[0] if by else None}
+        design = gf.judging.sample_queries(files[0], **how)
+    if file is not None:
+        design.write(file, format="json")
+    call.print_result(design.table(), options, [design.summary], bare=call.ROWS)
+    if file is None:
         tell(
             "The design was not saved: pass --design FILE so that `gainful calibrate` can read it."
         )
-
-
-def _sample_of_queries(
-    files: tuple[str, ...], options: dict[str, Any]
-) -> "gf.results.SampleDesign":
-    if len(files) > 1:
-        raise click.UsageError("Queries are drawn from one SOURCE: pass a single file.")
-    if len(options["by"]) > 1:
-        raise click.UsageError("--by accepts one column of --strata: pass it once.")
-    by = options["by"][0] if options["by"] else None
-    set_aside(options, ["dialect", "chunks", "chunk_map"])
-    shared = read_shared_options(option.MEASURING, options, *files)
-    how = {name: shared[name] for name in option.READING if name in shared}
-    how |= {name: options[name] for name in ("strata", *_OF_SAMPLES)}
-    return gf.judging.sample_queries(files[0], by=by, **how)
-
-
-def _sample_of_documents(
-    files: tuple[str, ...], options: dict[str, Any]
-) -> "gf.results.SampleDesign":
-    if options["model"] is None:
-        set_aside(options, ["assessors"])
-    named = runs_of(files, options, options["model"])
-    how = read_shared_options(option.MEASURING, options, *files)
-    how |= {name: options[name] for name in _OF_SAMPLES}
-    how |= {name: options[name] for name in ("depth", "model") if options[name] is not None}
-    if options["by"]:
-        how["by"] = list(options["by"])
-    return gf.judging.sample_documents(named, **how)
-
-
-_MERGED_FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
 
 
 @command("gainful merge ann.qrels bob.qrels eve.qrels --rule median -o merged.qrels")
@@ -700,8 +555,7 @@ _MERGED_FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
         f"--format, -f [{'|'.join(_MERGED_FORMATS)}]": "The output format; csv, tsv, jsonl and parquet also list how many grades were merged, and whose; json contains "
         "everything.  [default: by the extension of --output; trec]",
     },
-    "output",
-    *option.READING,
+    "output reading",
     output="Write the judgments to this file instead of standard output; it is replaced when complete.",
 )
 def merge(files: tuple[str, ...], **options: Any) -> None:
@@ -710,30 +564,21 @@ def merge(files: tuple[str, ...], **options: Any) -> None:
     FILE is a table with query, doc, assessor and grade. Alternatively, pass one FILE of judgments per
     assessor, or a pattern such as '*.qrels'.
     """
-    set_aside(options, ["assessors"])  # --rule has the same meaning here
-    shared = read_shared_options(option.READING, options, *files)
-    refuse_standard_input_twice(*files)
-    refuse_other_endings(options["output"], *gf.writing.endings(of="merged"))
-    check_target(options["output"], *files)
-    weights = options["weights"]
-    merged = gf.judging.merge_judgments(
-        files[0] if len(files) == 1 else files,
-        options["rule"],
-        names=listed(options["names"]),
-        weights=None if weights is None else _weights(weights),
-        ties=options["ties"],
-        first=options["first"],
-        **shared,
-    )
-    write_documents(merged, options, options["format"])
+    option.set_aside(options, ["assessors"])  # --rule has the same meaning here
+    how = call.read_shared_options(option.READING, options, *files)
+    call.refuse_standard_input_twice(*files)
+    call.refuse_other_endings(options["output"], *gf.writing.endings(of="merged"))
+    call.check_target(options["output"], *files)
+    how |= {name: options[name] for name in ("ties", "first")}
+    if (text := options["weights"]) is not None:
+        example = "assessors with numbers, such as ann=2,bob=0.5"
+        weights = call.pairs("--weights", text.split(","), example, str.rpartition)
+        try:
+            how["weights"] = {name: float(number) for name, number in weights.items()}
+        except ValueError:
+            raise click.UsageError(f"--weights expects {example}, not {text!r}.") from None
+    grades, names = files[0] if len(files) == 1 else files, call.listed(options["names"])
+    merged = gf.judging.merge_judgments(grades, options["rule"], names=names, **how)
+    call.write_documents(merged, options, options["format"])
     for line in merged.notes:
         tell(line)
-
-
-def _weights(text: str) -> dict[str, float]:
-    example = "assessors with numbers, such as ann=2,bob=0.5"
-    named = pairs("--weights", text.split(","), example, str.rpartition)
-    try:
-        return {name: float(number) for name, number in named.items()}
-    except ValueError:
-        raise click.UsageError(f"--weights expects {example}, not {text!r}.") from None

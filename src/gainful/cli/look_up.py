@@ -1,32 +1,29 @@
 """Commands that look things up: `measures`, `dialects`, `conformance`, `config`, `help` and `mcp`."""
 
 import difflib
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 import gainful as gf
+from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import print_data, tell, tell_lines
-from gainful.cli.option_table import GroupedCommand, groups_of, tell_all, write_paragraphs
-from gainful.cli.options import ROWS, check_target, format_of, print_result
 from gainful.cli.project import (
     EXAMPLE,
     NAME,
     PYPROJECT,
     Project,
     ProjectCommand,
-    ProjectFileChoice,
     all_settings,
     command,
-    default_of,
+    read_project_file,
     read_settings,
 )
-from gainful.cli.project import command as declare
 from gainful.output.rendering.table_formats import Cell, Table
 
 
@@ -37,41 +34,36 @@ from gainful.output.rendering.table_formats import Cell, Table
         "--subtopics": "List the measures for queries with subtopics.",
         "--recommend": "List the measures for recommendations beyond relevance.",
     },
-    "define",
-    "format",
-    "output",
+    "define format output",
 )
 @click.pass_context
 def measures(
     context: click.Context, /, name: str | None, subtopics: bool, recommend: bool, **options: Any
 ) -> None:
     """List the measures, or define the measure called NAME."""
-    option.refuse_conflicts("measures", {"subtopics": subtopics, "recommend": recommend})
+    option.refuse_conflicts(["measures"], {"subtopics": subtopics, "recommend": recommend})
+    catalogue: Any = gf.measures.families
+    entry: Any = gf.measures.family
     if recommend:
-        places: Any = (
-            gf.recommending.recommendation_catalogue,
-            gf.recommending.recommendation_family,
-        )
+        catalogue = gf.recommending.recommendation_catalogue
+        entry = gf.recommending.recommendation_family
     elif subtopics:
-        places = gf.subtopics.subtopic_catalogue, gf.subtopics.subtopic_family
-    else:
-        places = gf.measures.families, partial(_family, choice=context.obj)
-    catalogue, entry = places
-    print_result(catalogue() if name is None else entry(name), options)
+        catalogue, entry = gf.subtopics.subtopic_catalogue, gf.subtopics.subtopic_family
+    elif name is not None:
+        _define_those_of_the_project(name, context)
+    call.print_result(catalogue() if name is None else entry(name), options)
 
 
-def _family(name: str, choice: object) -> gf.measures.Family:
-    """Return the entry of a measure: a built-in one, or else one that the project file defines."""
+def _define_those_of_the_project(name: str, context: click.Context) -> None:
+    """Import the definitions of the project file if a measure is not built in."""
     try:
-        return gf.measures.family(name)
+        gf.measures.family(name)
     except gf.errors.MeasureError:
-        file = choice.read() if isinstance(choice, ProjectFileChoice) else None
-        if file is None:
+        if (file := read_project_file(context.parent)) is None:
             raise
         project = read_settings(file)
         project.refuse_untrusted(["define"])
         option.use_definitions(project.values.get("define", ()), project)
-    return gf.measures.family(name)
 
 
 @click.command()
@@ -80,37 +72,33 @@ def _family(name: str, choice: object) -> gf.measures.Family:
 def dialects(name: str | None, **options: Any) -> None:
     """List the tools that --dialect reproduces, or describe one in detail."""
     chosen = gf.measures.dialects() if name is None else gf.measures.dialect(name)
-    print_result(chosen, options)
+    call.print_result(chosen, options)
 
 
 _FAILED = 1
 
 
-@declare(
+@command(
     "gainful conformance python3 my_ndcg.py",
     "gainful conformance --topic definition --topic ties python3 my_ndcg.py",
     "gainful conformance --dialect scikit-learn python3 my_ndcg.py",
     "gainful conformance --print --topic ties",
     context_settings={"allow_interspersed_args": False},
-    cls=GroupedCommand,
+    cls=option.GroupedCommand,
 )
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="COMMAND [ARGUMENT]...")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="COMMAND [ARGUMENT]...")
 @option.give(
     {
-        "--topic NAME...": option.more(
-            "Use only the cases of this topic, such as definition or ties; repeat for more.",
-            name="topics",
-        ),
+        "--topic NAME... -> topics": "Use only the cases of this topic, such as definition or ties; repeat for more.",
         "--dialect TOOL": "Use only the cases of this tool.",
         "--tolerance >=0.0<1.0 = 1e-9": "The permitted error: absolute up to a value of 1, relative above. Use 1e-6 for single precision.",
         "--timeout SECONDS>0.0<=86400.0 = 60.0": "Stop the command after this time.",
         "--one-by-one": "Start the command once per case. A crash then counts as one failure.",
         "--print": "Print the cases as they would be sent, one per line, and run nothing.",
     },
-    "format",
-    "output",
+    "format output",
 )
-def conformance(command: tuple[str, ...], topics: tuple[str, ...], **options: Any) -> None:
+def conformance(words: tuple[str, ...], topics: tuple[str, ...], **options: Any) -> None:
     """Test COMMAND, an nDCG implementation in any language, on cases with exact values.
 
     COMMAND reads one case per line from standard input, as JSON, and prints one line per case, in any
@@ -122,20 +110,20 @@ def conformance(command: tuple[str, ...], topics: tuple[str, ...], **options: An
     a common mistake. Exit 0 if no case fails, 1 if some fail or all are skipped, 2 if the command cannot be run or
     crashes. vectors/README.md defines the cases.
     """
-    format_of(options)  # reports a wrong format before the work
+    call.format_of(options)  # reports a wrong format before the work
     chosen = {"topics": topics or None, "dialect": options["dialect"]}
     if options["print"]:
-        if command:
+        if words:
             raise click.UsageError("--print runs nothing: leave out COMMAND.")
         cases = gf.vectors.cases(**chosen)
-        print_data("".join(f"{json.dumps(each.asked(), ensure_ascii=False)}\n" for each in cases))
+        print_data("".join(f"{json.dumps(case.asked(), ensure_ascii=False)}\n" for case in cases))
         return
-    if not command:
+    if not words:
         raise click.UsageError("Expected COMMAND, such as: gainful conformance python3 my_ndcg.py")
-    limits = {name: options[name] for name in ("tolerance", "timeout", "one_by_one")}
-    found = gf.vectors.conformance_of_command(command, **chosen, **limits)
-    print_result(found, options, [found.summary])
-    if not found.conforms:
+    chosen |= {name: options[name] for name in ("tolerance", "timeout", "one_by_one")}
+    report = gf.vectors.conformance_of_command(words, **chosen)
+    call.print_result(report, options, [report.summary])
+    if not report.conforms:
         sys.exit(_FAILED)
 
 
@@ -153,8 +141,7 @@ _NONE = (
     {
         "--trust": "Let the file, as it is now, run code, call services and send keys from now on. Changing the file revokes the trust.",
     },
-    "format",
-    "output",
+    "format output",
 )
 @click.pass_context
 def config(context: click.Context, /, trust: bool, **options: Any) -> None:
@@ -163,26 +150,24 @@ def config(context: click.Context, /, trust: bool, **options: Any) -> None:
     The command line overrides the file, and the file overrides the defaults. Use gainful --config FILE
     COMMAND to read another file, and gainful --no-config COMMAND to ignore project files.
     """
-    format_of(options)  # reports a wrong format before the work
-    choice = context.obj
-    file = choice.read(to_show=True) if isinstance(choice, ProjectFileChoice) else None
-    check_target(options["output"], None if file is None else file.path)
+    call.format_of(options)  # reports a wrong format before the work
+    file = read_project_file(context.parent, to_show=True)
+    call.check_target(options["output"], None if file is None else file.path)
     if trust and file is None:
         raise click.UsageError("--trust: found no project file to trust.")
     project = None if file is None else _checked(read_settings(file))
-    exact = format_of(options) in ROWS
-    rows = _rows(project, context, exact=exact)
+    rows = _rows(project, context, exact=call.format_of(options) in call.ROWS)
     title = "" if project is None else f"Settings of {project}"
-    table = Table(["setting", "value", "from"], rows, title=title)
-    print_result(table, options)
-    if project is None and not (isinstance(choice, ProjectFileChoice) and choice.none):
-        tell_lines(f"\n{_NONE}\n\n{EXAMPLE}")
-    if project is not None:
-        _tell_trust(project, trust=trust)
-        if (other := project.file.shadowed) is not None:
-            tell(
-                f"{other} also contains a [tool.gainful] table; it is ignored because {project} takes precedence."
-            )
+    call.print_result(Table(["setting", "value", "from"], rows, title=title), options)
+    if project is None:
+        if context.parent is None or not context.parent.params["no_config"]:
+            tell_lines(f"\n{_NONE}\n\n{EXAMPLE}")
+        return
+    _tell_trust(project, trust=trust)
+    if (other := project.file.shadowed) is not None:
+        tell(
+            f"{other} also contains a [tool.gainful] table; it is ignored because {project} takes precedence."
+        )
 
 
 def _checked(project: Project) -> Project:
@@ -228,7 +213,10 @@ def _rows(project: Project | None, context: click.Context, *, exact: bool) -> li
         if key in values:
             value, source = values[key], name
         else:
-            value, source = None if setting is None else default_of(setting, context), "default"
+            value, source = (
+                None if setting is None else option.default_of(setting, context),
+                "default",
+            )
         rows.append([key, _written(value, exact=exact), source])
     return rows
 
@@ -248,30 +236,28 @@ Part = str | tuple[str, Iterable[tuple[str, str]]]
 """A part of a help page: a paragraph, or a title and rows of names and meanings."""
 
 
-class Topic(NamedTuple):
-    """A topic: its summary line and its parts."""
-
-    line: str
-    parts: Callable[[], Iterable[Part]]
-
-
 def _options(topic: str) -> Part:
     """Return the full help on the options of a group, as in `gainful evaluate`."""
     from gainful.cli.evaluate import evaluate
 
     context = click.Context(evaluate, info_name="evaluate")
-    groups = groups_of(evaluate, evaluate.params)
+    groups = option.groups_of(evaluate, evaluate.params)
     options = next(options for group, options in groups if group.topic == topic)
     return "Options", [row for each in options if (row := each.get_help_record(context))]
 
 
+# The functions below are topics: the first line of the docstring is in the list of topics, and the page consists of the
+# docstring and the parts that the function yields.
+
+
 def _on_measures() -> Iterator[Part]:
-    yield (
-        "Write a measure as NAME(parameter=value)@cutoff, where only the name is required: nDCG, nDCG@10, "
-        "P(rel=2)@5. You can combine several cutoffs and several measures: 'nDCG@5,10 AP'. Names are "
-        "case-insensitive. A formula is also a measure: '0.5*nDCG@10 + 0.5*RR'."
-    )
-    yield "Measures", [(each.name, each.title) for each in gf.measures.families()]
+    """The measures, and how to write them.
+
+    Write a measure as NAME(parameter=value)@cutoff, where only the name is required: nDCG, nDCG@10, P(rel=2)@5. You can
+    combine several cutoffs and several measures: 'nDCG@5,10 AP'. Names are case-insensitive. A formula is also a measure:
+    '0.5*nDCG@10 + 0.5*RR'.
+    """
+    yield "Measures", [(family.name, family.title) for family in gf.measures.families()]
     parameters = gf.measures.family("nDCG").parameters
     yield "Parameters of nDCG", [(each.name, each.values) for each in parameters]
     yield (
@@ -283,26 +269,26 @@ def _on_measures() -> Iterator[Part]:
 
 
 def _on_policy() -> Iterator[Part]:
-    yield (
-        "Two tools that compute the same measure often print different numbers, because of choices "
-        "that are not part of the measure. Each choice is an option. Choices that differ from the "
-        "defaults are printed under every table; --verbose and files show all of them. --dialect makes "
-        "every choice the way another tool does."
-    )
+    """The choices that make two tools differ.
+
+    Two tools that compute the same measure often print different numbers, because of choices that are not part of the
+    measure. Each choice is an option. Choices that differ from the defaults are printed under every table; --verbose and
+    files show all of them. --dialect makes every choice the way another tool does.
+    """
     for choice in gf.measures.choices():
-        yield f"--{choice.name.replace('_', '-')}: {choice.question}"
+        yield f"{option.option_name(choice.name)}: {choice.question}"
         answers = dict(choice.answers) | ({"GRADE": choice.grade} if choice.grade else {})
         default = choice.default
         yield "", [(name + " (default)" * (name == default), answers[name]) for name in answers]
 
 
 def _on_dialects() -> Iterator[Part]:
-    yield (
-        "--dialect TOOL reproduces that tool, with its gain, ideal and policy. `gainful dialects TOOL` "
-        "describes a tool, `gainful why` shows which choices make two tools differ, and `gainful why "
-        "--got NUMBER` finds the tool behind a number."
-    )
-    yield "Dialects", [(each.name, each.tool) for each in gf.measures.dialects()]
+    """The tools that --dialect reproduces.
+
+    --dialect TOOL reproduces that tool, with its gain, ideal and policy. `gainful dialects TOOL` describes a tool, `gainful
+    why` shows which choices make two tools differ, and `gainful why --got NUMBER` finds the tool behind a number.
+    """
+    yield "Dialects", [(dialect.name, dialect.tool) for dialect in gf.measures.dialects()]
 
 
 _FORMATS = (
@@ -311,19 +297,17 @@ _FORMATS = (
     ("JSON lines", 'one object per line, {"query_id": "q1", "doc_id": "d7", "relevance": 2}'),
     ("JSON", "{query: {doc: number}}, a list of objects, lists, or responses of search services"),
     ("Parquet", "a file, a directory, or a quoted pattern"),
-    (
-        "SVMlight, LETOR",
-        "`label qid:7 1:0.3`; a run has one prediction per line, in the same order",
-    ),
-)
+    ("SVMlight, LETOR", "`label qid:7 1:0.3`; a run has one prediction per line, in the same order"),
+)  # fmt: skip
 
 
 def _on_formats() -> Iterator[Part]:
-    yield (
-        "Judgments grade how relevant a document is to a query; a run lists what a system returned. Both "
-        "are files, in any of these formats, which you can mix. gainful detects the format from the "
-        "content of a file, and uses its name only if the content is ambiguous."
-    )
+    """The input formats.
+
+    Judgments grade how relevant a document is to a query; a run lists what a system returned. Both are files, in any of
+    these formats, which you can mix. gainful detects the format from the content of a file, and uses its name only if the
+    content is ambiguous.
+    """
     yield "Formats", _FORMATS
     yield (
         "Files may be compressed, .gz or .zst, and - is standard input. A RUN may also be a folder or a "
@@ -337,20 +321,30 @@ def _on_formats() -> Iterator[Part]:
 
 
 def _on_columns() -> Iterator[Part]:
-    yield (
-        "Columns are recognised by name, regardless of case, and of _, - or a space between words. These "
-        "names are known, in order of precedence; use --columns for others."
-    )
+    """The columns of a file: names, ids, chunks, assessors.
+
+    Columns are recognised by name, regardless of case, and of _, - or a space between words. These names are known, in
+    order of precedence; use --columns for others.
+    """
     names = gf.inputs.column_names()
     yield "Names", [(role, ", ".join(known)) for role, known in names.items()]
     yield _options("columns")
 
 
+_EXITS = (
+    ("0", "done"),
+    ("1", "a gate or a check failed"),
+    ("2", "bad input or usage, reported in one line"),
+    ("130, 143", "stopped by Ctrl-C or SIGTERM"),
+)
+
+
 def _on_output() -> Iterator[Part]:
-    yield (
-        "Data goes to standard output or to --output, everything else to standard error. An existing file "
-        "is replaced once the new one is complete. Its extension selects the format, unless --format does."
-    )
+    """The output formats, and the exit codes.
+
+    Data goes to standard output or to --output, everything else to standard error. An existing file is replaced once the new
+    one is complete. Its extension selects the format, unless --format does.
+    """
     endings: dict[str, list[str]] = {name: [] for name in gf.writing.formats()}
     for ending, name in gf.writing.endings().items():
         endings.setdefault(name, []).append(ending)
@@ -362,12 +356,6 @@ def _on_output() -> Iterator[Part]:
     yield "Exit codes", _EXITS
 
 
-_EXITS = (
-    ("0", "done"),
-    ("1", "a gate or a check failed"),
-    ("2", "bad input or usage, reported in one line"),
-    ("130, 143", "stopped by Ctrl-C or SIGTERM"),
-)
 _CONDITIONS = (
     ("Δ nDCG@10 < -0.01", "a change from BASE, confirmed by the whole interval; also change(nDCG@10)"),
     ("nDCG@10 < 0.6", "a floor for a RUN's mean, checked against the lower end of the interval"),
@@ -380,11 +368,12 @@ _CONDITIONS = (
 
 
 def _on_gates() -> Iterator[Part]:
-    yield (
-        "A gate decides whether a change may be merged. `gainful compare` and `gainful evaluate` exit with "
-        "1 if a --fail-if condition holds or a --fail-unless condition doesn't. The interval decides, not "
-        "the mean, so a change that may be chance doesn't fail."
-    )
+    """The conditions of --fail-if and --fail-unless.
+
+    A gate decides whether a change may be merged. `gainful compare` and `gainful evaluate` exit with 1 if a --fail-if
+    condition holds or a --fail-unless condition doesn't. The interval decides, not the mean, so a change that may be chance
+    doesn't fail.
+    """
     yield "Conditions", _CONDITIONS
     yield (
         "Δ, changed and saturation work in `gainful compare` only. Each option may be repeated. --junit "
@@ -393,22 +382,23 @@ def _on_gates() -> Iterator[Part]:
 
 
 def _on_machine() -> Iterator[Part]:
-    yield (
-        "DuckDB matches files on this machine, and writes data that doesn't fit into memory to disk. If "
-        "the data is on a cluster, use Spark: the numbers are the same."
-    )
+    """Memory, cores, and the engine that reads files.
+
+    DuckDB matches files on this machine, and writes data that doesn't fit into memory to disk. If the data is on a cluster,
+    use Spark: the numbers are the same.
+    """
     yield _options("machine")
 
 
-TOPICS = {
-    "measures": Topic("The measures, and how to write them.", _on_measures),
-    "policy": Topic("The choices that make two tools differ.", _on_policy),
-    "dialects": Topic("The tools that --dialect reproduces.", _on_dialects),
-    "formats": Topic("The input formats.", _on_formats),
-    "columns": Topic("The columns of a file: names, ids, chunks, assessors.", _on_columns),
-    "output": Topic("The output formats, and the exit codes.", _on_output),
-    "gates": Topic("The conditions of --fail-if and --fail-unless.", _on_gates),
-    "machine": Topic("Memory, cores, and the engine that reads files.", _on_machine),
+TOPICS: dict[str, Callable[[], Iterable[Part]]] = {
+    "measures": _on_measures,
+    "policy": _on_policy,
+    "dialects": _on_dialects,
+    "formats": _on_formats,
+    "columns": _on_columns,
+    "output": _on_output,
+    "gates": _on_gates,
+    "machine": _on_machine,
 }
 
 
@@ -422,37 +412,36 @@ def help_(context: click.Context, topic: str | None) -> None:
         raise TypeError(commands)
     formatter = context.make_formatter()
     if topic is None:
-        _write(("Topics", [(name, entry.line) for name, entry in TOPICS.items()]), formatter)
-        _write(
+        lines = [(name, (page.__doc__ or "").partition("\n")[0]) for name, page in TOPICS.items()]
+        _write(("Topics", lines), formatter)
+        option.write_paragraphs(
+            formatter,
             "Run gainful help TOPIC for a topic, gainful help COMMAND for the full help of a command, and "
             "gainful --help for the list of commands.",
-            formatter,
         )
-        print_data(formatter.getvalue())
-        return
-    parts = []
-    if topic in TOPICS:
-        formatter.write(f"{TOPICS[topic].line}\n")
-        for part in TOPICS[topic].parts():
+    elif topic in TOPICS:
+        line, *paragraphs = inspect.cleandoc(TOPICS[topic].__doc__ or "").split("\n\n")
+        formatter.write(f"{line}\n")
+        for part in (*paragraphs, *TOPICS[topic]()):
             _write(part, formatter)
-        parts.append(formatter.getvalue())
-    if (command := commands.get_command(context, topic)) is not None:
-        parts.append(_help_of(command, context.parent, topic))
-    if not parts:
-        known = [*TOPICS, *commands.list_commands(context)]
-        close = difflib.get_close_matches(topic.casefold(), known, n=1)
+    pages = [page] if (page := formatter.getvalue()) else []
+    if topic is not None and (command := commands.get_command(context, topic)) is not None:
+        pages.append(_help_of(command, context.parent, topic))
+    if not pages:
+        names = [*TOPICS, *commands.list_commands(context)]
+        close = difflib.get_close_matches(str(topic).casefold(), names, n=1)
         hint = f" Did you mean 'gainful help {close[0]}'?" if close else ""
         raise click.UsageError(
             f"There is no help on {topic!r}.{hint} `gainful help` lists the topics, and `gainful --help` "
             "lists the commands."
         )
-    print_data("\n".join(parts))
+    print_data("\n".join(pages))
 
 
 def _write(part: Part, formatter: click.HelpFormatter) -> None:
     """Write a part of a help page; rows without a title belong to the paragraph before them."""
     if isinstance(part, str):
-        write_paragraphs(formatter, part)
+        option.write_paragraphs(formatter, part)
         return
     title, rows = part
     with formatter.section(title) if title else formatter.indentation():
@@ -467,10 +456,10 @@ def _help_of(command: click.Command, parent: click.Context | None, name: str) ->
         context = click.Context(command, parent, name)
     if not command.add_help_option:  # trec_eval prints its own help
         return f"{command.get_usage(context)}\n\n  {command.help}\n"
-    return f"{command.get_help(tell_all(context))}\n"
+    return f"{command.get_help(option.tell_all(context))}\n"
 
 
-@command("gainful mcp ./judgments ./runs", cls=GroupedCommand)
+@command("gainful mcp ./judgments ./runs", cls=option.GroupedCommand)
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER...")
 def mcp(folders: tuple[str, ...]) -> None:
     """Run an MCP server so an LLM can call evaluate, compare, explain, why, check and bounds.

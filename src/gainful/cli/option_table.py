@@ -19,7 +19,8 @@ import gainful as gf
 
 Command = Callable[..., None]
 _USAGE = re.compile(
-    r"(?P<option>--[^ ,.]+)(, (?P<short>-\w))?( (?P<takes>.+?))?(?P<many>\.\.\.)?( = (?P<default>.+))?"
+    r"(?P<option>--[^ ,.]+)(, (?P<short>-\w))?( (?!-> )(?P<takes>.+?))?(?P<many>\.\.\.)?"
+    r"( = (?P<default>.+?))?( -> (?P<name>\w+))?"
 )
 _TAKES = re.compile(
     r"(?P<metavar>[^<>]*)((?P<above>>=?)(?P<low>[\d.]+))?((?P<below><=?)(?P<high>[\d.]+))?"
@@ -32,78 +33,54 @@ class InputFile(click.types.StringParamType):
     name = "file"
 
 
-class Option(click.Option):
-    """An option, with properties that matter if a project file sets it.
-
-    Attributes:
-        acting: whether it imports code, calls a service, or sends environment variables; then the file must be trusted.
-        secret: whether it may contain a key; then no message shows its value.
-    """
-
-    def __init__(
-        self, *names: str, acting: bool = False, secret: bool = False, **details: Any
-    ) -> None:
-        super().__init__(names, **details)
-        self.acting = acting
-        self.secret = secret
+_TYPES: Mapping[str, Any] = {
+    "INPUT": InputFile(),
+    "INTEGER": int,
+    "DIRECTORY": click.Path(exists=True, file_okay=False),
+}
+Usages = Mapping[str, str | dict[str, Any]]
+"""Options: the usage of each, and its help or keywords of `click.Option`."""
 
 
-class Details(NamedTuple):
-    """The details of an option besides its usage."""
-
-    help: str | None
-    name: str | None
-    details: dict[str, Any]
-
-
-Usages = Mapping[str, str | Details]
-"""Options: the usage of each, and its help, optionally with details."""
-
-
-def more(help_: str | None = None, *, name: str | None = None, **details: Any) -> Details:
-    """Return the help of an option with its Python name, if that differs, and keywords for `Option`."""
-    return Details(help_, name, details)
-
-
-def options_of(usages: Usages) -> dict[str, Option]:
+def options_of(usages: Usages) -> dict[str, click.Option]:
     """Return new options by name.
 
     A usage is --option, -o METAVAR..., where ... means several values. Limits follow the metavar: of whole numbers, >=1,
-    or of any numbers, >0.0<1.0. INPUT is an input file, INTEGER a whole number, and [a|b] a choice of words. An option
-    without a metavar is a flag. A default comes last, = 10.
+    or of any numbers, >0.0<1.0. INPUT is an input file, INTEGER a whole number, DIRECTORY a folder, and [a|b] a choice of
+    words. An option without a metavar is a flag. Then follow a default, = 10, and the Python name if it differs, -> name.
 
     >>> options_of({"--port >=0<=65535": "The port of the desk."})["port"].type
     <IntRange 0<=x<=65535>
     """
     options = {}
-    for usage, value in usages.items():
-        known = value if isinstance(value, Details) else more(value)
+    for usage, entry in usages.items():
         parts = _USAGE.fullmatch(usage)
         if parts is None:
             raise ValueError(usage)
-        details: dict[str, Any] = {"help": known.help}
-        details |= {"is_flag": True} if parts["takes"] is None else _taken(parts["takes"])
-        if parts["many"]:
-            details["multiple"] = True
+        details: dict[str, Any] = {"multiple": True} if parts["many"] else {}
+        if (takes := parts["takes"]) is not None:
+            details |= _taken(takes)
+        else:
+            details |= {"is_flag": True} | ({"default": None} if "/" in usage else {})
         if (default := parts["default"]) is not None:
-            kind = details.get("type", click.STRING)
-            value = kind.convert(default, None, None)
+            value = details.get("type", click.STRING).convert(default, None, None)
             details |= {"default": [value] if parts["many"] else value, "show_default": True}
-        name = known.name or parts["option"].split("/")[0][2:].replace("-", "_")
+        name = parts["name"] or parts["option"].split("/")[0][2:].replace("-", "_")
         names = filter(None, (parts["option"], parts["short"], name))
-        options[name] = Option(*names, **details | known.details)
+        more = entry if isinstance(entry, dict) else {"help": entry}
+        options[name] = click.Option([*names], **details | more)
     return options
 
 
 def _taken(usage: str) -> dict[str, Any]:
     """Return click's keywords for the value of an option: its metavar and type."""
-    if usage in ("INPUT", "INTEGER"):
-        return {"type": InputFile() if usage == "INPUT" else int}
+    if usage in _TYPES:
+        return {"type": _TYPES[usage]}
     if usage.startswith("[") and "|" in usage:
         return {"type": click.Choice(usage[1:-1].split("|"))}
     parts = _TAKES.fullmatch(usage)
     if parts is None or not (parts["low"] or parts["high"]):
-        return {"metavar": usage}
+        return {"metavar": usage, "nargs": len(usage.split())}
     low, high = (None if end is None else _number(end) for end in parts.group("low", "high"))
     kind: Any = click.FloatRange if "." in usage else click.IntRange
     limits = kind(low, high, min_open=parts["above"] == ">", max_open=parts["below"] == "<")
@@ -211,13 +188,12 @@ def _format() -> Usages:
 
 
 _DEFINE = {
-    "--define MODULE:NAME...": more(
-        "A measure, discount or gain of your own for -m, defined with gainful.measures.define in a module in this folder; repeat for more.",
-        is_eager=True,
-        expose_value=False,
-        callback=_define,
-        acting=True,
-    ),
+    "--define MODULE:NAME...": {
+        "help": "A measure, discount or gain of your own for -m, defined with gainful.measures.define in a module in this folder; repeat for more.",
+        "is_eager": True,
+        "expose_value": False,
+        "callback": _define,
+    },
 }
 _ENGINES = (
     "elasticsearch", "opensearch", "solr", "vespa", "typesense", "meilisearch", "algolia", "qdrant", "postgresql",
@@ -245,10 +221,7 @@ SHARED: dict[str, Usages | Callable[[], Usages]] = {
     "engine": {
         "--memory SIZE": "The memory limit for tables, such as 4GB.",
         "--threads >=1": "The number of cores to use.",
-        "--temp-dir DIRECTORY": more(
-            "Where to write tables that do not fit into memory.",
-            type=click.Path(exists=True, file_okay=False),
-        ),
+        "--temp-dir DIRECTORY": "Where to write tables that do not fit into memory.",
         "--unpacked SIZE": "The size limit of a decompressed file, such as 100GB.  [default: 1GB, or 200 times its compressed size]",
     },
     "dialect": {
@@ -269,25 +242,16 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         **_DEFINE,
     },
     "measures": {
-        "--measure, -m TEXT... = nDCG@10": more(name="measures"),
+        "--measure, -m TEXT... = nDCG@10 -> measures": "",
         **_DEFINE,
     },
     "measure": {
-        "--measure, -m TEXT...": more(callback=_only),
+        "--measure, -m TEXT...": {"callback": _only},
         **_DEFINE,
     },
     "spark": {
         "--engine [duckdb|spark] = duckdb": "The engine that reads and matches files: duckdb on this machine, spilling to disk; spark for Parquet, CSV, TSV and JSON lines, by default on --threads local cores.",
         "--master URL": "With --engine spark: where Spark runs, such as local[2], yarn, spark://HOST:7077 or sc://HOST.  [default: all local cores]",
-    },
-    "level": {
-        "--level >0.0<1.0 = 0.95": "",
-    },
-    "resamples": {
-        "--resamples >=1 = 10000": "",
-    },
-    "seed": {
-        "--seed >=0 = 0": "",
     },
     "tables": {
         "--subtopic-judgments INPUT": "Judgments with subtopics (query subtopic doc grade), for measures such as alpha_nDCG@20.",
@@ -319,43 +283,18 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     },
     "recording": {
         f"--engine [{'|'.join(_ENGINES)}]": "The search engine at --url; sets the path, request template, ids and scores.",
-        "--url URL": more(
-            "The URL of the service, such as http://localhost:9200/articles; may contain {query}, {depth}, {id} and ${NAME}.",
-            acting=True,
-            secret=True,
-        ),
-        "--template INPUT": more(
-            "The request: a JSON file with {query}, {depth}, {id} and {vector} in its strings; for postgresql, SQL with %(query)s and "
-            "%(depth)s.  [default: the engine's]",
-            acting=True,
-        ),
+        "--url URL": "The URL of the service, such as http://localhost:9200/articles; may contain {query}, {depth}, {id} and ${NAME}.",
+        "--template INPUT": "The request: a JSON file with {query}, {depth}, {id} and {vector} in its strings; for postgresql, SQL with %(query)s and "
+        "%(depth)s.  [default: the engine's]",
         "--ids PATH": "The path of the ids in the response, such as hits[*].id.  [default: the engine's]",
         "--scores PATH": "The path of the scores in the response, such as hits[*].score.  [default: the engine's; otherwise by rank]",
         "--method [GET|POST]": "The HTTP method.  [default: the engine's; POST with --template, otherwise GET]",
-        "--header NAME:VALUE...": more(
-            "An additional header; ${NAME} in it is replaced by the environment variable; repeat for more.",
-            name="headers",
-            acting=True,
-            secret=True,
-        ),
-        "--key-variable NAME": more(
-            "The environment variable that contains the key (opensearch: user:password; postgresql: the password); the key is never written.",
-            acting=True,
-            secret=True,
-        ),
-        "--embed MODULE:NAME": more(
-            "A Python function from a query to its vector, for {vector}.", acting=True
-        ),
-        "--call MODULE:NAME": more(
-            "A Python function instead, from a query to ids, or to pairs of id and score; its module is in the current folder.",
-            acting=True,
-        ),
-        "--command WORDS": more(
-            "A command instead, run once per query with {query} and {depth} in its arguments, or the query on standard input; it prints one "
-            "id per line, optionally followed by a tab and a score, or JSON with --ids.",
-            acting=True,
-            secret=True,
-        ),
+        "--header NAME:VALUE... -> headers": "An additional header; ${NAME} in it is replaced by the environment variable; repeat for more.",
+        "--key-variable NAME": "The environment variable that contains the key (opensearch: user:password; postgresql: the password); the key is never written.",
+        "--embed MODULE:NAME": "A Python function from a query to its vector, for {vector}.",
+        "--call MODULE:NAME": "A Python function instead, from a query to ids, or to pairs of id and score; its module is in the current folder.",
+        "--command WORDS": "A command instead, run once per query with {query} and {depth} in its arguments, or the query on standard input; it prints one "
+        "id per line, optionally followed by a tab and a score, or JSON with --ids.",
         "--depth NUMBER>=1 = 100": "The maximum number of documents per query.",
         "--concurrency NUMBER>=1": "The number of simultaneous calls.  [default: 8; 1 with --call]",
         "--per-second NUMBER>0.0": "The maximum number of calls per second.",
@@ -382,12 +321,18 @@ MEASURING = tuple(SHARED)
 """The options of commands that measure, as in `gf.inputs.MeasuringOptions`."""
 EVALUATING = (*MEASURING, "tables")
 """These options and the tables of `gf.inputs.EvaluatingOptions`."""
-PAGE = tuple(name for name in EVALUATING if name != "queries")
-"""The options of a report, whose --queries are texts."""
-RESULT = ("format", "output", "verbose")
-"""The options of commands that print a result with notes."""
 READING = ("columns", "queries", "assessors", "engine")
 """The options of commands that only read, as in `gf.inputs.ReadingOptions`."""
+PAGE = tuple(name for name in EVALUATING if name != "queries")  # its --queries are texts
+OF_WHY = tuple(name for name in MEASURING if name != "dialect")
+_GROUPS_OF_GROUPS = {
+    "result": ("format", "output", "verbose"),
+    "reading": READING,
+    "measuring": MEASURING,
+    "evaluating": EVALUATING,
+    "page": PAGE,
+    "of_why": OF_WHY,
+}
 
 
 class Section(NamedTuple):
@@ -406,9 +351,15 @@ SECTIONS = {
     "run": Section(("recording",), ("run",)),
 }
 """The tables of a project file by name, "" for the top of the file; [columns] is a separate table."""
+ACTING = frozenset(
+    ["define", "run.url", "run.template", "run.headers", "run.key_variable", "run.embed", "run.call", "run.command"]
+)  # fmt: skip
+"""The settings that import code, call a service, or send environment variables; the project file must be trusted."""
+SECRET = frozenset(["run.url", "run.headers", "run.key_variable", "run.command"])
+"""The settings that may contain a key; no message shows their values."""
 
 
-def options_of_group(name: str) -> dict[str, Option]:
+def options_of_group(name: str) -> dict[str, click.Option]:
     """Return new options of a group by name; comparing.level is one option of a group."""
     name, _, single = name.partition(".")
     usages = {**GROUPS, **SHARED}[name]
@@ -420,12 +371,15 @@ def give(*parts: str | Usages, **changes: str | Mapping[str, Any]) -> Callable[[
     """Add options to a command, in the order of the help.
 
     Args:
-        parts: the names of groups, and the command's own options.
+        parts: the names of groups, separated by spaces, and the command's own options.
         changes: by the name of an option, its help in this command or a dict of changed attributes.
     """
-    options: dict[str, Option] = {}
+    options: dict[str, click.Option] = {}
     for part in parts:
-        options |= options_of_group(part) if isinstance(part, str) else options_of(part)
+        for name in part.split() if isinstance(part, str) else ():
+            for group in _GROUPS_OF_GROUPS.get(name, (name,)):
+                options |= options_of_group(group)
+        options |= options_of(part) if not isinstance(part, str) else {}
     for name, change in changes.items():
         if name not in options:
             raise ValueError(f"no option in {parts}: {name}")
@@ -438,15 +392,6 @@ def give(*parts: str | Usages, **changes: str | Mapping[str, Any]) -> Callable[[
         return command
 
     return decorate
-
-
-def options_of_runs() -> list[str]:
-    """Return the names of options that have no meaning with --scores."""
-    groups = ("judgments", *EVALUATING, "spark")
-    return [name for group in groups for name in options_of_group(group)]
-
-
-NOT_OF_SCORES = "applies to judgments and runs, so it cannot be combined with --scores."
 
 
 class Conflict(NamedTuple):
@@ -464,24 +409,21 @@ class Conflict(NamedTuple):
     needed: tuple[str, ...] = ()
     more: str = ""
 
-    def problem(self, written: Mapping[str, str], chosen: Collection[str]) -> str | None:
-        """Return the problem with the chosen options, or None.
-
-        Args:
-            written: the spelling of every option, by name.
-            chosen: the names of the options that differ from their defaults.
-        """
-        options = [written[name] for name in self.options if name in chosen]
-        others = [written[name] for name in self.others if name in chosen]
-        if options and others:
-            return f"{' and '.join(options)} cannot be combined with {' and '.join(others)}{self.more}."
-        if options and self.needed and not {*self.needed} & {*chosen}:
-            return f"{options[0]} requires {' or '.join(written[name] for name in self.needed)}{self.more}."
-        return None
-
 
 _OF_MEANS = ("interval", "slices", "by")
 _ENDS = ("worst", "best")
+_POLICY = tuple(choice.name for choice in gf.measures.choices())
+_FOLDING = ("chunks", "chunk_map")
+OF_TABLES = ("subtopic_judgments", "items", "separator", "vectors", "history", "expected")
+_SCORES = Conflict(
+    (
+        "judgments", "columns", "query_ids", "assessors", "memory", "threads", "temp_dir", "unpacked", "dialect", *_POLICY,
+        *_FOLDING, *OF_TABLES, "engine", "master",
+    ),
+    ("scores",),
+    more=", which needs no judgments and runs",
+)  # fmt: skip
+_JUNIT = Conflict(("junit",), needed=("fail_if", "fail_unless"))
 CONFLICTS = {
     "chunks": (Conflict(("chunks",), ("chunk_map",)),),
     "spark": (
@@ -491,23 +433,35 @@ CONFLICTS = {
     "evaluate": (
         Conflict(
             ("bounds",),
-            ("subtopics", "engine", "save_baseline", *_OF_MEANS, *_ENDS, "summary"),
+            ("subtopics", "engine", "save_baseline", *_OF_MEANS, *_ENDS, "summary", *OF_TABLES),
         ),
-        Conflict(("subtopics",), ("engine", "save_baseline", "slices", "by")),
+        Conflict(("subtopics",), ("engine", "save_baseline", "slices", "by", *OF_TABLES)),
         Conflict(_OF_MEANS, ("per_query", *_ENDS), more=": intervals and slices apply to means"),
         Conflict(("per_query",), _ENDS),
         Conflict(("level",), needed=(*_OF_MEANS, "fail_if", "fail_unless")),
         Conflict(("grades", "unseen"), needed=("bounds",)),
+        _JUNIT,
     ),
     "compare": (
         Conflict(("human",), needed=("model",)),
         Conflict(("model", "design", "drawn_at_random"), needed=("human",)),
+        Conflict(
+            ("human",),
+            (
+                "judgments", "scores", "pairs", "test", "interval", "tie", "resamples", "seed", "slices", "by", "html",
+                "tests", "systems", "per_query", "worst", "best", "engine", "master", "movers",
+            ),
+            more=": differences are estimated by PPI++, see `gainful calibrate --help`",
+        ),
+        _SCORES,
         Conflict(("movers",), ("scores",)),
         Conflict(("movers",), needed=("summary",)),
+        _JUNIT,
         Conflict(("systems",), ("tests", "per_query", *_ENDS)),
         Conflict(("tests",), ("per_query", *_ENDS)),
         Conflict(("per_query",), _ENDS),
     ),
+    "leaderboard": (_SCORES,),
     "collect": (
         Conflict(("model",), needed=("endpoint",)),
         Conflict(("endpoint",), ("call",)),
@@ -519,34 +473,103 @@ CONFLICTS = {
         Conflict(("offline",), ("merge",)),
         Conflict(("as",), needed=("merge",)),
     ),
+    "agreement": (
+        Conflict(
+            ("measures", "rule", "baseline", "pairs", "correction", "html", "dialect", *_FOLDING, *_POLICY),
+            needed=("runs",),
+        ),
+    ),
+    "fuse": (
+        Conflict(
+            ("measure", "folds", "seed", "assessors", "dialect", *_FOLDING, *(name for name in _POLICY if name != "ties")),
+            needed=("judgments",),
+        ),
+    ),
     "measures": (Conflict(("subtopics",), ("recommend",)),),
-    "pool": (Conflict(("measure", "budget", "grades", "compare"), needed=("judgments",)),),
+    "pool": (Conflict(("measure", "budget", "grades", "compare", "assessors"), needed=("judgments",)),),
     "recommend": (
         Conflict(("per_user",), ("intervals", "compared")),
         Conflict(("intervals",), ("compared",)),
+        Conflict(("assessors",), needed=("judgments",)),
+        Conflict(("interval", "level"), needed=("intervals", "compared")),
+        Conflict(
+            ("pairs", "test", "correction", "baseline", "margin", "tie", "resamples", "seed", "slices", "by"),
+            needed=("compared",),
+        ),
     ),
     "sample": (
         Conflict(("depth", "model"), needed=("documents",)),
         Conflict(("strata",), ("documents",), more=": use --by"),
     ),
-}
-"""Options that cannot be combined, by command or by group of options."""
+}  # fmt: skip
+"""Options that cannot be combined, by command or by a group of options."""
 
 
-def refuse_conflicts(name: str, options: Mapping[str, Any]) -> None:
-    """Reject options of a command, or of a group of options, that cannot be combined."""
-    params = {str(each.name): each for each in click.get_current_context().command.params}
-    written = {name: max(param.opts, key=len) for name, param in params.items()}
-    chosen = [
+def is_typed(name: str) -> bool:
+    """Return whether an option was set on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
+
+
+def is_set(name: str) -> bool:
+    """Return whether the value of an option comes from the project file."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.DEFAULT_MAP
+
+
+def set_aside(options: dict[str, Any], names: Collection[str] | None = None) -> None:
+    """Replace the project file's settings with the defaults, for options that have no meaning here.
+
+    Args:
+        options: the options of the command, which are changed.
+        names: the names of the options to reset; all if None.
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = str(option.name)
+        if is_set(name) and (names is None or name in names):
+            options[name] = default_of(option, context)
+            context.set_parameter_source(name, ParameterSource.DEFAULT)
+
+
+def default_of(option: click.Parameter, context: click.Context) -> Any:
+    """Return the default value of an option."""
+    value = option.to_info_dict()["default"]
+    if option.multiple:
+        value = tuple(value or ())
+    return value if option.callback is None else option.callback(context, option, value)
+
+
+def refuse_conflicts(tables: Iterable[str], options: dict[str, Any]) -> None:
+    """Reject options that cannot be combined, by these tables of `CONFLICTS`.
+
+    Settings of the project file are not rejected, but replaced with the defaults.
+    """
+    context = click.get_current_context()
+    params = {str(param.name): param for param in context.command.params}
+    used = [
         name
         for name, value in options.items()
-        if value is not None
-        and value is not False
-        and value not in ((), [], getattr(params.get(name), "default", None))
+        if value is not None and value is not False and value not in ((), "duckdb")
     ]
-    for conflict in CONFLICTS[name]:
-        if (problem := conflict.problem(written, chosen)) is not None:
-            raise click.UsageError(problem)
+
+    def written(names: Iterable[str], word: str) -> str:
+        return f" {word} ".join(max(params[name].opts, key=len) for name in names)
+
+    for conflict in (conflict for table in tables for conflict in CONFLICTS[table]):
+        first = [name for name in conflict.options if name in used and name in params]
+        second = [name for name in conflict.others if name in used]
+        if not first or not (second or conflict.needed) or {*used} & {*conflict.needed}:
+            continue
+        typed, others = [*filter(is_typed, first)], [*filter(is_typed, second)]
+        if conflict.needed and typed:
+            problem = f"{written(typed[:1], '')} requires {written(conflict.needed, 'or')}"
+        elif typed and others:
+            problem = f"{written(typed, 'and')} cannot be combined with {written(others, 'and')}"
+        else:
+            set_aside(options, first if conflict.needed or others else second)
+            continue
+        raise click.UsageError(f"{problem}{conflict.more}.", context)
 
 
 _LONGEST_NAMES = 24  # characters of names and choices that fit next to the help
@@ -574,7 +597,7 @@ _HELP_GROUPS = (
     HelpGroup("Options", ()),  # all others
     HelpGroup(
         "Tables for measures of subtopics and items",
-        ("subtopic_judgments", "items", "separator", "vectors", "history", "expected"),
+        OF_TABLES,
         "measures",
     ),
     HelpGroup(
@@ -593,7 +616,7 @@ _HELP_GROUPS = (
         ("columns", "query_ids", "assessors", "chunks", "chunk_map"),
         "columns",
     ),
-    HelpGroup("Policy", tuple(choice.name for choice in gf.measures.choices()), "policy"),
+    HelpGroup("Policy", _POLICY, "policy"),
     HelpGroup("Memory, cores and engine", ("memory", "threads", "temp_dir", "unpacked", "engine", "master"), "machine"),
 )  # fmt: skip
 

@@ -1,12 +1,12 @@
-"""A project's file, `gainful.toml` or `[tool.gainful]` of a `pyproject.toml`: its settings, and whether it is trusted.
+"""A project's file, `gainful.toml` or `[tool.gainful]` of a `pyproject.toml`, and the commands that use its settings.
 
 Only commands read it: what Python returns, and what `gainful trec_eval` prints, never depends on the current folder.
 Settings are options of commands, and the options say which values are permitted. What depends on the machine (memory,
 cores, engine) or on one call (output, format) cannot be set.
 
-A file may come from anybody: from a repository that was cloned, a pull request, an archive, or a folder that others
-write to. Settings in one's own files are taken as they are. What runs code, calls a service or sends keys is taken only
-from a file whose content somebody has trusted, as `direnv` does it.
+A file may come from anybody: from a cloned repository, a pull request, an archive, or a folder that others can write to.
+The settings of one's own files are used without asking. Settings that run code, call a service or send keys are used only
+if somebody has trusted the content of the file, as with `direnv`.
 """
 
 import functools
@@ -19,17 +19,20 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 import gainful as gf
 from gainful.cli.main import tell
 from gainful.cli.option_table import (
+    ACTING,
+    CONFLICTS,
+    SECRET,
     SECTIONS,
     GroupedCommand,
     InputFile,
-    Option,
-    option_name,
+    is_set,
+    is_typed,
     options_of_group,
+    refuse_conflicts,
     write_paragraphs,
 )
 from gainful.message_texts import did_you_mean, shown
@@ -48,7 +51,7 @@ missing = "skip"
 
 [gate]
 fail_if = ["Δ nDCG@10 < -0.01", "nDCG@10 < 0.3"]"""
-"""A file as it may be, for messages and help."""
+"""An example of a file, for messages and help."""
 _COLUMNS = "columns"
 _SIDES = ("judgments", "run")
 _ORDERING = {"score", "rank"}
@@ -59,7 +62,7 @@ _ROOT = 0  # the user
 _FIRST_LINE = (
     "# The project files whose code gainful may run: a hash of place and content, and the place.\n"
 )
-# How errors call what a setting is about, where they call it differently.
+# The subjects of errors, if their names differ from the settings.
 _ERRORS = {
     "queries": "query_ids",
     "fail-if": "gate.fail_if",
@@ -75,68 +78,17 @@ def current_project() -> "Project | None":
     return project if isinstance(project, Project) else None
 
 
-def is_typed(name: str) -> bool:
-    """Return whether an option was set on the command line."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source is ParameterSource.COMMANDLINE
-
-
-def is_set(name: str) -> bool:
-    """Return whether the value of an option comes from the project file."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source is ParameterSource.DEFAULT_MAP
-
-
-def set_aside(options: dict[str, Any], names: Collection[str] | None = None) -> None:
-    """Replace the project file's settings with the defaults, for options that have no meaning here.
-
-    Args:
-        options: the options of the command, which are changed.
-        names: the names of the options to reset; all if None.
-    """
-    context = click.get_current_context()
-    for option in context.command.params:
-        name = str(option.name)
-        if is_set(name) and (names is None or name in names):
-            options[name] = default_of(option, context)
-            context.set_parameter_source(name, ParameterSource.DEFAULT)
-
-
-def leave_out(options: dict[str, Any], names: Collection[str], why: str) -> None:
-    """Reject options on the command line that have no meaning here, and ignore the project file's.
-
-    Args:
-        options: the options of the command, which are changed.
-        names: the names of the options.
-        why: the message after the name of the option.
-    """
-    for name in names:
-        if is_typed(name):
-            raise click.UsageError(
-                f"{option_name('measure' if name == 'measures' else name)} {why}"
-            )
-    set_aside(options, names)
-
-
-def default_of(option: click.Parameter, context: click.Context) -> Any:
-    """Return the default value of an option."""
-    value = option.to_info_dict()["default"]
-    if option.multiple:
-        value = tuple(value or ())
-    return value if option.callback is None else option.callback(context, option, value)
-
-
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
     """A file of settings, read but not yet checked.
 
     Attributes:
-        path: as it is shown, from the current directory.
-        table: what it holds.
-        content: its bytes, as they were read.
+        path: the path from the current directory, as messages show it.
+        table: the settings.
+        content: the bytes of the file.
         within: whether the table is part of a `pyproject.toml`.
-        is_named: whether the command line names it.
-        trusted_now: whether the command line trusts it for this call.
+        is_named: whether the command line names the file.
+        trusted_now: whether the command line trusts the file for this call.
     """
 
     path: str
@@ -151,22 +103,22 @@ class ProjectFile:
 
     @property
     def name(self) -> str:
-        """What it is called, wherever it is."""
+        """The name without its folder."""
         return f"{PYPROJECT} [tool.gainful]" if self.within else Path(self.path).name
 
     def resolved(self, path: str) -> str:
-        """Return a path as it is from the current directory; in the file, it is from its folder."""
+        """Return a path from the current directory; in the file, paths start at its folder."""
         return path if path == "-" else os.path.join(os.path.dirname(self.path), path)  # noqa: PTH118, PTH120 - of any text
 
     @property
     def shadowed(self) -> str | None:
-        """The `pyproject.toml` beside it that has a table, too, which is then not read."""
+        """The `pyproject.toml` in the same folder that also has a table, which is then not read."""
         other = self.resolved(PYPROJECT)
         return other if not self.within and _within(other) is not None else None
 
     @property
     def foreign_owners(self) -> list[str]:
-        """What of the file and its folder belongs neither to this user nor to root; for root, nor to who called sudo."""
+        """The owners of the file and its folder, unless they are this user or root; under sudo, its caller is no stranger."""
         if not hasattr(os, "geteuid"):  # Windows
             return []
         user = os.geteuid()
@@ -175,7 +127,7 @@ class ProjectFile:
         if user == _ROOT and sudo.isascii() and sudo.isdecimal():
             own.add(int(sudo))
         places = {
-            "a file": {os.lstat(self.path).st_uid, os.stat(self.path).st_uid},  # noqa: PTH116 - a link, and what it names
+            "a file": {os.lstat(self.path).st_uid, os.stat(self.path).st_uid},  # noqa: PTH116 - a link and its target
             "a folder": {os.stat(os.path.dirname(self.path) or ".").st_uid},  # noqa: PTH116, PTH120
         }
         return [
@@ -191,11 +143,11 @@ class ProjectFile:
 
     @property
     def was_trusted(self) -> bool:
-        """Whether it has been trusted with this or another content."""
+        """Whether the file has been trusted with this or another content."""
         return self._place in _trusted_places().values()
 
     def trust(self) -> str:
-        """Trust the content from now on, and return where that is noted."""
+        """Trust the content from now on, and return the file that records it."""
         path = _store()
         lines = {key: place for key, place in _trusted_places().items() if place != self._place}
         lines[self._digest] = self._place
@@ -210,20 +162,20 @@ class ProjectFile:
 
     @property
     def _place(self) -> str:
-        """Where it is, from any folder; its modules are beside that name, not where a link leads."""
+        """The absolute path; a link keeps its name, because the modules are next to the link."""
         folder, name = os.path.split(self.path)
         return os.path.join(os.path.realpath(folder), name)  # noqa: PTH118 - of any text
 
     @property
     def _digest(self) -> str:
-        """The hash of place and content: the same settings mean other modules in another folder."""
+        """The hash of place and content: in another folder, the same settings import other modules."""
         import hashlib
 
         return hashlib.sha256(os.fsencode(self._place) + b"\0" + self.content).hexdigest()
 
 
 def _store() -> Path:
-    """Return the file of this user that has the hashes of trusted files."""
+    """Return the user's file with the hashes of trusted files."""
     if os.name == "nt":
         state = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     else:
@@ -235,54 +187,42 @@ def _trusted_places() -> dict[str, str]:
     """Return the places of trusted files, by their hashes."""
     try:
         text = _store().read_bytes().decode(errors="surrogateescape")
-    except (OSError, RuntimeError):  # there is none, or no home
+    except (OSError, RuntimeError):  # there is no such file, or no home
         return {}
     rows = [line.partition("  ") for line in text.splitlines() if not line.startswith("#")]
     return {digest: place for digest, _, place in rows}
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFileChoice:
-    """Which file the command line asks for.
+def read_project_file(group: click.Context | None, *, to_show: bool = False) -> ProjectFile | None:
+    """Return the file of --config, or the nearest file, if there is one and --no-config is not set.
 
-    Attributes:
-        path: of --config; None for the nearest.
-        none: whether there is --no-config.
-        trust: whether there is --trust.
+    Args:
+        group: the context of the group of commands, with its options; None without one.
+        to_show: whether the file is only shown, and not used; then it may belong to anybody.
     """
-
-    path: str | None = None
-    none: bool = False
-    trust: bool = False
-
-    def read(self, *, to_show: bool = False) -> ProjectFile | None:
-        """Return the file, if there is one: that of --config, or the nearest.
-
-        Args:
-            to_show: whether it is only shown, and not used: then it may be anybody's.
-        """
-        if self.none:
-            return None
-        file = _nearest_file() if self.path is None else _read_file(self.path)
-        if file is None:
-            return None
-        file = replace(file, is_named=self.path is not None, trusted_now=self.trust)
-        if to_show or file.is_named or not (owners := file.foreign_owners) or file.is_trusted:
-            return file
-        raise gf.errors.InputError(
-            str(file),
-            "a project file that belongs to you, in a folder that does",
-            " and ".join(owners),
-            "Read it with `gainful config`. `gainful config --trust` takes it from then on, `gainful --config FILE …` "
-            "for one call, and `gainful --no-config …` goes without it.",
-        )
+    chosen = {} if group is None else group.params
+    if not chosen or chosen["no_config"]:
+        return None
+    path = chosen["config"]
+    file = _nearest_file() if path is None else _read_file(path)
+    if file is None:
+        return None
+    file = replace(file, is_named=path is not None, trusted_now=chosen["trust"])
+    if to_show or file.is_named or not (owners := file.foreign_owners) or file.is_trusted:
+        return file
+    raise gf.errors.InputError(
+        str(file),
+        "a project file that belongs to you, in a folder that does",
+        " and ".join(owners),
+        "Read it with `gainful config`. `gainful config --trust` uses it from then on, `gainful --config FILE …` "
+        "for one call, and `gainful --no-config …` ignores it.",
+    )
 
 
 def _nearest_file() -> ProjectFile | None:
-    """Return the file of the current directory, or of the nearest one above that has one.
+    """Return the file of the current directory, or of the nearest one above.
 
-    Settings of several folders are never mixed. Nothing is looked for above the root of a repository, or above the
-    home folder.
+    Settings of several folders are never mixed. The search ends at the root of a repository, and at the home folder.
     """
     try:
         here = Path.cwd()
@@ -291,7 +231,7 @@ def _nearest_file() -> ProjectFile | None:
     for height in range(len(here.parts)):
         above = [os.pardir] * height
         own, other = (os.path.join(*above, name) for name in (NAME, PYPROJECT))  # noqa: PTH118
-        if os.path.isfile(own):  # noqa: PTH113 - what may not be looked at is not there
+        if os.path.isfile(own):  # noqa: PTH113 - an unreadable folder has no file
             return _read_file(own)
         if (file := _within(other)) is not None:
             return file
@@ -317,22 +257,19 @@ def _read_file(path: str) -> ProjectFile:
         return ProjectFile(path, _parsed(path, content), content)
     file = _within(path)
     if file is None:
-        raise gf.errors.InputError(
-            path, "a table [tool.gainful]", "none", f"Write it, or a {NAME}."
-        )
+        remedy = f"Write it, or a {NAME}."
+        raise gf.errors.InputError(path, "a table [tool.gainful]", "none", remedy)
     return file
 
 
 def _within(path: str) -> ProjectFile | None:
-    """Return the table of a `pyproject.toml`, if it is there and has one."""
-    if not os.path.isfile(path):  # noqa: PTH113
-        return None
+    """Return the table of a `pyproject.toml`, if the file exists and has one."""
     try:
         content = _bytes(path)
     except gf.errors.InputError:
-        return None  # of another tool, as far as one can see
-    if b"gainful" not in content:
-        return None  # and need not even be TOML
+        return None
+    if b"gainful" not in content:  # then it need not even be TOML
+        return None
     tools = _parsed(path, content).get("tool")
     if not isinstance(tools, dict) or "gainful" not in tools:
         return None
@@ -352,24 +289,19 @@ def _bytes(path: str) -> bytes:
 
 
 def _parsed(path: str, content: bytes) -> dict[str, Any]:
-    import tomllib  # of use only where there is a file
+    import tomllib  # most calls have no file
 
     try:
-        text = content.decode("utf-8-sig")
-        return tomllib.loads(text)
-    except UnicodeDecodeError:
-        raise gf.errors.InputError(path, "UTF-8 text", "invalid bytes") from None
-    except RecursionError:
-        raise gf.errors.InputError(path, "TOML", "lists in lists without end") from None
-    except ValueError as problem:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as problem:
         place = _PLACE.fullmatch(str(problem))
         if place is None:
             raise gf.errors.InputError(path, "TOML", "another text", f"{problem}.") from None
-        lines = text.rstrip().split("\n")
+        lines = content.decode("utf-8-sig").rstrip().split("\n")
         number = int(place["line"] or len(lines))
         remedy = f"{place['what']}."
         if "Invalid value" in remedy:
-            remedy += ' Texts stand in quotes: measures = "nDCG@10".'
+            remedy += ' Put texts in quotes: measures = "nDCG@10".'
         line = shown(lines[number - 1].strip())
         raise gf.errors.InputError(f"{path}:{number}", "TOML", line, remedy) from None
 
@@ -379,9 +311,9 @@ class Project:
     """The settings of a project, checked.
 
     Attributes:
-        file: where they are from.
+        file: the file that contains the settings.
         values: by key, such as `measures` or `policy.missing`.
-        used: keys of what was used besides the values of options.
+        used: keys of settings that were used, besides the values of options.
     """
 
     file: ProjectFile
@@ -399,18 +331,15 @@ class Project:
     @property
     def acting(self) -> list[str]:
         """The keys of settings that run code, call a service or send keys."""
-        options = {key: _option_of(key) for key in self.values}
-        return sorted(
-            key for key, option in options.items() if option is not None and option.acting
-        )
+        return sorted(ACTING & self.values.keys())
 
     def refuse_untrusted(self, names: Collection[str]) -> None:
         """Refuse to use settings that run code or send keys, unless the file is trusted.
 
         Args:
-            names: of the options whose values are the file's.
+            names: the names of options that have the values of the file.
         """
-        keys = [key for key in self.acting if key.rpartition(".")[2] in names]
+        keys = [key for key in self.acting if _name(key) in names]
         if not keys or self.file.is_trusted:
             return
         what = "one that has changed since you trusted it" if self.file.was_trusted else "one that you have not"  # fmt: skip
@@ -420,11 +349,11 @@ class Project:
             "a file that you trust to run code and to call services",
             f"{what}: it sets {self.written(keys)}",
             f"Read it, then trust its content: `gainful {called}config --trust`. `gainful {called}--trust …` trusts it for "
-            "one call, and `gainful --no-config …` goes without it.",
+            "one call, and `gainful --no-config …` ignores it.",
         )
 
     def written(self, keys: Collection[str]) -> str:
-        """Write some settings as the file has them, as far as they may be shown."""
+        """Write some settings as in the file, as far as they may be shown."""
         return ", ".join(f"{key} = {shown(_public(key, self.values[key]))}" for key in keys)
 
     def use(self, key: str) -> Any:
@@ -435,7 +364,7 @@ class Project:
 
     def defaults_of(self, command: click.Command) -> dict[str, Any]:
         """Return the settings that apply to a command, by the names of its options."""
-        names = {each.name for each in command.params if isinstance(each, click.Option)}
+        names = {option.name for option in command.params if isinstance(option, click.Option)}
         defaults: dict[str, Any] = {}
         for key, value in self.values.items():
             section, _, name = key.rpartition(".")
@@ -451,13 +380,13 @@ class Project:
 
     def merge_columns(self, typed: tuple[str, ...]) -> tuple[str, ...]:
         """Return the columns of the command line, and the file's columns that the command line doesn't name."""
-        roles = {each.partition("=")[0] for each in typed}
-        if {role.rpartition(".")[2] for role in roles} & _ORDERING:  # a run has one of them
+        roles = {column.partition("=")[0] for column in typed}
+        if {_name(role) for role in roles} & _ORDERING:  # a run has one of them
             roles |= _ORDERING
         rest = [
             f"{role}={column}"
             for role, column in self.values.get(_COLUMNS, {}).items()
-            if role not in roles and role.rpartition(".")[2] not in roles
+            if role not in roles and _name(role) not in roles
         ]
         if rest:
             self.used.add(_COLUMNS)
@@ -465,10 +394,10 @@ class Project:
 
     def told(self, command: click.Command) -> str | None:
         """Return one line about the settings that were used, or None."""
-        names = {str(each.name) for each in command.params if is_set(str(each.name))}
+        names = {str(option.name) for option in command.params if is_set(str(option.name))}
         words = []
         for key, value in self.values.items():
-            name = key.rpartition(".")[2]
+            name = _name(key)
             if key == "measures" and "measure" in names:
                 words.append(f"measure={_first(value[0])}")
             elif key in self.used or name in names:
@@ -491,42 +420,50 @@ class Project:
             files: the files on the command line, all of them runs if the file names the judgments.
             applies: whether an option has the value of the file.
         """
-        key = self._key_of(problem, applies)
-        if key is not None:
+        if (key := self._key_of(problem, applies)) is not None:
             return problem.at(f"{self}, {key}")
-        choice = problem.choice.partition("=")[0]
-        if applies(choice) and choice and not problem.whose:
+        choice, where = problem.choice.partition("=")[0], problem.where
+        if choice and applies(choice) and not problem.whose:
             return problem.of(f"set in {self}")
-        if is_set("judgments") and problem.where.startswith(files):
+        columns = self.values.get(_COLUMNS, {}) if self._uses_columns(is_set) else {}
+        roles = [role for role, name in columns.items() if name == problem.subject]
+        named = [
+            key
+            for key, value in self.values.items()
+            if _is_file(key) and is_set(_name(key)) and where.startswith(value)
+        ]
+        more = ""
+        if is_set("judgments") and where.startswith(files):
             more = self.why_a_run() if problem.code == "input.swapped" else ""
-        elif columns := self._columns_about(problem):
-            more = f"{self} sets {columns[0]}."
-        elif named := [key for key in self.values if self._is_named(key, problem.where)]:
+        elif roles and problem.code == "rows.no-such-column":
+            more = f"{self} sets columns.{roles[0]}."
+        elif named:
             more = f"{self} names it as {named[0]}."
-        else:
-            more = ""
         return problem.with_remedy(f"{problem.remedy} {more}".strip()) if more else problem
+
+    def _uses_columns(self, applies: Callable[[str], bool]) -> bool:
+        return applies(_COLUMNS) or _COLUMNS in self.used
 
     def _key_of(
         self, problem: gf.errors.GainfulError, applies: Callable[[str], bool]
     ) -> str | None:
         """Return the key of the setting that an error is about, if it is set."""
-        word = problem.where.partition(",")[0]
-        if word == _COLUMNS and (applies(_COLUMNS) or _COLUMNS in self.used):
-            role = problem.where.removeprefix("columns, ")
-            if role == _COLUMNS:
+        word, _, role = problem.where.partition(", ")
+        if word == _COLUMNS and self._uses_columns(applies):
+            if not role:
                 return _COLUMNS
             return f"{_COLUMNS}.{role}" if role in self.values[_COLUMNS] else None
-        if problem.where.startswith("policy "):
-            word = problem.where.removeprefix("policy ")
+        if word.startswith("policy "):
+            word = word.removeprefix("policy ")
         elif isinstance(problem, gf.errors.MeasureError) and word != "dialect":
             word = "measure"
-        key = _ERRORS.get(word, word)
-        keys = [each for each in self.values if key in (each, each.rpartition(".")[2])]
-        name = key.rpartition(".")[2]
-        if not keys or not (applies(name) or (key == "measures" and applies("measure"))):
-            return None
-        return keys[0]
+        wanted = _ERRORS.get(word, word)
+        for key in self.values:
+            if wanted in (key, _name(key)):
+                name = _name(wanted)
+                is_used = applies(name) or (wanted == "measures" and applies("measure"))
+                return key if is_used else None
+        return None
 
     def why_a_run(self) -> str:
         """Return why a file that looks like judgments was read as a run."""
@@ -535,30 +472,17 @@ class Project:
             "or use `gainful --no-config`."
         )
 
-    def _columns_about(self, problem: gf.errors.GainfulError) -> list[str]:
-        """Return the settings of the columns that an error is about."""
-        is_used = is_set(_COLUMNS) or _COLUMNS in self.used
-        if not is_used or problem.code != "rows.no-such-column":
-            return []
-        columns = self.values[_COLUMNS].items()
-        return [f"columns.{role}" for role, name in columns if name == problem.subject]
-
-    def _is_named(self, key: str, where: str) -> bool:
-        """Return whether a setting names the file that something is about."""
-        is_file = _is_file(key) and is_set(key.rpartition(".")[2])
-        return is_file and where.startswith(self.values[key])
-
 
 @functools.cache
-def _options(section: str) -> dict[str, Option]:
+def _options(section: str) -> dict[str, click.Option]:
     """Return the options of a table, by their names; those outside of tables for an empty name."""
-    options: dict[str, Option] = {}
+    options: dict[str, click.Option] = {}
     for group in SECTIONS[section].groups:
         options |= options_of_group(group)
     return options
 
 
-def all_settings() -> Iterator[tuple[str, Option | None]]:
+def all_settings() -> Iterator[tuple[str, click.Option | None]]:
     """Yield every setting with its option, which is None for the table of columns."""
     for section in SECTIONS:
         for name, option in _options(section).items():
@@ -571,21 +495,20 @@ def _key(section: str, name: str) -> str:
     return f"{section}.{name}" if section else name
 
 
-def _option_of(key: str) -> Option | None:
-    """Return the option of a setting; None for the table of columns."""
-    section, _, name = key.rpartition(".")
-    return None if key == _COLUMNS else _options(section)[name]
+def _name(key: str) -> str:
+    """Return the name of the option that a setting sets."""
+    return key.rpartition(".")[2]
 
 
 def _is_file(key: str) -> bool:
-    option = _option_of(key)
-    return option is not None and isinstance(option.type, InputFile)
+    section, _, name = key.rpartition(".")
+    return key != _COLUMNS and isinstance(_options(section)[name].type, InputFile)
 
 
 def _public(key: str, value: Any) -> Any:
     """Return the part of a setting that may be shown, without anything that may be a key."""
     if key == "run.headers":
-        return [each if "${" in each else f"{each.partition(':')[0]}: …" for each in value]
+        return [text if "${" in text else f"{text.partition(':')[0]}: …" for text in value]
     return "…" if key == "run.key_variable" and not _VARIABLE_NAME.fullmatch(value) else value
 
 
@@ -606,20 +529,17 @@ def _first(text: str) -> str:
 def read_settings(file: ProjectFile) -> Project:
     """Check the content of a project file: the names of the settings, and their values."""
     values: dict[str, Any] = {}
-    tables = [*filter(None, SECTIONS)]
     for name, value in _names(file, "", file.table):
         if name == _COLUMNS:
             values[_COLUMNS] = _columns(file, value)
-        elif name in tables:
+        elif name and name in SECTIONS:
             if not isinstance(value, dict):
                 where = f"{file}, {name}"
                 raise gf.errors.InputError(where, f"a table [{name}]", shown(value))
-            values |= {
-                _key(name, inner): _value(file, name, inner, given, [])
-                for inner, given in _names(file, name, value)
-            }
+            for inner, setting in _names(file, name, value):
+                values[_key(name, inner)] = _value(file, name, inner, setting)
         else:
-            values[name] = _value(file, "", name, value, [_COLUMNS, *tables])
+            values[name] = _value(file, "", name, value)
     _refuse_together(file, values)
     return Project(file, values)
 
@@ -659,54 +579,52 @@ def _columns(file: ProjectFile, table: object) -> dict[str, str]:
     where = f"{file}, {_COLUMNS}"
     if not isinstance(table, dict):
         raise gf.errors.InputError(where, 'a table such as query = "user"', shown(table))
-    columns: dict[str, str] = {}
-    for role, value in table.items():
-        if role in _SIDES and isinstance(value, dict):
-            names = {f"{role}.{inner}": name for inner, name in value.items()}
+    columns: dict[str, object] = {}
+    for role, name in table.items():
+        if role in _SIDES and isinstance(name, dict):
+            columns |= {f"{role}.{inner}": value for inner, value in name.items()}
         else:
-            names = {role: value}
-        for key, name in names.items():
-            is_number = isinstance(name, int) and not isinstance(name, bool)
-            if not (isinstance(name, str) and name) and not is_number:
-                expected = "the name of a column, or its number from 1"
-                raise gf.errors.InputError(f"{where}.{key}", expected, shown(name))
-            columns[key] = str(name)
-    return columns
+            columns[role] = name
+    for role, name in columns.items():
+        if not (isinstance(name, str | int) and name) or isinstance(name, bool):
+            expected = "the name of a column, or its number from 1"
+            raise gf.errors.InputError(f"{where}.{role}", expected, shown(name))
+    return {role: str(name) for role, name in columns.items()}
 
 
-def _value(file: ProjectFile, section: str, name: str, value: object, others: list[str]) -> Any:
-    """Return the value of a setting for its option; `others` are further valid names at that place."""
+def _value(file: ProjectFile, section: str, name: str, value: object) -> Any:
+    """Return the value of a setting for its option."""
     key, options = _key(section, name), _options(section)
     where = f"{file}, {key}"
     if name not in options:
-        hint = did_you_mean(name, [*options, *others])
-        # It may belong in another table.
         tables = {inner: table for table in SECTIONS if table for inner in _options(table)}  # fmt: skip
         if name in tables:
             hint = f"Write it in the table [{tables[name]}]."
+        else:
+            hint = did_you_mean(name, [*options, *([] if section else [_COLUMNS, *SECTIONS])])
         raise gf.errors.InputError(where, "a setting", shown(name), hint)
     option = options[name]
-    told = type(value).__name__ if option.secret else shown(value)  # it may hold a key
+    found = type(value).__name__ if key in SECRET else shown(value)
     if section == "policy":
-        choice = next(each for each in gf.measures.choices() if each.name == name)
+        choice = next(choice for choice in gf.measures.choices() if choice.name == name)
         try:
             return choice.read(value)
         except gf.errors.GainfulError as problem:
             raise problem.at(where) from None
     if option.multiple:
-        listed = [value] if isinstance(value, str) else value
-        if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-            raise gf.errors.InputError(where, "a text or a list of texts", told)
-        if not listed and key == "measures":
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise gf.errors.InputError(where, "a text or a list of texts", found)
+        if not texts and key == "measures":
             raise gf.errors.InputError(where, "at least one measure", "none")
         if key == "run.headers":
-            _refuse_keys(where, listed)
-        return listed
+            _refuse_keys(where, texts)
+        return texts
     if key == "run.url" and isinstance(value, str):
         from gainful.integrations.calling.environment_keys import refuse_key_in_address
 
         refuse_key_in_address(value, where)
-    return _one(file, where, option.type, value, told)
+    return _one(file, where, option.type, value, found)
 
 
 def _refuse_keys(where: str, headers: list[str]) -> None:
@@ -721,9 +639,9 @@ def _refuse_keys(where: str, headers: list[str]) -> None:
 
 
 def _one(
-    file: ProjectFile, where: str, kind: "click.ParamType[Any]", value: object, told: str
+    file: ProjectFile, where: str, kind: "click.ParamType[Any]", value: object, found: str
 ) -> Any:
-    """Return a single value; an error shows `told` as the value."""
+    """Return a single value; an error shows `found` as the value."""
     of_numbers = isinstance(kind, click.IntRange | click.FloatRange)
     wanted = int if isinstance(kind, click.IntRange) else int | float if of_numbers else str
     is_finite = not isinstance(value, float) or math.isfinite(value)
@@ -735,7 +653,7 @@ def _one(
         else:
             return file.resolved(converted) if isinstance(kind, InputFile) else converted
     hint = did_you_mean(value, kind.choices) if isinstance(kind, click.Choice) else ""
-    raise gf.errors.InputError(where, _expected(kind), told, hint)
+    raise gf.errors.InputError(where, _expected(kind), found, hint)
 
 
 def _expected(kind: "click.ParamType[Any]") -> str:
@@ -747,7 +665,7 @@ def _expected(kind: "click.ParamType[Any]") -> str:
     if not isinstance(kind, click.IntRange | click.FloatRange):
         return "a text"
     noun = "a whole number" if isinstance(kind, click.IntRange) else "a number"
-    low = "" if kind.min is None else f" {'above' if kind.min_open else 'from'} {kind.min:g}"
+    low = f" {'above' if kind.min_open else 'from'} {kind.min:g}"  # every setting has a lower limit
     high = (
         "" if kind.max is None else f" and {'below' if kind.max_open else 'at most'} {kind.max:g}"
     )
@@ -761,10 +679,7 @@ _SAME = {
 }  # fmt: skip
 """Names of options in other tools, and gainful's names for them."""
 _OF_MEASURES = ("-k", "--k", "--at", "--cutoff", "--gain", "--discount", "--rel")
-_MEASURING = ("evaluate", "compare", "report", "explain", "why", "pool", "power")
-_SUBTOPICS = "gainful evaluate JUDGMENTS RUN --subtopics -m alpha_nDCG@10"
-_OF_SCORES = ("compare", "leaderboard")
-"""Commands that accept per-query scores instead of judgments and runs."""
+_MEASURING = ("evaluate", "compare", "report", "explain", "why", "pool", "power", "leaderboard")
 
 
 class ProjectCommand(GroupedCommand):
@@ -808,17 +723,18 @@ class ProjectCommand(GroupedCommand):
 
     def _settings(self, parent: click.Context | None) -> dict[str, Any]:
         """Return the keywords of a context that come from the file."""
-        choice = None if parent is None else parent.obj
-        file = choice.read() if isinstance(choice, ProjectFileChoice) else None
+        file = read_project_file(parent)
         if file is None:
             return {}
         project = read_settings(file)
         return {"obj": project, "default_map": project.defaults_of(self)}
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, then report which settings of the file it used."""
+        """Run the command without conflicting options, then report which settings of the file it used."""
         project, params = ctx.obj, ctx.params
+        conflicts = [name for name in (self.name, "chunks", "spark") if name in CONFLICTS]
         if not isinstance(project, Project):
+            refuse_conflicts(conflicts, params)
             return super().invoke(ctx)
         files = next(
             (params[name] for name in ("files", "arguments", "runs") if name in params), ()
@@ -826,6 +742,7 @@ class ProjectCommand(GroupedCommand):
         if is_typed("columns"):
             params["columns"] = project.merge_columns(params["columns"])
         try:
+            refuse_conflicts(conflicts, params)
             return super().invoke(ctx)
         except gf.errors.GainfulError as problem:
             located = project.located(problem, files)
@@ -859,22 +776,21 @@ def no_such_option(
 
     Some options belong before the command, some are part of the measure, and some have another name.
     """
-    told = ""
+    context = None if wrong is None else wrong.ctx
+    options = (
+        [] if context is None else [name for param in context.command.params for name in param.opts]
+    )
     if name in _BEFORE:
-        told = f"{name} belongs before the command: gainful {name} {command} …"
+        hint = f"{name} belongs before the command: gainful {name} {command} …"
     elif name in _OF_MEASURES and command in _MEASURING:
-        told = f"No such option {name!r}. It is part of the measure: -m 'nDCG(gain=exp2)@10'."
-    elif name == "--subtopics" and command in _OF_SCORES:
-        told = (
-            f"{command} has no --subtopics. Write the scores of each run with {_SUBTOPICS} --per-query -o RUN.csv, "
-            f"then pass these files: gainful {command} --scores RUN.csv RUN.csv …"
-        )
+        hint = f"No such option {name!r}. It is part of the measure: -m 'nDCG(gain=exp2)@10'."
     elif name == "--subtopics" and command in _MEASURING:
-        told = f"{command} has no --subtopics. To measure subtopics, use: {_SUBTOPICS}"
-    elif name in _SAME and wrong is not None and wrong.ctx is not None:
-        there = [each for param in wrong.ctx.command.params for each in param.opts]
-        if _SAME[name] in there:
-            told = f"No such option {name!r}. Did you mean {_SAME[name]!r}?"
-    if told:
-        return click.UsageError(told, None if wrong is None else wrong.ctx)
-    return click.NoSuchOption(name) if wrong is None else wrong
+        how = "Use gainful evaluate JUDGMENTS RUN --subtopics -m alpha_nDCG@10."
+        if "--subtopic-judgments" in options:
+            how = "Pass --subtopic-judgments FILE -m alpha_nDCG@10."
+        hint = f"{command} has no --subtopics. {how}"
+    elif _SAME.get(name) in options:
+        hint = f"No such option {name!r}. Did you mean {_SAME[name]!r}?"
+    else:
+        return click.NoSuchOption(name) if wrong is None else wrong
+    return click.UsageError(hint, context)

@@ -11,18 +11,15 @@ import click
 
 import gainful as gf
 from gainful.cli.main import seen_enough, tell, tell_lines, write
-from gainful.cli.option_table import SHARED, option_name, refuse_conflicts
-from gainful.cli.project import current_project, is_set, is_typed, set_aside
+from gainful.cli.option_table import OF_TABLES, SHARED, is_set, is_typed, option_name, set_aside
+from gainful.cli.project import current_project
 
 _CALLED_JUDGMENTS = re.compile(r"qrels|judge?ments", re.IGNORECASE)
 _HEAD = 1 << 16  # bytes, enough to recognise the numbers of most files
 _IN_JSON = re.compile(rb'":\s*(-?[\d.][\d.eE+-]*)')
 _ENOUGH = 10  # fewer numbers may all be small integers by chance
 _GRADES = frozenset(b"%d%s" % (grade, end) for grade in range(5) for end in (b"", b".0"))
-TABLES = {
-    "subtopic_judgments": "subtopics",
-    **{name: name for name in ("items", "separator", "vectors", "history", "expected")},
-}
+TABLES = {name: "subtopics" if name == "subtopic_judgments" else name for name in OF_TABLES}
 """The options of tables besides judgments and runs, and the keywords of Python's functions."""
 # Groups whose value is not the value of the option with the same name.
 _COMPOSED = ("columns", "queries", "engine", "dialect", "policy", "chunks")
@@ -42,7 +39,7 @@ def judgments_and_runs(
         return (files[0], files[1:]) if files else (None, ())
     if not is_set("judgments"):
         return judgments, files
-    project = click.get_current_context().obj
+    project = current_project()
     if files and _is_same_file(files[0], judgments):
         files = files[1:]
     elif files and looks_like_judgments(files[0]):
@@ -175,21 +172,6 @@ def comparing_of(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in gf.comparison.ComparisonOptions.__annotations__}
 
 
-def chunks_of(options: dict[str, Any], *inputs: str | None) -> str | dict[str, str] | None:
-    """Take the options that map chunks to documents out of a command's options.
-
-    `inputs` are the other inputs that may be standard input, which can be read only once.
-    """
-    if is_typed("chunks") or is_typed("chunk_map"):  # they are alternatives
-        set_aside(options, ["chunks", "chunk_map"])
-    refuse_conflicts("chunks", options)
-    delimiter, file = options.pop("chunks"), options.pop("chunk_map")
-    if file is None:
-        return delimiter  # type: ignore[no-any-return]
-    refuse_standard_input_twice(file, *inputs)
-    return gf.inputs.read_chunk_map(file)
-
-
 def read_shared_options(
     names: Collection[str], options: dict[str, Any], *inputs: str | None
 ) -> dict[str, Any]:
@@ -197,31 +179,35 @@ def read_shared_options(
 
     `inputs` are the inputs that may be standard input, which can be read only once.
     """
-    if "engine" in options:
-        refuse_conflicts("spark", options)
     columns = pairs("--columns", options.pop("columns"), "ROLE=NAME, such as query=user")
-    read: dict[str, Any] = {"columns": columns, "engine": _engine_of(options)}
+    shared: dict[str, Any] = {"columns": columns, "engine": _engine_of(options)}
     if "policy" in names:
-        read |= _policy_or_dialect(names, options)
+        shared |= _policy_or_dialect(names, options)
     if (queries := options.pop("query_ids", None)) is not None:
         refuse_standard_input_twice(queries, *inputs)
-        read["queries"] = queries
+        shared["queries"] = queries
     if "chunks" in names:
-        read["chunks"] = chunks_of(options, *inputs)
+        delimiter, file = options.pop("chunks"), options.pop("chunk_map")
+        if file is not None:
+            refuse_standard_input_twice(file, *inputs)
+        shared["chunks"] = delimiter if file is None else gf.inputs.read_chunk_map(file)
     if "tables" in names:
-        read |= tables_of(options, *inputs)
-    for name in [each for each in SHARED if each in names and each not in _COMPOSED]:
-        if (value := options.pop(name, None)) is not None:
-            read[name] = value
-    return read
+        taken = {keyword: options.pop(name) for name, keyword in TABLES.items()}
+        tables = {keyword: value for keyword, value in taken.items() if value is not None}
+        files = [file for keyword, file in tables.items() if keyword != "separator"]
+        refuse_standard_input_twice(*inputs, *files)
+        shared |= tables
+    for name in SHARED:
+        if name in names and name not in _COMPOSED and (value := options.pop(name)) is not None:
+            shared[name] = value
+    return shared
 
 
 def _engine_of(options: dict[str, Any]) -> "gf.Engine | gf.Spark":
     """Take the engine that reads the files out of a command's options."""
-    machine = {name: options.pop(name) for name in ("memory", "threads", "temp_dir", "unpacked")}
-    folder = machine.pop("temp_dir")
-    name, master = options.pop("engine", "duckdb"), options.pop("master", None)
-    if name == "duckdb":
+    machine = {name: options.pop(name) for name in ("memory", "threads", "unpacked")}
+    folder, master = options.pop("temp_dir"), options.pop("master", None)
+    if options.pop("engine", "duckdb") == "duckdb":
         return gf.Engine(folder=folder, **machine)
     if (threads := machine["threads"]) is not None:
         if master is not None:
@@ -230,35 +216,18 @@ def _engine_of(options: dict[str, Any]) -> "gf.Engine | gf.Spark":
     return gf.Spark(master=master, memory=machine["memory"], folder=folder)
 
 
-def tables_of(options: dict[str, Any], *inputs: str | None) -> dict[str, str]:
-    """Take the tables of measures that need more than grades out of a command's options."""
-    taken = {keyword: options.pop(name) for name, keyword in TABLES.items()}
-    tables = {keyword: value for keyword, value in taken.items() if value is not None}
-    files = [file for keyword, file in tables.items() if keyword != "separator"]
-    refuse_standard_input_twice(*inputs, *files)
-    return tables
-
-
-def refuse_tables(shared: dict[str, Any], why: str) -> None:
-    """Reject tables that no measure would use."""
-    for name, keyword in TABLES.items():
-        if keyword in shared:
-            raise click.UsageError(f"{option_name(name)} {why}.")
-
-
 def _policy_or_dialect(names: Collection[str], options: dict[str, Any]) -> dict[str, Any]:
     """Take the policy, or a dialect with its own policy, out of a command's options."""
     if "dialect" in names and is_typed("dialect"):
         set_aside(options, set_choices())
-    policy = gf.Policy(
-        **{choice.name: options.pop(choice.name) for choice in gf.measures.choices()}
-    )
+    choices = {choice.name: options.pop(choice.name) for choice in gf.measures.choices()}
+    policy = gf.Policy(**choices)
     if "dialect" not in names or (dialect := options.pop("dialect")) is None:
         return {"policy": policy}
-    if choices := given_choices():
-        where = f"{click.get_current_context().obj} sets a dialect, which"
+    if typed := given_choices():
+        where = f"{current_project()} sets a dialect, which"
         whose = where if is_set("dialect") else "--dialect"
-        raise click.UsageError(f"{whose} has its own policy: leave out {', '.join(choices)}.")
+        raise click.UsageError(f"{whose} has its own policy: leave out {', '.join(typed)}.")
     return {"policy": None, "dialect": dialect}
 
 
@@ -299,7 +268,6 @@ WITHOUT_NOTES = frozenset(["csv", "tsv", "jsonl"])
 """The formats without room for notes, which go to standard error."""
 ROWS = WITHOUT_NOTES | {"json"}
 """The formats in which a bare table has no room for notes: in JSON, it is a list of rows."""
-_NOTED = ("table", "markdown", "latex", "html")
 _PACKINGS = (".gz", ".zst")
 _COLUMNS_OF_FILES = 80  # regardless of the terminal
 _INSTEAD = {
@@ -313,16 +281,12 @@ Rules = tuple[Sequence[str], Sequence[str]]
 
 def format_of(options: dict[str, Any]) -> str:
     """Return the format from --format, or from the extension of the output."""
-    output = options["output"]
-    refuse_other_endings(output)
-    ending = Path(output or "").suffix.lower()
+    ending = Path(options["output"] or "").suffix.lower()
     if ending in _PACKINGS or gf.writing.endings().get(ending) == "parquet":
         raise click.UsageError(
             f"The output is text. To write {ending}, use gainful convert, or scores.write() in Python."
         )
-    if options["format"] is not None:
-        return str(options["format"])
-    return _format_by_ending(output, gf.writing.endings(), gf.writing.formats())
+    return _format(options, gf.writing.endings(), gf.writing.formats())
 
 
 def formats_of(documents: str) -> tuple[str, ...]:
@@ -332,27 +296,28 @@ def formats_of(documents: str) -> tuple[str, ...]:
 
 def format_of_documents(options: dict[str, Any], documents: str) -> str:
     """Return the format of a table that is also a kind of documents, such as pools."""
-    output = options["output"]
-    refuse_other_endings(output)
-    if options["format"] is not None:
-        return str(options["format"])
-    return _format_by_ending(output, gf.writing.endings(of=documents), formats_of(documents))
+    return _format(options, gf.writing.endings(of=documents), formats_of(documents))
 
 
-def _format_by_ending(output: str | None, endings: dict[str, str], formats: tuple[str, ...]) -> str:
-    """Return the format that the name of an output promises, out of `formats`; the first by default.
+def _format(options: dict[str, Any], endings: dict[str, str], formats: tuple[str, ...]) -> str:
+    """Return the format of --format, or the one that the name of the output promises; the first by default.
 
     A name that promises a run or judgments is rejected if the output is a table.
     """
-    path = Path((output or "").lower())
+    output = options["output"] or ""
+    refuse_other_endings(output)
+    if options["format"] is not None:
+        return str(options["format"])
+    path = Path(output.lower())
     ending = (Path(path.stem) if path.suffix in _PACKINGS else path).suffix
     promised = endings.get(ending, ending[1:])  # the name of a format is also an extension
-    if promised not in formats and ending in gf.writing.endings(of="documents"):
+    if promised in formats:
+        return promised
+    if ending in gf.writing.endings(of="documents"):
         raise click.UsageError(
-            f"{output}: the output is a table, but {ending} promises a run or judgments. "
-            f"{_known_endings(endings)}"
+            f"{output}: the output is a table, but {ending} promises a run or judgments. {_known_endings(endings)}"
         )
-    return promised if promised in formats else formats[0]
+    return formats[0]
 
 
 def refuse_other_endings(output: str | None, *right: str) -> None:
@@ -412,19 +377,11 @@ def check_cache(cache: str | None, output: str | None, *inputs: str | None) -> N
         raise click.UsageError("The cache needs a file of its own.")
 
 
-def write_documents(found: Any, options: dict[str, Any], format_: str | None) -> None:
+def write_documents(result: Any, options: dict[str, Any], format_: str | None) -> None:
     """Write documents, such as a run or a pool, to the output; on standard output they are TREC by default."""
-    output = options["output"]
-    if format_ is None and output in (None, "-"):
-        format_ = "trec"
+    output = options["output"] or "-"
     with seen_enough():
-        found.write("-" if output is None else output, format=format_)
-
-
-def write_pool(found: Any, options: dict[str, Any], format_: str) -> bool:
-    """Write a pool, as documents or as a table; return whether the format has no room for the summary."""
-    write_documents(found, options, format_)
-    return format_ not in _NOTED
+        result.write(output, format=format_ or ("trec" if output == "-" else None))
 
 
 def print_result(
@@ -503,6 +460,8 @@ def gate_rules(
         rules.append(conditions)
     refuse = gf.results.Gate.check_conditions if check is None else check
     refuse(measures, *rules, dialect=dialect, compared=compared)
+    if options["junit"] and not any(rules):
+        raise click.UsageError("--junit reports conditions: pass --fail-if or --fail-unless.")
     return rules[0], rules[1]
 
 
@@ -544,12 +503,6 @@ def check_gate_files(options: dict[str, Any], named: Sequence[str], *read: str |
         refuse_other_endings(options[name], ending)
     if len({Path(target).resolve() for target in targets}) < len(targets):
         raise click.UsageError("Each output needs a file of its own.")
-
-
-def refuse_junit_alone(options: dict[str, Any], rules: Iterable[object]) -> None:
-    """Reject --junit without conditions."""
-    if options["junit"] and not any(rules):
-        raise click.UsageError("--junit reports conditions: pass --fail-if or --fail-unless.")
 
 
 def finish_gate(
