@@ -235,7 +235,7 @@ def test_white_space_of_every_kind(cli, files):
         (QRELS, "", "system.run: expected a run of scores, found an empty file"),
         ("", RUN, "qrels.txt: expected judgments of grades, found an empty file"),
         (b"\xff\xfe\x00\x01 0 a 1\n", RUN, "expected UTF-8 text"),
-        (b"\x1f\x8b\x08\x00 packed", RUN, "qrels.txt: expected a whole packed file, found one that is cut off or damaged"),
+        (b"\x1f\x8b\x08\x00 packed", RUN, "qrels.txt: expected a whole compressed file, found one that is cut off or damaged"),
         (QRELS, "x1 Q0 a 1 0.9 t\n", "query ids: expected judgments and run to share some"),
     ],
 )  # fmt: skip
