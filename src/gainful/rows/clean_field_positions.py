@@ -1,6 +1,7 @@
 """Locate the fields of clean text files, for all lines of a chunk at a time."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,46 +17,72 @@ _LAST_ASCII = 127
 
 
 class Fields(NamedTuple):
-    """The positions of the fields of some lines.
+    """The ids and numbers of some lines.
 
     Attributes:
+        queries: where the query ids begin and end, each (n,).
+        docs: where the document ids begin and end, each (n,).
+        numbers: (n,) float64; 1 if lines have no number.
+    """
+
+    queries: tuple[Ints, Ints]
+    docs: tuple[Ints, Ints]
+    numbers: Floats
+
+
+Find = Callable[[Bytes, Words, int, int], Fields | None]
+"""A function that locates the fields of whole lines between two positions; None if they aren't clean."""
+
+
+def finder_of_fields(layout: Layout, head: bytes) -> Find | None:
+    """Return the function that locates fields, given the first whole line; None if that line isn't clean."""
+    if layout.format == "jsonl":
+        skeleton = skeleton_of(head, layout)
+        return None if skeleton is None else skeleton.fields
+    find_edges = _edges_of_trec if layout.format == "trec" else _edges_of_table
+
+    def find(text: Bytes, words: Words, begin: int, end: int) -> Fields | None:
+        edges = find_edges(text, begin, end, layout)
+        return None if edges is None else _fields_between(text, words, begin, *edges, layout)
+
+    return find
+
+
+def _fields_between(
+    text: Bytes, words: Words, begin: int, ends: Ints, returns: int, layout: Layout
+) -> Fields | None:
+    """Return the fields between delimiters and line ends; None if a number isn't one.
+
+    Args:
+        text: the bytes.
+        words: the eight bytes that start at each position.
         begin: the start of the first line.
         ends: [line, field], the positions of the delimiters and of the line feeds.
         returns: the number of bytes, 0 or 1, between the last field of a line and its line feed.
+        layout: the layout of the fields.
     """
 
-    begin: int
-    ends: Ints
-    returns: int = 0
+    def span(field: int) -> tuple[Ints, Ints]:
+        starts = ends[:, field - 1] if field else np.append(begin - 1, ends[:-1, -1])
+        return starts + 1, ends[:, field] - returns * (field == ends.shape[1] - 1)
 
-    def start(self, field: int) -> Ints:
-        """Return where a field begins in each line."""
-        if field:
-            following: Ints = self.ends[:, field - 1] + 1
-            return following
-        return np.concatenate(([self.begin], self.ends[:-1, -1] + 1))
-
-    def end(self, field: int) -> Ints:
-        """Return where a field ends in each line."""
-        ends: Ints = self.ends[:, field]
-        return ends - self.returns if field == self.ends.shape[1] - 1 else ends.copy()
-
-    def numbers(self, text: Bytes, words: Words, field: int) -> Floats | None:
-        """Read a field of each line as a number; None if one isn't a number."""
-        return read_decimals(text, words, self.start(field), self.end(field))
+    query, doc, number = layout.places
+    numbers = np.ones(len(ends)) if number < 0 else read_decimals(text, words, *span(number))
+    return None if numbers is None else Fields(span(query), span(doc), numbers)
 
 
-def trec_fields(text: Bytes, begin: int, end: int, layout: Layout) -> Fields | None:
-    """Locate the fields of lines; None if a line lacks fields, or has other blanks than its delimiters."""
+def _edges_of_trec(text: Bytes, begin: int, end: int, layout: Layout) -> tuple[Ints, int] | None:
+    """Return `ends` and `returns`; None if a line lacks fields, or has other blanks than its delimiters."""
     inside = text[begin:end]
     edges = np.zeros(end, np.bool_)  # nothing before `begin` is searched
     np.less_equal(inside, SPACE, out=edges[begin:])
     delimiters = int(np.count_nonzero(inside == ord(layout.delimiter)))
-    return _found(text, begin, edges, delimiters, layout)
+    ends = _ends(text, begin, edges, delimiters, layout)
+    return None if ends is None else (ends, 0)
 
 
-def table_fields(text: Bytes, begin: int, end: int, layout: Layout) -> Fields | None:
-    """Locate the fields of lines; None if a line lacks fields, or has blanks in them, or quotes."""
+def _edges_of_table(text: Bytes, begin: int, end: int, layout: Layout) -> tuple[Ints, int] | None:
+    """Return `ends` and `returns`; None if a line lacks fields, or has blanks in them, or quotes."""
     inside, delimiter = text[begin:end], ord(layout.delimiter)
     edges = np.zeros(end, np.bool_)
     np.equal(inside, delimiter, out=edges[begin:])
@@ -67,24 +94,22 @@ def table_fields(text: Bytes, begin: int, end: int, layout: Layout) -> Fields | 
     if np.count_nonzero(inside <= SPACE) != blanks or (inside == QUOTE).any():
         return None
     edges[begin:] |= feeds
-    fields = _found(text, begin, edges, delimiters, layout)
-    if fields is None or not returns:
-        return fields
+    ends = _ends(text, begin, edges, delimiters, layout)
+    if ends is None or not returns:
+        return None if ends is None else (ends, 0)
     # Either every line has a carriage return at its end, after a field, or the file isn't clean.
-    before = fields.ends[:, -1] - 1
-    if returns != lines or (text[before] != RETURN).any():
+    before = ends[:, -1] - 1
+    if returns != lines or (text[before] != RETURN).any() or (before == ends[:, -2] + 1).any():
         return None
-    return None if (before == fields.ends[:, -2] + 1).any() else fields._replace(returns=1)
+    return ends, 1
 
 
-def _found(text: Bytes, begin: int, edges: Bools, delimiters: int, layout: Layout) -> Fields | None:
-    """Locate the fields between delimiters and line feeds; None if a line lacks fields or isn't UTF-8."""
+def _ends(text: Bytes, begin: int, edges: Bools, delimiters: int, layout: Layout) -> Ints | None:
+    """Return the positions of delimiters and line feeds; None if a line lacks fields or isn't UTF-8."""
     if edges[begin] or (edges[1:] & edges[:-1]).any():
         return None  # a field is empty
     ends = by_line(text, edges, delimiters, len(layout.names))
-    if ends is None or not is_utf8(text[begin : edges.size]):
-        return None
-    return Fields(begin, ends)
+    return ends if ends is not None and is_utf8(text[begin : edges.size]) else None
 
 
 def by_line(text: Bytes, edges: Bools, delimiters: int, count: int) -> Ints | None:
@@ -140,13 +165,30 @@ class Skeleton:
     step: int
     layout: Layout
 
-    def fields(self, text: Bytes, words: Words, begin: int, end: int) -> "JsonFields | None":
+    def fields(self, text: Bytes, words: Words, begin: int, end: int) -> Fields | None:
         """Locate the values of lines; None if a line has other literals, or values that aren't clean."""
         edges = self._edges(text, begin, end)
         if edges is None or not is_utf8(text[begin:end]):
             return None
-        found = self._between(text, begin, edges)
-        return found if found is not None and self._are_clean(found, text, words) else None
+        spans = self._between(text, begin, edges)
+        if spans is None:
+            return None
+        query, doc, number = self.layout.places
+        numbers = np.ones(len(edges))
+        for at, (start, stop) in enumerate(spans):
+            if at in (query, doc):
+                if (
+                    not (stop > start).all()
+                    if self.strings[at]
+                    else not _are_ids(text, words, start, stop)
+                ):
+                    return None
+            elif not self.strings[at]:  # other numbers must be valid, too
+                values = _json_numbers(text, words, start, stop)
+                if values is None:
+                    return None
+                numbers = values if at == number else numbers
+        return Fields(spans[query], spans[doc], numbers)
 
     def _edges(self, text: Bytes, begin: int, end: int) -> Ints | None:
         """Return the positions of the quotes after commas and of each line feed, [line, edge].
@@ -171,8 +213,8 @@ class Skeleton:
         np.logical_or(quotes, feeds, out=edges[begin:])
         return by_line(text, edges, behind, len(self.strings))
 
-    def _between(self, text: Bytes, begin: int, edges: Ints) -> "JsonFields | None":
-        """Locate the text between the literals; None if these differ."""
+    def _between(self, text: Bytes, begin: int, edges: Ints) -> list[tuple[Ints, Ints]] | None:
+        """Return where the text between the literals begins and ends; None if these differ."""
         feeds = edges[:, -1]
         place = np.concatenate(([begin], feeds[:-1] + 1))  # where the next literal begins
         starts: list[Ints] = []
@@ -197,43 +239,15 @@ class Skeleton:
             return None
         if place.size > 1 and not _stands(last + first, text, place[:-1]):
             return None
-        return JsonFields(starts[:-1], ends)
-
-    def _are_clean(self, found: "JsonFields", text: Bytes, words: Words) -> bool:
-        """Return whether ids are integers or not empty, and other numbers aren't empty."""
-        query, doc, number = self.layout.places
-        for at, (start, end) in enumerate(zip(*found, strict=True)):
-            if at in (query, doc):
-                if not (
-                    (end > start).all() if self.strings[at] else _are_ids(text, words, start, end)
-                ):
-                    return False
-            elif at != number and not self.strings[at] and found.numbers(text, words, at) is None:
-                return False
-        return True
+        return [*zip(starts[:-1], ends, strict=True)]
 
 
-class JsonFields(NamedTuple):
-    """The positions of the values of some lines: starts (v) and ends (v), each (n,)."""
-
-    starts: list[Ints]
-    ends: list[Ints]
-
-    def start(self, field: int) -> Ints:
-        """Return where a value begins in each line."""
-        return self.starts[field]
-
-    def end(self, field: int) -> Ints:
-        """Return where a value ends in each line."""
-        return self.ends[field]
-
-    def numbers(self, text: Bytes, words: Words, field: int) -> Floats | None:
-        """Read a value of each line as a number; None if one isn't a JSON number."""
-        start, end = self.starts[field], self.ends[field]
-        # The only other text read as a number is 1.e5, but numbers with an exponent are read one by one.
-        if not _begin_with_digits(text, start) or not _is_digit(text[end - 1]).all():
-            return None
-        return read_decimals(text, words, start, end, _read_number)
+def _json_numbers(text: Bytes, words: Words, start: Ints, end: Ints) -> Floats | None:
+    """Return JSON numbers (n,); None if one isn't a JSON number."""
+    # The only other text read as a number is 1.e5, but numbers with an exponent are read one by one.
+    if not _begin_with_digits(text, start) or not _is_digit(text[end - 1]).all():
+        return None
+    return read_decimals(text, words, start, end, _read_number)
 
 
 def skeleton_of(head: bytes, layout: Layout) -> Skeleton | None:

@@ -15,14 +15,7 @@ import numpy as np
 
 from gainful.arithmetic.cores import cores, in_parallel, keep_memory
 from gainful.array_types import Bools, Floats, Ints
-from gainful.rows.clean_field_positions import (
-    LINE_FEED,
-    Fields,
-    JsonFields,
-    skeleton_of,
-    table_fields,
-    trec_fields,
-)
+from gainful.rows.clean_field_positions import LINE_FEED, Find, finder_of_fields
 from gainful.rows.decimal_parsing import WORD, Bytes, Words
 from gainful.rows.files import BYTE_ORDER_MARK, read_at
 from gainful.rows.packed_rows import (
@@ -38,8 +31,6 @@ from gainful.rows.text_formats import Layout
 from gainful.rows.values_as_numbers import in_single
 
 Result = TypeVar("Result")
-Find = Callable[[Bytes, Words, int, int], Fields | JsonFields | None]
-"""A function that locates the fields of whole lines between two positions; None if they aren't clean."""
 
 LARGEST = 2**31 - 1  # bytes; larger files are left to the engine
 # Bytes of a chunk: with few, arrays stay in a core's cache; with many, threads seldom wait for
@@ -167,15 +158,6 @@ def work_on_clean_rows(
     return done
 
 
-def finder_of_fields(layout: Layout, head: bytes) -> Find | None:
-    """Return the function that locates fields, given the first whole line; None if that line isn't clean."""
-    if layout.format == "jsonl":
-        skeleton = skeleton_of(head, layout)
-        return None if skeleton is None else skeleton.fields
-    fields = trec_fields if layout.format == "trec" else table_fields
-    return lambda text, _words, begin, end: fields(text, begin, end, layout)
-
-
 def _chunk_size(size: int) -> int:
     """Return how many bytes of a file are read at a time."""
     if size <= _SMALL_CHUNK or (threads := min(cores(), _MOST_THREADS)) == 1:
@@ -293,24 +275,20 @@ class _CleanFile:
         fields = find(text, words, begin, end)
         if fields is None:
             return None
-        query, doc, number = self.layout.places
-        if number >= 0:
-            numbers = fields.numbers(text, words, number)
-        else:  # every row has the number 1
-            numbers = np.ones(fields.start(query).size)
-        if numbers is not None and self.single:  # before rows are left out by their numbers
+        numbers = fields.numbers
+        if self.single:  # before rows are left out by their numbers
             numbers = in_single(numbers)
-        if numbers is None or (self.single and np.isinf(numbers).any()):
-            return None
+            if np.isinf(numbers).any():
+                return None
 
-        start, stop = fields.start(query), fields.end(query)
+        start, stop = fields.queries
         stretches = np.flatnonzero(_opens(words, start, stop - start))  # rows of one query each
         counts = np.diff(stretches, append=start.size)
         bounds = zip(start[stretches].tolist(), stop[stretches].tolist(), strict=True)
         queries = [text[low:high].tobytes() for low, high in bounds]
 
         kept = counts
-        docs, doc_ends = fields.start(doc), fields.end(doc)
+        docs, doc_ends = fields.docs
         if self.depth is not None and counts.max() > self.depth:
             chosen, kept = _highest(numbers, stretches, counts, self.depth)
             numbers, docs, doc_ends = numbers[chosen], docs[chosen], doc_ends[chosen]

@@ -235,10 +235,7 @@ def keys_of(words: Words, starts: Ints, lengths: Ints) -> Words:
     return keys
 
 
-# To find a 0 byte, subtract 1 from every byte: the lowest one whose high bit becomes set was 0.
-_BLANKS = np.uint64(0x2020202020202020)
-_ONES = np.uint64(0x0101010101010101)
-_HIGHS = np.uint64(0x8080808080808080)
+_BLANK = ord(" ")
 _PART = 1 << 16  # ids converted to strings at a time
 
 
@@ -269,12 +266,7 @@ class IdWords:
         >>> IdWords(np.array([[0x612062 << 40]], np.uint64)).have_blanks
         True
         """
-        blanks = self.words ^ _BLANKS
-        found = blanks - _ONES
-        np.invert(blanks, out=blanks)
-        found &= blanks
-        found &= _HIGHS
-        return bool(found.any())
+        return bool((self.words.view(np.uint8) == _BLANK).any())
 
     def characters(self) -> Words:
         """Return the bytes of the ids in text order, (n, w) with eight per word, padded with 0."""

@@ -16,7 +16,8 @@ import numpy as np
 from gainful.array_types import Ints
 from gainful.errors import InputError
 from gainful.message_texts import printable, shortened
-from gainful.rows.clean_text_files import MARGIN, finder_of_fields
+from gainful.rows.clean_field_positions import finder_of_fields
+from gainful.rows.clean_text_files import MARGIN
 from gainful.rows.decimal_parsing import Bytes
 from gainful.rows.files import BYTE_ORDER_MARK, csv_fields
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
@@ -153,12 +154,8 @@ class Parsing:
         fields = None if find is None else find(text, words, MARGIN, text.size - MARGIN)
         if fields is None:
             return None
-        *ids, number = layout.places
-        numbers = np.ones(len(lines)) if number < 0 else fields.numbers(text, words, number)
-        if numbers is None:
-            return None
-        numbers = (-numbers if self.kind.ascending else numbers) + 0.0  # there is no −0
-        texts = [_texts(text, fields.start(at), fields.end(at)) for at in ids]
+        numbers = (-fields.numbers if self.kind.ascending else fields.numbers) + 0.0  # no −0
+        texts = [_texts(text, *span) for span in (fields.queries, fields.docs)]
         faults = pa.nulls(len(lines), _schema().field("fault").type)
         return pa.record_batch([*texts, pa.array(numbers), faults], schema=_schema())
 
