@@ -12,7 +12,7 @@ import pyspark.worker  # noqa: F401
 from pyspark.daemon import manager
 
 import gainful.evaluation.spark.partition_measuring
-import gainful.rows.spark_text  # noqa: F401
+import gainful.rows.spark_frames  # noqa: F401
 
 if __name__ == "__main__":
     gc.freeze()

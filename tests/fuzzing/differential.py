@@ -27,7 +27,7 @@ from gainful.rows.clean_text_files import read_clean_rows
 from gainful.rows.duckdb_engine import Engine, EngineError, Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.run_and_judgment_columns import read_columns
-from gainful.rows.spark_text import Parsing
+from gainful.rows.spark_frames import Parsing
 from gainful.rows.text_formats import Fault, rows
 from input_forms import as_dicts, trec
 from same_matched import assert_same

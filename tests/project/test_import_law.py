@@ -317,7 +317,6 @@ ELSEWHERE = {
     "gainful.rows.letor",
     "gainful.rows.nested_json",
     "gainful.rows.spark_frames",
-    "gainful.rows.spark_text",
     "gainful.rows.parquet_and_frame_tables",
     "gainful.arithmetic.kernels.swapped_arguments",
     "gainful.matching.input_kinds.label_and_prediction_input",

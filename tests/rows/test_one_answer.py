@@ -7,7 +7,7 @@ import gainful as gf
 from gainful.matching.reader import reading
 from gainful.rows.files import BYTE_ORDER_MARK, LocalFile
 from gainful.rows.grades_scores_or_ranks import RUN
-from gainful.rows.spark_text import Parsing
+from gainful.rows.spark_frames import Parsing
 from gainful.rows.text_formats import Row, json_lines_layout, recognise_head, rows
 from odd_files import FILES, LINES_JOINED, REFUSED
 

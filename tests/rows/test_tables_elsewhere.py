@@ -29,7 +29,7 @@ ADDRESSES = {
     "https://example.com/bm25.run": COPY,
     "sftp://host/bm25.run": COPY,
     "postgresql://host/db": "pandas.read_sql('SELECT * FROM my_table', connection)",
-    "postgresql+psycopg://host/db": "as CSV or Parquet, with the client of the database",
+    "postgresql+psycopg://host/db": "write the table to a CSV or Parquet file first",
     "file:///data/bm25.run": "Write the path without file://.",
     "sqlite:///wh.db": "Write the path without sqlite://.",
 }

@@ -2,9 +2,6 @@
 
 import gzip
 import random
-import re
-import shutil
-from collections import namedtuple
 
 import pytest
 
@@ -19,7 +16,6 @@ from input_forms import zstd
 PACKINGS = {"gz": gzip.compress, "zst": zstd.compress}
 BOMB = b"q Q0 a 1 1 t\n" + b" \n" * 200_000
 MIXED = random.Random(20).randbytes(20_000).hex().encode()  # noqa: S311
-Usage = namedtuple("Usage", "total used free")
 
 
 @pytest.fixture(autouse=True)
@@ -82,16 +78,6 @@ def test_what_is_packed_as_usual_is_unpacked(ending, files):
     assert shares == sorted(shares)
     assert 0 < shares[0] <= shares[-1] == 1
     assert unpacked(files(f"short.{ending}", PACKINGS[ending](BOMB[:9000])))[0] == 9000
-
-
-@pytest.mark.parametrize("ending", PACKINGS)
-def test_the_last_room_on_the_disk_is_left(ending, files, monkeypatch):
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(0, 0, 5000))
-    path = files(f"run.{ending}", PACKINGS[ending](MIXED))
-    told = re.escape(f"room for what is written on the way, found 5 kB free, and {path} takes more")
-    with pytest.raises(gf.errors.InputError, match=told):
-        unpacked(path)
-    assert unpacked(files(f"short.{ending}", PACKINGS[ending](b"q d\n")))[0] == 4
 
 
 @pytest.mark.parametrize(

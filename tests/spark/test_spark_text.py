@@ -7,7 +7,7 @@ import pytest
 import gainful as gf
 from gainful.rows.files import BYTE_ORDER_MARK
 from gainful.rows.grades_scores_or_ranks import RUN
-from gainful.rows.spark_text import text_on_spark
+from gainful.rows.spark_frames import text_on_spark
 from odd_files import FILES, LINES_JOINED, REFUSED
 
 JUDGMENTS = {"q": {"a": 1, "b": 3}, "1": {"2": 1}}

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gainful.errors import InputError
 from gainful.message_texts import shown
 from gainful.rows.duckdb_engine import Session, bytes_of
-from gainful.rows.temporary_files import Temporary, no_room
+from gainful.rows.temporary_files import Temporary
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -39,7 +39,6 @@ _LONGEST_FIELD = 2**31 - 1
 _CHUNK = 1 << 22
 _FREELY, _RATIO = 10**9, 200  # bytes a compressed file may expand to, or the factor, if larger
 _MAGIC = 16
-_NUMPY = b"\x93NUMPY"
 _SPREADSHEETS = (".xlsx", ".xlsm", ".ods")
 _GLOB = frozenset("*?[")
 # Versioned table formats, whose folders of Parquet files may contain deleted rows: the contents of
@@ -53,26 +52,30 @@ _VERSIONED = (
     ),
     (".hoodie", "a Hudi table", "spark.read.format('hudi').load({path!r})"),
 )
-# Database files: their first bytes, the offset of these, the name, and the code that reads them.
-_DATABASES = (
+_QUERIED = (
+    "In Python, pass what this call returns: {}. For the command line, write the table to a CSV or "
+    "Parquet file first."
+)
+# Binary files: their first bytes, the offset of these, the contents, and what to do.
+_BINARY = (
+    (
+        b"\x93NUMPY",
+        0,
+        "an array of NumPy",
+        "Write it with numpy.savetxt, or give arrays to evaluate_arrays.",
+    ),
     (
         b"SQLite format 3\0",
         0,
         "a SQLite database",
-        "pandas.read_sql('SELECT * FROM my_table', sqlite3.connect({name!r}))",
-        "sqlite3 -header -csv {name} 'SELECT * FROM my_table' > my_table.csv",
+        _QUERIED.format("pandas.read_sql('SELECT * FROM my_table', sqlite3.connect({name!r}))"),
     ),
     (
         b"DUCK",
         8,
         "a DuckDB database",
-        "duckdb.connect({name!r}).sql('FROM my_table')",
-        """duckdb {name} "COPY my_table TO 'my_table.parquet'\"""",
+        _QUERIED.format("duckdb.connect({name!r}).sql('FROM my_table')"),
     ),
-)
-_QUERIED = (
-    "In Python, pass what this call returns: {}. For the command line, write the table to a file "
-    "first: {}."
 )
 # A path collapses two slashes into one.
 _ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+):/+(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
@@ -206,9 +209,9 @@ def is_parquet(path: Path) -> bool:
     return mark == _PARQUET and (not following or following[0] in _CONTROLS)
 
 
-def is_database(head: bytes) -> bool:
-    """Return whether the first bytes are those of a database file."""
-    return any(head.startswith(magic, place) for magic, place, *_ in _DATABASES)
+def is_binary(head: bytes) -> bool:
+    """Return whether the first bytes are those of a database or of another known binary file."""
+    return any(head.startswith(magic, place) for magic, place, *_ in _BINARY)
 
 
 def no_text(name: str, head: bytes) -> InputError:
@@ -218,13 +221,9 @@ def no_text(name: str, head: bytes) -> InputError:
     scores.npy: expected text or Parquet, found an array of NumPy. Write it with numpy.savetxt, or give arrays to evaluate_arrays.
     """
     found, remedy = "a binary file", "Check the path."
-    if head.startswith(_NUMPY):
-        found = "an array of NumPy"
-        remedy = "Write it with numpy.savetxt, or give arrays to evaluate_arrays."
-    for magic, place, database, call, command in _DATABASES:
+    for magic, place, contents, advice in _BINARY:
         if head.startswith(magic, place):
-            found = database
-            remedy = _QUERIED.format(call.format(name=name), command.format(name=name))
+            found, remedy = contents, advice.format(name=name)
     return InputError(name, "text or Parquet", found, remedy)
 
 
@@ -349,8 +348,7 @@ def refuse_address(name: str) -> None:
         remedy = f"Write the path without {scheme}://."
     elif _SERVER.fullmatch(scheme):
         found = f"the address of a database ({scheme})"
-        call = "pandas.read_sql('SELECT * FROM my_table', connection)"
-        remedy = _QUERIED.format(call, "as CSV or Parquet, with the client of the database")
+        remedy = _QUERIED.format("pandas.read_sql('SELECT * FROM my_table', connection)")
     raise InputError(address, "the path of a file on this machine", found, remedy)
 
 
@@ -408,12 +406,8 @@ def _unpack(
     file: LocalFile, packed: BinaryIO, source: BinaryIO, plain: BinaryIO, session: Session
 ) -> None:
     """Decompress a file up to a limit, because a small file can fill a disk."""
-    import shutil
-
-    size, given = file.path.stat().st_size, session.engine.unpacked
-    most = max(_FREELY, _RATIO * size) if given is None else bytes_of(given)
-    free = shutil.disk_usage(session.folder).free
-    room = free - min(_FREELY, free // 10)  # leave some room on the disk for others
+    size, limit = file.path.stat().st_size, session.engine.unpacked
+    most = max(_FREELY, _RATIO * size) if limit is None else bytes_of(limit)
     written = 0
     while chunk := source.read(_CHUNK):
         written += len(chunk)
@@ -425,8 +419,6 @@ def _unpack(
                 "If it is what it should be, raise the limit: --unpacked SIZE, in Python "
                 "Engine(unpacked=…); or unpack it first.",
             )
-        if written > room and given is None:
-            raise no_room(f"{_written_size(free)} free, and {file.name} takes more when unpacked")
         plain.write(chunk)
         session.tell(packed.tell() / size)
 

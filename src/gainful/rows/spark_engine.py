@@ -19,7 +19,7 @@ from gainful.rows.input_types import Judgments, Run
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from gainful.rows.spark_text import SparkText
+    from gainful.rows.spark_frames import SparkText
 
 _PACKED = (".gz", ".bz2", ".zst")
 _TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson")
@@ -113,8 +113,7 @@ class Spark:
             return given
         from pyspark.errors import PySparkException
 
-        from gainful.rows.spark_frames import first_line
-        from gainful.rows.spark_text import text_on_spark
+        from gainful.rows.spark_frames import first_line, text_on_spark
 
         name = os.fspath(given)
         if "://" not in name:

@@ -19,7 +19,7 @@ from gainful.rows.files import (
     LocalFile,
     csv_fields,
     first_fields,
-    is_database,
+    is_binary,
     is_parquet,
     no_text,
     opened,
@@ -151,7 +151,7 @@ def head_of(data: bytes, name: str, contents: str) -> Head:
     blank = data[: len(data) - len(data.lstrip())]
     start = blank.rfind(b"\n") + 1
     head = Head(name, data[start:], skipped=blank.count(b"\n"))
-    if is_database(data) or b"\0" in head.first:
+    if is_binary(data) or b"\0" in head.first:
         raise no_text(name, data)
     return head
 
@@ -623,23 +623,17 @@ def numbered_lines(file: LocalFile) -> Iterator[tuple[int, bytes]]:
 
 def trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Fault | None:
     """Read a line of fields separated by white space; None if it is blank."""
-    query, doc, value = layout.places
-    fields = line.split()
+    fields = [field.decode(errors="surrogateescape") for field in line.split()]
     if not fields:
         return None
-    if len(fields) != len(layout.names):
+    row = table_row(number, fields, layout, kind)
+    if isinstance(row, Fault) and row.code == "rows.fields":
         other = "" if layout.numbered else other_kind(len(fields), kind)
-        return Fault(
-            number,
-            f"{len(layout.names)} fields ({' '.join(layout.names)})",
-            f"{len(fields)}: {_quoted(line)}",
-            _line_ends(line) or other,
-            code="input.swapped" if other and not _line_ends(line) else "rows.fields",
-        )
-    text = [field.decode(errors="surrogateescape") for field in fields]
-    rank = None if layout.rank is None else text[layout.rank]
-    found = text[value] if kind.implied is None else kind.implied
-    return _row(number, text[query], text[doc], found, kind, rank)
+        if remedy := _line_ends(line):
+            return replace(row, remedy=remedy)
+        if other:
+            return replace(row, remedy=other, code="input.swapped")
+    return row
 
 
 def _line_ends(line: bytes) -> str:

@@ -19,7 +19,7 @@ from gainful.rows.id_types import IdType
 from gainful.rows.mistakes import FirstRows
 from gainful.rows.run_and_judgment_columns import may_be_of_a_run
 from gainful.rows.spark_frames import (
-    Unread,
+    SparkText,
     as_they_are,
     id_types_on_spark,
     library,
@@ -38,7 +38,11 @@ class SparkInput(Input):
     """A Spark data frame, or a file that Spark reads."""
 
     def __init__(
-        self, given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str], session: Session
+        self,
+        given: "DataFrame | SparkText",
+        kind: Kind,
+        columns: Mapping[str, str],
+        session: Session,
     ) -> None:
         super().__init__(kind, kind.name, session)
         self._given, self._columns = given, columns

@@ -15,7 +15,7 @@ from gainful.message_texts import shown
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.rows.spark_frames import (
     Awaited,
-    Unread,
+    SparkText,
     aggregated,
     errors_of_spark,
     functions,
@@ -70,7 +70,7 @@ class SparkJudgments:
 
 
 def judgments_in_frame(
-    given: "DataFrame | Unread", columns: Mapping[str, str], policy: Policy
+    given: "DataFrame | SparkText", columns: Mapping[str, str], policy: Policy
 ) -> SparkJudgments:
     """Return judgments that are a Spark data frame, to be checked when their facts are asked for."""
     frame = in_shape(given, JUDGMENTS, columns)
@@ -162,7 +162,11 @@ def frame_of(
 
 @errors_of_spark()
 def documents_on_spark(
-    given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str], policy: Policy, query: str
+    given: "DataFrame | SparkText",
+    kind: Kind,
+    columns: Mapping[str, str],
+    policy: Policy,
+    query: str,
 ) -> dict[str, dict[str, float]]:
     """Fetch one query; where there is no such query, the ids of some, without documents."""
     sql = functions()
