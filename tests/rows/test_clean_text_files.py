@@ -11,6 +11,7 @@ from gainful.matching import dict_matching
 from gainful.matching import match as the_matcher
 from gainful.matching.input_kinds import table_input
 from gainful.matching.reader import reading as opened
+from gainful.matching.rows_under_policy import judged_in
 from gainful.measures.policy import Policy
 from gainful.rows import clean_text_files
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
@@ -20,9 +21,12 @@ from same_matched import assert_same
 
 
 def read_judgments(path, mark):
-    return table_input.read_judgments(
-        path, Layout("trec", mark, JUDGMENTS.fields, JUDGMENTS.places)
-    )
+    return judgments_in(path, Layout("trec", mark, JUDGMENTS.fields, JUDGMENTS.places))
+
+
+def judgments_in(path, layout):
+    rows = clean_text_files.read_clean_rows(path, layout)
+    return None if rows is None else judged_in(rows)
 
 
 def match(judged, path, mark, policy, depth):
@@ -103,7 +107,7 @@ def test_same_of_tables(tmp_path, monkeypatch, mark, end, columns, deep):
     qrels, system = tmp_path / "judgments.csv", tmp_path / "run.csv"
     judged_layout = table(qrels, judgments, "grade", mark=mark, end=end, columns=columns)
     layout = table(system, run, "score", mark=mark, end=end, columns=columns)
-    judged = table_input.read_judgments(qrels, judged_layout)
+    judged = judgments_in(qrels, judged_layout)
     for chunk, depth, ties in itertools.product((150, 1 << 20), (None, 3), TIES):
         monkeypatch.setattr(clean_text_files, "_chunk_size", lambda _, chunk=chunk: chunk)
         policy = Policy(ties=ties)
@@ -199,15 +203,8 @@ def test_the_engine_gives_the_same(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "text",
     [
-        b"q Q0 a  1 2 t\n",
         b"q Q0  1 2 t\n",
-        b" q Q0 a 1 2 t\n",
-        b"q Q0 a 1 2 t \n",
-        b"q Q0 a 1 2 t\r\n",
-        b"q Q0 a\t1 2 t\n",
         b"q Q0 a 1 2\n",
-        b"q Q0 a 1 2 t\n\nq Q0 b 1 2 t\n",
-        b"\xef\xbb\xbfq Q0 a 1 2 t\n",
         b"q Q0 a 1 x t\n",
         b"q Q0 a 1 nan t\n",
         b"q Q0 \xff 1 2 t\n",
@@ -217,11 +214,30 @@ def test_the_engine_gives_the_same(tmp_path, monkeypatch):
 )
 def test_what_is_not_clean_is_left_to_the_engine(tmp_path, text):
     path = tmp_path / "run"
-    path.write_bytes(b"z Q0 z 1 2 t\n" + text)
-    if not text.startswith((b"\xef", b" ")):
+    for start in (b"", b"z Q0 z 1 2 t\n"):
+        path.write_bytes(start + text)
         assert matched_with(tmp_path, path) is None
-    path.write_bytes(text)
-    assert matched_with(tmp_path, path) is None
+
+
+@pytest.mark.parametrize("size", [5, 1 << 20])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"q Q0 a  1 2 t\n",
+        b" q Q0 a 1 2 t\n",
+        b"q Q0 a 1 2 t \n",
+        b"q Q0 a 1 2 t\r\n",
+        b"q Q0 a\t1 2 t\n",
+        b"\n \n\nq Q0 a 1 2 t\n\n\n",
+        b"\xef\xbb\xbfq Q0 a 1 2 t\n",
+    ],
+)
+def test_white_space_is_normalised(tmp_path, text, size, monkeypatch):
+    monkeypatch.setattr(clean_text_files, "_SMALL_CHUNK", size)
+    clean, path = tmp_path / "clean", tmp_path / "run"
+    path.write_bytes(text + b"z Q0 z 1 2 t\nz Q0 y 2 1 t")
+    clean.write_text("q Q0 a 1 2 t\nz Q0 z 1 2 t\nz Q0 y 2 1 t\n")
+    assert_same(matched_with(tmp_path, path), matched_with(tmp_path, clean))
 
 
 def matched_with(tmp_path, run):

@@ -12,7 +12,7 @@ import gainful as gf
 from gainful.matching import dict_matching
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
-from gainful.rows import text_preparation_for_duckdb
+from gainful.rows import clean_text_files
 from input_forms import WORDS, as_dicts, fields_of, trec
 from odd_cases import cases
 from same_matched import assert_same
@@ -68,8 +68,7 @@ def test_parts_of_a_file_of_any_size(size, monkeypatch, tmp_path):
     """Lines, pairs of blanks and marks may lie across the end of a part."""
     run = large_rows(300)
     judgments = [(query, doc, number % 3) for query, doc, number in run[::5]]
-    monkeypatch.setattr(text_preparation_for_duckdb, "_CHUNK", size)
-    monkeypatch.setattr(text_preparation_for_duckdb, "_GLANCE", min(size, 16))
+    monkeypatch.setattr(clean_text_files, "_SMALL_CHUNK", size)
     expected = dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties="doc"))
     for change in (
         lambda text: text,

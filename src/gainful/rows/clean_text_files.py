@@ -1,7 +1,7 @@
 """Read clean TREC files, CSV, TSV and JSON lines as whole arrays of bytes.
 
 A clean file has all fields on every line, a single delimiter between them, and no other white space, control
-characters or quotes. Lines of clean JSON differ only in their values, and their strings contain no escapes.
+characters or quotes; white space in TREC files is normalised first, if necessary. Lines of clean JSON differ only in their values, and their strings contain no escapes.
 Chunks are read on several cores, and queries are processed while their chunk is in memory, so the whole file
 never is. The engine reads any other file, with the same result, and the row readers report errors.
 """
@@ -99,7 +99,7 @@ def read_clean_rows(path: Path, layout: Layout) -> PackedRows | None:
 def count_clean_rows(path: Path, layout: Layout) -> int | None:
     """Return the number of rows of a clean file, whose lines all have the fields of the first; else None."""
     layout = replace(layout, places=(*layout.places[:2], -1))  # any text as number
-    file = _CleanFile(path, path.stat().st_size, layout, keyed=False)
+    file = _CleanFile(path, path.stat().st_size, layout, keyed=False, strict=True)
     counts = file.work_on_chunks(lambda rows, _start, _last: rows.numbers.size)
     return None if counts is None else sum(counts)
 
@@ -194,6 +194,7 @@ class _CleanFile:
         depth: the number of needed rows per query; all if None.
         single: whether numbers are rounded to float32.
         keyed: whether keys are needed; otherwise they are all 0.
+        strict: whether a byte order mark and other white space in TREC files make it unclean.
     """
 
     path: Path
@@ -202,6 +203,7 @@ class _CleanFile:
     depth: int | None = None
     single: bool = False
     keyed: bool = True
+    strict: bool = False
 
     def work_on_chunks(
         self, finish: Callable[[PackedRows, int, int], Result | None]
@@ -236,8 +238,9 @@ class _CleanFile:
         """Return the function that locates the fields; None if the first line isn't clean."""
         with self.path.open("rb", buffering=0) as file:
             head = file.read(_LONGEST_LINE)
-        if head.startswith(BYTE_ORDER_MARK):
+        if head.startswith(BYTE_ORDER_MARK) and self.strict:
             return None
+        head = head.removeprefix(BYTE_ORDER_MARK)
         header = head.partition(b"\n")[0].removesuffix(b"\r") if self.layout.header else b""
         # Only the row reader knows whether quotes are closed properly, and which rows follow a header that
         # ends with a lone carriage return: this reader continues after the line feed.
@@ -260,14 +263,20 @@ class _CleanFile:
         begin, end = MARGIN, MARGIN + got
         if start or self.layout.header:
             begin = _after_line(text, MARGIN, end)
+        elif text[begin : begin + len(BYTE_ORDER_MARK)].tobytes() == BYTE_ORDER_MARK:
+            begin += len(BYTE_ORDER_MARK)
         if first + got < self.size or last < self.size:
             end = _after_line(text, MARGIN + last - first - 1, end)
         if begin < 0 or end < 0:
             return None  # a line that is too long for this reader
         if begin >= end:
-            none = np.empty(0, np.int64)
-            return PackedRows([], none, none, np.empty(0), np.empty(0, np.uint64), none, none, text)
-        return self._fields(text, begin, end, find)
+            return _no_rows(text)
+        rows = self._fields(text, begin, end, find)
+        if rows is None and self.layout.format == "trec" and not self.strict:
+            text = _tidied(text[begin:end], self.layout.delimiter.encode())
+            end = text.size - MARGIN
+            rows = self._fields(text, MARGIN, end, find) if end > MARGIN else _no_rows(text)
+        return rows
 
     def _fields(self, text: Bytes, begin: int, end: int, find: Find) -> PackedRows | None:
         """Read whole lines; None if they aren't clean."""
@@ -296,6 +305,27 @@ class _CleanFile:
         starts = np.concatenate(([0], np.cumsum(kept)))
         keys = keys_of(words, docs, lengths) if self.keyed else np.zeros(lengths.size, np.uint64)
         return PackedRows(queries, starts, counts, numbers, keys, docs, lengths, text)
+
+
+def _no_rows(text: Bytes) -> PackedRows:
+    none = np.empty(0, np.int64)
+    return PackedRows([], none, none, np.empty(0), np.empty(0, np.uint64), none, none, text)
+
+
+def _tidied(text: Bytes, delimiter: bytes) -> Bytes:
+    """Return TREC lines with one delimiter between fields, none around them, and no blank lines."""
+    blanks = b" \t\v\f\r"
+    lines = text.tobytes().translate(bytes.maketrans(blanks, delimiter * len(blanks)))
+    for mark, other in (
+        (delimiter, delimiter),
+        (delimiter, b"\n"),
+        (b"\n", delimiter),
+        (b"\n", b"\n"),
+    ):
+        while mark + other in lines:
+            lines = lines.replace(mark + other, b"\n" if b"\n" in mark + other else delimiter)
+    margin = bytes(MARGIN)
+    return np.frombuffer(margin + lines.lstrip(delimiter + b"\n") + margin, np.uint8)
 
 
 def _after_line(text: Bytes, place: int, end: int) -> int:

@@ -69,7 +69,6 @@ class TextState(Enum):
 
     UNSEEN = "nobody has looked at them yet"
     AS_THEY_ARE = "the engine reads the file itself"
-    CLEANED = "the engine reads a copy whose white space is in order"
     ROW_BY_ROW = "they were read one by one, into a table"
 
 
@@ -140,8 +139,8 @@ class Source:
 
     @property
     def is_read_by_engine(self) -> bool:
-        """Whether the engine itself reads the lines, from the file or from a copy."""
-        return self.state in (TextState.AS_THEY_ARE, TextState.CLEANED)
+        """Whether the engine itself reads the lines."""
+        return self.state is TextState.AS_THEY_ARE
 
 
 def is_lasting(given: Any) -> bool:
@@ -150,7 +149,7 @@ def is_lasting(given: Any) -> bool:
 
 
 def ready(source: Source, session: Session) -> Source:
-    """Return a source that the engine can read; in a TREC file, white space is normalised."""
+    """Return a source that the engine can read."""
     if source.state is not TextState.UNSEEN or source.file is None:
         return source
     from gainful.rows.clean_text_files import count_clean_rows
@@ -164,8 +163,6 @@ def ready(source: Source, session: Session) -> Source:
                 count = None
         case "trec":
             count = count_clean_rows(path, layout)
-            if count is None:
-                return cleaned(source, session)
         case "table":
             count = count_table_rows(path, layout.delimiter)
         case _:
@@ -196,23 +193,6 @@ def _has_other_fields(source: Source, session: Session) -> bool:
         return True
     ids = [layout.names[place] for place in layout.places[:2]]
     return any(number_after_none(names, ids, kind, "") is not None for (names,) in found)
-
-
-def cleaned(source: Source, session: Session) -> Source:
-    """Return a TREC file with normalised white space."""
-    from gainful.rows.clean_text_files import count_clean_rows
-    from gainful.rows.text_preparation_for_duckdb import clean
-
-    assert source.file is not None  # noqa: S101 - only text is cleaned
-    with session.written_aside("cleaned") as (target, file):
-        is_complete = clean(source.file.path, file)
-    layout = replace(source.layout, delimiter=" ")
-    count = count_clean_rows(target, layout) if is_complete else None
-    if count is None:
-        target.unlink()
-        return row_by_row(source, session)
-    select = _text_select(target, layout, source.kind, session)
-    return replace(source, select=select, state=TextState.CLEANED, rows=count)
 
 
 def row_by_row(source: Source, session: Session) -> Source:
@@ -382,8 +362,7 @@ def read_into(
 ) -> None:
     """Create a table from a SELECT in which `{rows}` denotes the source.
 
-    If the engine can't read the text, or not to its end, the text is read row by row; a TREC file is
-    first tried again with normalised white space.
+    If the engine can't read the text, or not to its end, the text is read row by row.
 
     Args:
         session: the session that creates the table.
@@ -396,14 +375,10 @@ def read_into(
     try:
         count = session.rows(statement.format(rows=f"({source.select})"))[0][0]
     except EngineError as problem:
-        if source.layout.format == "trec" and source.state is TextState.AS_THEY_ARE:
-            other = cleaned(source, session)
-        elif source.is_read_by_engine:
-            # Raises the error in the rows, unless the engine is merely stricter.
-            other = row_by_row(source, session)
-        else:
+        if not source.is_read_by_engine:
             refuse(source, problem)
-        read_into(session, other, table, select, whole=whole)
+        # Raises the error in the rows, unless the engine is merely stricter.
+        read_into(session, row_by_row(source, session), table, select, whole=whole)
         return
     if whole and not is_whole(source, count):
         read_into(session, row_by_row(source, session), table, select)
