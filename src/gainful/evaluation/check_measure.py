@@ -3,8 +3,9 @@
 import math
 import random
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from gainful import arguments
 from gainful.errors import GainfulError, GainfulWarning
@@ -14,14 +15,13 @@ from gainful.measures.measure import Measure, refuse_without_baseline
 from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import shortened
-from gainful.output.rendering.table_formats import Table, as_text
+from gainful.output.rendering.table_formats import Cell, Table, as_text
 from gainful.output.writing.result_base import Result
 
 Grades = tuple[float | None, ...]
 """The grades of a list in rank order; None for a document without one."""
 
 _LONGEST = 12
-_UNDER = Policy(negative="keep", ties="doc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class _List:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasureCheck(Result):
-    """What was found about a measure.
+    """The properties of a measure.
 
     Attributes:
         measure: the measure.
         lists: how many lists were tried.
-        found: for each property, None where it holds for all lists, else a list for which it does not.
+        found: for each property, None if it holds for all lists, else a list for which it does not.
         required: the properties without which its numbers cannot be relied on.
     """
 
@@ -60,19 +60,17 @@ class MeasureCheck(Result):
 
     def table(self) -> Table:
         """Return a row for each property."""
-        rows = [
-            [name, "yes" if example is None else "no", "" if example is None else example]
+        rows: list[list[Cell]] = [
+            [name, "yes" if example is None else "no", example or ""]
             for name, example in self.found.items()
         ]
-        said = f"{self.measure}: tried on {self.lists:,} lists, random and odd"
-        judged = "sound" if self.sound else f"not sound: {', '.join(self._lacking())}"
-        return Table(["property", "holds", "not for"], rows, notes=[said, judged])
+        tried = f"{self.measure}: tried on {self.lists:,} lists, random and odd"
+        lacking = ", ".join(name for name in self.required if self.found[name] is not None)
+        verdict = "sound" if self.sound else f"not sound: {lacking}"
+        return Table(["property", "holds", "not for"], rows, notes=[tried, verdict])
 
     def __str__(self) -> str:
         return as_text(self.table())
-
-    def _lacking(self) -> list[str]:
-        return [name for name in self.required if self.found[name] is not None]
 
 
 @naming_keywords
@@ -97,22 +95,17 @@ def check_measure(measure: GivenMeasure, *, lists: int = 300, seed: int = 0) -> 
     refuse_without_baseline([asked])
     arguments.whole(lists, "lists", least=1, most=100_000)
     arguments.whole(seed, "seed", least=0)
-    tried = [*_odd(), *_random(lists, random.Random(seed))]  # noqa: S311
-    together = _values(asked, tried)
-    found: dict[str, str | None] = {}
-    for name, holds in _REQUIRED.items():
-        found[name] = holds(asked, tried, together)
-    for name, holds in _USUAL.items():
-        found[name] = holds(asked, tried, together)
-    return MeasureCheck(asked, len(tried), found, tuple(_REQUIRED))
+    tried = [*_ODD, *_random(lists, random.Random(seed))]  # noqa: S311
+    values = _values(asked, tried)
+    required, usual = _required(asked, tried, values), _usual(asked, tried, values)
+    return MeasureCheck(asked, len(tried), required | usual, tuple(required))
 
 
-def _odd() -> Iterator[_List]:
-    """Yield lists that are easily forgotten: nothing found, nothing relevant, one document, below 0."""
-    yield from (
-        _List((None, None), (1.0,)), _List((0.0, 0.0)), _List((1.0,)), _List((None,), (0.0,)),
-        _List((-1.0, 2.0), (-2.0,)), _List((None, 3.0), ()), _List((2.5, 0.5), (0.5,)),
-    )  # fmt: skip
+_ODD = (
+    _List((None, None), (1.0,)), _List((0.0, 0.0)), _List((1.0,)), _List((None,), (0.0,)),
+    _List((-1.0, 2.0), (-2.0,)), _List((None, 3.0), ()), _List((2.5, 0.5), (0.5,)),
+)  # fmt: skip
+"""Lists that are easily forgotten: nothing found, nothing relevant, one document, below 0."""
 
 
 def _random(count: int, rng: random.Random) -> Iterator[_List]:
@@ -124,142 +117,116 @@ def _random(count: int, rng: random.Random) -> Iterator[_List]:
 
 
 Value = float | str
-"""The value of a list, or what was said instead."""
+"""The value of a list, or the message of the error."""
 
 
 def _values(
-    measure: Measure, lists: list[_List], *, names: str = "d{}", ties: bool = False
+    measure: Measure, lists: Sequence[_List], *, names: str = "d{}", ties: bool = False
 ) -> list[Value]:
-    """Return the value of each list, all evaluated in one call; one by one where that fails."""
+    """Return the value of each list, all evaluated in one call; one by one if that fails."""
+    judgments: dict[str, dict[str, float]] = {}
+    run: dict[str, dict[str, float]] = {}
+    for number, one in enumerate(lists):
+        query, length = f"q{number:05}", len(one.grades)
+        docs = [names.format(rank) for rank in range(length + len(one.others))]
+        grades = zip(docs, (*one.grades, *one.others), strict=True)
+        judgments[query] = {doc: grade for doc, grade in grades if grade is not None}
+        run[query] = {doc: 1.0 if ties else length - rank for rank, doc in enumerate(docs[:length])}
+    policy = Policy(negative="keep", ties="average" if ties else "doc")
     try:
-        return [*_evaluated(measure, lists, names, ties=ties)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GainfulWarning)  # the lists are odd on purpose
+            scores = evaluate(judgments, run, measure, policy=policy)
     except GainfulError as problem:
         if len(lists) == 1:
             return [str(problem)]
-    return [value for each in lists for value in _values(measure, [each], names=names, ties=ties)]
-
-
-def _evaluated(measure: Measure, lists: list[_List], names: str, *, ties: bool) -> list[float]:
-    judgments: dict[str, dict[str, float]] = {}
-    run: dict[str, dict[str, float]] = {}
-    for number, each in enumerate(lists):
-        query, length = f"q{number:05}", len(each.grades)
-        docs = [names.format(rank) for rank in range(length + len(each.others))]
-        judged = {
-            doc: grade
-            for doc, grade in zip(docs, (*each.grades, *each.others), strict=True)
-            if grade is not None
-        }
-        judgments[query] = judged
-        run[query] = {
-            doc: 1.0 if ties else float(length - rank) for rank, doc in enumerate(docs[:length])
-        }
-    policy = Policy(negative="keep", ties="average") if ties else _UNDER
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GainfulWarning)  # the lists are odd on purpose
-        found = evaluate(judgments, run, measure, policy=policy)
-    by_query = dict(zip(found.queries, found.values[:, 0].tolist(), strict=True))
+        return [value for one in lists for value in _values(measure, [one], names=names, ties=ties)]
+    by_query = dict(zip(scores.queries, scores.values[:, 0].tolist(), strict=True))
     return [by_query[query] for query in judgments]
 
 
-def _same(one: Value, other: Value) -> bool:
-    if isinstance(one, str) or isinstance(other, str):
-        return isinstance(one, str) and isinstance(other, str)
-    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+def _required(
+    measure: Measure, lists: Sequence[_List], values: Sequence[Value]
+) -> dict[str, str | None]:
+    """Return a counterexample, if any, to each property without which a measure's numbers cannot be relied on."""
+    few = lists[:60]
+    alone = [value for one in few for value in _values(measure, [one])]
+    turned, renamed = _values(measure, lists[::-1])[::-1], _values(measure, lists, names="x-{}y")
+    return {
+        "a finite value within its range": _error(lists, values),
+        "the same alone as among other queries": _unlike(few, values[:60], alone, "alone"),
+        "the same in any order of queries": _unlike(
+            lists, values, turned, "with the queries in another order"
+        ),
+        "the same whatever documents are called": _unlike(
+            lists, values, renamed, "with other names of documents"
+        ),
+    }
 
 
-Holds = Callable[[Measure, list[_List], list[Value]], str | None]
-"""Return a list for which a property does not hold, with what is found there; None where it always does."""
-
-
-def _finite(_: Measure, lists: list[_List], values: list[Value]) -> str | None:
-    for each, value in zip(lists, values, strict=True):
-        if isinstance(value, str):
-            return f"{each}: {shortened(value)}"
-    return None
-
-
-def _alone(measure: Measure, lists: list[_List], values: list[Value]) -> str | None:
-    for each, value in list(zip(lists, values, strict=True))[:60]:
-        (alone,) = _values(measure, [each])
-        if not _same(alone, value):
-            return f"{each}: {_written(value)} among others, {_written(alone)} alone"
-    return None
-
-
-def _any_order(measure: Measure, lists: list[_List], values: list[Value]) -> str | None:
-    turned = _values(measure, lists[::-1])[::-1]
-    return _differing(lists, values, turned, "with the queries in another order")
-
-
-def _any_names(measure: Measure, lists: list[_List], values: list[Value]) -> str | None:
-    renamed = _values(measure, lists, names="x-{}y")
-    return _differing(lists, values, renamed, "with other names of documents")
-
-
-def _differing(
-    lists: list[_List], values: list[Value], others: list[Value], how: str
-) -> str | None:
-    for each, value, other in zip(lists, values, others, strict=True):
-        if not _same(value, other):
-            return f"{each}: {_written(value)}, {_written(other)} {how}"
-    return None
-
-
-def _better(measure: Measure, lists: list[_List], values: list[Value]) -> str | None:
-    """Swap the first neighbours of which the lower is better."""
-    swapped: list[_List] = []
-    for each in lists:
-        grades = list(each.grades)
-        for at in range(len(grades) - 1):
-            above, below = grades[at] or 0.0, grades[at + 1] or 0.0
-            if below > above:
-                grades[at], grades[at + 1] = grades[at + 1], grades[at]
-                break
-        swapped.append(_List(tuple(grades), each.others))
-    return _lower(lists, values, _values(measure, swapped), "with a better one a rank higher")
-
-
-def _best(measure: Measure, lists: list[_List], values: list[Value]) -> str | None:
-    ordered = [
-        _List(tuple(sorted(each.grades, key=lambda grade: -(grade or 0.0))), each.others)
-        for each in lists
-    ]
-    return _lower(lists, values, _values(measure, ordered), "with the best first")
-
-
-def _lower(lists: list[_List], values: list[Value], others: list[Value], how: str) -> str | None:
-    for each, value, other in zip(lists, values, others, strict=True):
-        if isinstance(value, str) or isinstance(other, str):
-            continue
-        if other < value and not _same(value, other):
-            return f"{each}: {_written(value)}, {_written(other)} {how}"
-    return None
-
-
-def _tail(measure: Measure, lists: list[_List], values: list[Value]) -> str | None:
-    longer = [_List((*each.grades, None, None), each.others) for each in lists]
-    return _differing(lists, values, _values(measure, longer), "with two unjudged ones more")
-
-
-def _averaged(measure: Measure, lists: list[_List], _: list[Value]) -> str | None:
+def _usual(
+    measure: Measure, lists: Sequence[_List], values: Sequence[Value]
+) -> dict[str, str | None]:
+    """Return a counterexample, if any, to each property that most measures have."""
+    better = _values(measure, [_swapped(one) for one in lists])
+    best = _values(measure, [_List(_best_first(one.grades), one.others) for one in lists])
+    longer = _values(measure, [_List((*one.grades, None, None), one.others) for one in lists])
     few = lists[:40]
-    return _finite(measure, few, _values(measure, few, ties=True))
+    return {
+        "no lower where a better document moves up": _unlike(
+            lists, values, better, "with a better one a rank higher", lower=True
+        ),
+        "highest where the best come first": _unlike(
+            lists, values, best, "with the best first", lower=True
+        ),
+        "the same with unjudged documents after the end": _unlike(
+            lists, values, longer, "with two unjudged ones more"
+        ),
+        "a value where ties are averaged over": _error(few, _values(measure, few, ties=True)),
+    }
+
+
+def _best_first(grades: Grades) -> Grades:
+    return tuple(sorted(grades, key=lambda grade: -(grade or 0.0)))
+
+
+def _swapped(one: _List) -> _List:
+    """Swap the first neighbours of which the lower is better."""
+    grades = list(one.grades)
+    for at, (above, below) in enumerate(pairwise(one.grades)):
+        if (below or 0.0) > (above or 0.0):
+            grades[at : at + 2] = below, above
+            break
+    return _List(tuple(grades), one.others)
+
+
+def _error(lists: Sequence[_List], values: Sequence[Value]) -> str | None:
+    """Return the first list without a value."""
+    for one, value in zip(lists, values, strict=True):
+        if isinstance(value, str):
+            return f"{one}: {shortened(value)}"
+    return None
+
+
+def _unlike(
+    lists: Sequence[_List],
+    values: Sequence[Value],
+    others: Sequence[Value],
+    how: str,
+    *,
+    lower: bool = False,
+) -> str | None:
+    """Return the first list whose other value differs, or is a lower number; all errors are the same."""
+    for one, value, other in zip(lists, values, others, strict=True):
+        if isinstance(value, str) or isinstance(other, str):
+            differs = type(value) is not type(other) and not lower
+        else:
+            differs = not math.isclose(value, other, rel_tol=1e-9, abs_tol=1e-9)
+            differs &= other < value or not lower
+        if differs:
+            return f"{one}: {_written(value)}, {_written(other)} {how}"
+    return None
 
 
 def _written(value: Value) -> str:
     return shortened(value) if isinstance(value, str) else f"{value:.6g}"
-
-
-_REQUIRED: dict[str, Holds] = {
-    "a finite value within its range": _finite,
-    "the same alone as among other queries": _alone,
-    "the same in any order of queries": _any_order,
-    "the same whatever documents are called": _any_names,
-}
-_USUAL: dict[str, Holds] = {
-    "no lower where a better document moves up": _better,
-    "highest where the best come first": _best,
-    "the same with unjudged documents after the end": _tail,
-    "a value where ties are averaged over": _averaged,
-}

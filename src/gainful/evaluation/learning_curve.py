@@ -1,7 +1,7 @@
 """`LearningCurve`: what a model is worth after each of some iterations of its training."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ from gainful.output.writing.result_base import Result
 if TYPE_CHECKING:
     from gainful.arithmetic.statistics.intervals import Interval
 
+_PAIRS = "pairs of iterations and scores"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve(Result):
@@ -38,8 +40,8 @@ class LearningCurve(Result):
         values: [iteration, query, measure]; NaN where a query does not count.
         counted: of the same shape, whether the query counts.
         policy: the choices made.
-        coverage: what was there and what was missing, at the last iteration.
-        dialect: of another tool, where it was asked for.
+        coverage: what was counted and what was missing, at the last iteration.
+        dialect: of another tool, if the caller named one.
     """
 
     measures: tuple[Measure, ...]
@@ -65,21 +67,17 @@ class LearningCurve(Result):
         >>> curve.means(), curve.best()
         ([0.5, 1.0], 2)
         """
-        if not _can_be_listed(steps):
-            raise InputError("steps", "pairs of iterations and scores", shown(steps))
-        # Of the scores of each iteration, only the values are kept.
-        return cls.joined(cls._of_one(step) for step in steps)
+        # Only the values of each iteration's scores are kept.
+        return cls.joined(map(cls._of_one, _iterated(steps, "steps", _PAIRS)))
 
     @classmethod
     def _of_one(cls, step: object) -> "LearningCurve":
         if not isinstance(step, tuple | list) or len(step) != 2:
-            raise InputError("steps", "pairs of iterations and scores", shown(step))
-        at, found = step
-        arguments.whole(at, "steps, iteration", least=0)
-        scores = arguments.one_of_type(found, "steps", Scores, "scores, as `evaluate` gives them")
-        arrays = scores.values[None], scores.counted[None]
-        held = scores.measures, (int(at),), scores.queries, *arrays
-        return cls(*held, scores.policy, scores.coverage, scores.dialect)
+            raise InputError("steps", _PAIRS, shown(step))
+        at = arguments.whole(step[0], "steps, iteration", least=0)
+        found = arguments.one_of_type(step[1], "steps", Scores, "scores, as `evaluate` gives them")
+        held = found.measures, (at,), found.queries, found.values[None], found.counted[None]
+        return cls(*held, found.policy, found.coverage, found.dialect)
 
     @classmethod
     def joined(cls, curves: Iterable["LearningCurve"]) -> "LearningCurve":
@@ -88,9 +86,10 @@ class LearningCurve(Result):
         Args:
             curves: of the same measures and queries.
         """
-        if not _can_be_listed(curves):
-            raise InputError("curves", "learning curves", shown(curves))
-        parts = [arguments.one_of_type(one, "curves", cls, "learning curves") for one in curves]
+        parts = [
+            arguments.one_of_type(curve, "curves", cls, "learning curves")
+            for curve in _iterated(curves, "curves", "learning curves")
+        ]
         if not parts:
             raise InputError("steps", "the scores of at least one iteration", "none")
         iterations = tuple(at for part in parts for at in part.iterations)
@@ -103,10 +102,8 @@ class LearningCurve(Result):
                 raise InputError("steps", expected, f"others after iteration {part.iterations[0]}")
         values = np.concatenate([part.values for part in parts])
         counted = np.concatenate([part.counted for part in parts])
-        for array in (values, counted):
-            array.flags.writeable = False
-        held = last.measures, iterations, last.queries, values, counted
-        return cls(*held, last.policy, last.coverage, last.dialect)
+        values.flags.writeable = counted.flags.writeable = False
+        return replace(last, iterations=iterations, values=values, counted=counted)
 
     def means(self, measure: GivenMeasure | None = None) -> list[float]:
         """Return the mean of a measure over the queries (i,), after each iteration.
@@ -187,9 +184,8 @@ class LearningCurve(Result):
         return as_text(self.table())
 
 
-def _can_be_listed(value: Any) -> bool:
+def _iterated(values: Any, name: str, expected: str) -> Iterator[Any]:
     try:
-        iter(value)
+        return iter(values)
     except TypeError:
-        return False
-    return True
+        raise InputError(name, expected, shown(values)) from None

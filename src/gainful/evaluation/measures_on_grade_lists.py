@@ -1,5 +1,6 @@
 """`cg`, `dcg`, `idcg`, `ndcg`, `precision`, `recall`, `ap` and `rr` of grades that stand in rank order."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -254,7 +255,8 @@ def _value(measure: Measure, grades: Grades, judged: Grades | None) -> Value:
 
 def _read(grades: Grades, name: str) -> tuple[Floats, Ints, bool]:
     """Return the grades (n,), the offsets (q+1,) of the lists, and whether it is one list."""
-    if isinstance(grades, list | tuple) and any(_is_list(item) for item in grades):
+    nested = (list, tuple, np.ndarray)
+    if isinstance(grades, list | tuple) and any(isinstance(item, nested) for item in grades):
         rows = [
             as_numbers(as_array(row, name), f"{name}[{place}]") for place, row in enumerate(grades)
         ]
@@ -272,35 +274,27 @@ def _read(grades: Grades, name: str) -> tuple[Floats, Ints, bool]:
     return numbers.ravel(), offsets_of(lengths), single
 
 
-def _is_list(item: object) -> bool:
-    return isinstance(item, list | tuple | np.ndarray)
-
-
 def _refuse_unknown_grades(matched: Matched, measure: Measure) -> None:
     """Refuse a `judged` that lacks a document of the list: the value could exceed 1.
 
     Grades without a gain, or that are not relevant, need not be there: an unjudged document is often
     written as 0.
     """
-    known_grades = np.unique(np.concatenate((matched.grade, matched.pool_grades)))
-    settings = measure.parameters
-    if isinstance(settings.get("gain"), Gain):  # of one's own, it may be something else
-        counting = gains_of(settings["gain"], known_grades, known_grades) > 0
+    grades = np.unique(np.concatenate((matched.grade, matched.pool_grades)))
+    gain, rel = measure.parameters.get("gain"), measure.parameters.get("rel")
+    if isinstance(gain, Gain):  # a parameter of one's own may have this name
+        counting = gains_of(gain, grades, grades) > 0
     else:
-        rel = settings.get("rel")
-        counting = known_grades >= rel if isinstance(rel, float) else known_grades > 0
-    counts_for = dict(zip(known_grades.tolist(), counting.tolist(), strict=True))
+        counting = grades >= rel if isinstance(rel, float) else grades > 0
+    needed = {*grades[counting].tolist()}
     for place in range(len(matched.queries)):
-        rows = slice(matched.offsets[place], matched.offsets[place + 1])
-        pool = slice(matched.pool_offsets[place], matched.pool_offsets[place + 1])
-        listed, counts = np.unique(matched.grade[rows], return_counts=True)
-        known, known_counts = np.unique(matched.pool_grades[pool], return_counts=True)
-        available = dict(zip(known.tolist(), known_counts.tolist(), strict=True))
-        for grade, count in zip(listed.tolist(), counts.tolist(), strict=True):
-            if counts_for[grade] and available.get(grade, 0) < count:
-                raise InputError(
-                    "judged",
-                    "all known grades, those of the list included",
-                    f"grade {write_number(grade)}: {available.get(grade, 0)} in judged, "
-                    f"{count} in the list",
-                )
+        rows = slice(*matched.offsets[place : place + 2])
+        pool = slice(*matched.pool_offsets[place : place + 2])
+        listed = Counter(matched.grade[rows].tolist())
+        known = Counter(matched.pool_grades[pool].tolist())
+        for grade in sorted((listed - known).keys() & needed):
+            raise InputError(
+                "judged",
+                "all known grades, those of the list included",
+                f"grade {write_number(grade)}: {known[grade]} in judged, {listed[grade]} in the list",
+            )

@@ -1,6 +1,6 @@
 """Measures of one's own: their functions are asked, and what they say is checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 from gainful.arithmetic.kernels.cumulated_gain import owners
 from gainful.arithmetic.kernels.row_sums import sums
 from gainful.array_types import Floats, Ints
-from gainful.errors import GainfulError, InputError
+from gainful.errors import InputError
 from gainful.evaluation.gains_ranks_and_ideals import Cutoffs, Worksheet
 from gainful.matching.ranked_documents import rank_documents
 from gainful.matching.reader import Reader
@@ -130,41 +130,42 @@ class JudgedList:
 def compute(
     own: OwnFamily, sheet: Worksheet, parameters: Mapping[str, object], cutoffs: Cutoffs
 ) -> Floats:
-    """Return the values [query, cutoff] of a measure of one's own; 0 where the run lacks the query."""
+    """Return the values [query, cutoff] of a measure of one's own; 0 if the run lacks the query."""
     if not own.ties:
         sheet.certain_grades()  # refuses an order that is open
-    matched = sheet.matched
-    values = np.empty((len(matched.queries), len(cutoffs)))
+    missing = sheet.matched.missing
+    values = np.zeros((missing.size, len(cutoffs)))
     for column, cutoff in enumerate(cutoffs):
         lists = _lists(sheet, cutoff)
-        # Of a query that the run lacks there is nothing to ask; the policy says what it counts.
-        asked = np.flatnonzero(~matched.missing) if own.needs_run else np.arange(len(lists))
-        values[:, column] = 0.0
-        name = _name(own, cutoff)
-        found = (_each if own.per_query else _all)(own, lists, parameters, asked, name)
-        _refuse_odd(found, own, lists, asked, name)
-        values[asked, column] = found
+        # The policy decides what a query counts that the run lacks.
+        places = np.flatnonzero(~missing) if own.needs_run else np.arange(missing.size)
+        where = f"{_name(own, cutoff)}, function {own.place}"
+        if own.per_query:
+            for place in places.tolist():
+                one, of_query = lists.one(place), f"{where}, query {lists.queries[place]!r}"
+                value = _called(of_query, own.function, one, **parameters)
+                values[place, column] = _number(value, of_query)
+        else:
+            values[places, column] = _of_all(own, lists, parameters, where)[places]
+        _refuse_odd(values[:, column], own, lists, places, where)
     return values
 
 
 def steps_of_own(own: OwnFamily, sheet: Worksheet, measure: Measure, place: int) -> Floats | None:
-    """Return what each judged document of a list adds (n,), as the measure says; None where it does not say."""
+    """Return what each judged document of a list adds (n,), if the measure has a function for that."""
     if own.steps is None:
         return None
     lists = _lists(sheet, measure.cutoff).alone(place)
-    name = _name(own, measure.cutoff)
-    place_of_steps = f"{own.steps.__module__}:{own.steps.__qualname__}"
-    where = f"{name}, steps {place_of_steps}, query {lists.queries[0]!r}"
-    try:
-        value = own.steps(lists.one(0) if own.per_query else lists, **measure.parameters)
-    except Exception as problem:
-        raise InputError(where, "a value", _text_of(problem)) from problem
-    documents = f"each of the {lists.grade.size} judged documents of the list"
-    expected = f"an array of one number for {documents}"
-    steps = _as_array(value, where, expected)
+    function = f"{own.steps.__module__}:{own.steps.__qualname__}"
+    where = f"{_name(own, measure.cutoff)}, steps {function}, query {lists.queries[0]!r}"
+    given = lists.one(0) if own.per_query else lists
+    expected = (
+        f"an array of one number for each of the {lists.grade.size} judged documents of the list"
+    )
+    steps = _as_array(_called(where, own.steps, given, **measure.parameters), where, expected)
     if steps.shape != lists.grade.shape or not np.isfinite(steps).all():
-        found = f"the shape {steps.shape}" if steps.shape != lists.grade.shape else "others"
-        raise InputError(where, expected, found)
+        wrong = f"the shape {steps.shape}" if steps.shape != lists.grade.shape else "others"
+        raise InputError(where, expected, wrong)
     return steps
 
 
@@ -196,46 +197,33 @@ def _name(own: OwnFamily, cutoff: int | None) -> str:
     return own.name if cutoff is None else f"{own.name}@{cutoff}"
 
 
-def _each(
-    own: OwnFamily, lists: JudgedLists, parameters: Mapping[str, object], asked: Any, name: str
-) -> Floats:
-    """Ask for the queries one by one."""
-    found = np.empty(asked.size)
-    for place, number in enumerate(asked.tolist()):
-        one = lists.one(number)
-        try:
-            value = own.function(one, **parameters)
-        except Exception as problem:
-            raise _raised(own, name, problem, one.query) from problem
-        try:
-            if value is None:  # which NumPy takes for NaN
-                raise TypeError
-            found[place] = value
-        except (TypeError, ValueError):
-            raise InputError(
-                _where(own, name, one.query), "a number", shortened(shown(value))
-            ) from None
-    return found
-
-
-def _all(
-    own: OwnFamily, lists: JudgedLists, parameters: Mapping[str, object], asked: Any, name: str
-) -> Floats:
-    """Ask for all queries at once."""
+def _called(where: str, function: Callable[..., Any], /, *given: object, **parameters: Any) -> Any:
+    """Call a user's function; if it raises an exception, say where."""
     try:
-        value = own.function(lists, **parameters)
+        return function(*given, **parameters)
     except Exception as problem:
-        raise _raised(own, name, problem, _culprit(own, lists, parameters)) from problem
+        name = type(problem).__name__
+        text = shortened(f"{name}: {problem}" if str(problem) else name)
+        raise InputError(where, "a value", text) from problem
+
+
+def _of_all(
+    own: OwnFamily, lists: JudgedLists, parameters: Mapping[str, object], where: str
+) -> Floats:
+    """Return the values (q,) of a function of all queries."""
+    try:
+        value = _called(where, own.function, lists, **parameters)
+    except InputError:
+        for place, query in enumerate(lists.queries):  # the query for which it fails alone is named
+            _called(f"{where}, query {query!r}", own.function, lists.alone(place), **parameters)
+        raise
     expected = f"an array of one value for each of the {len(lists)} queries"
-    values = _as_array(value, _where(own, name), expected)
+    values = _as_array(value, where, expected)
     if values.shape != (len(lists),):
-        raise InputError(
-            _where(own, name),
-            expected,
-            f"the shape {values.shape}" if values.shape else shown(value),
-            "With per_query=True, define takes a function of one query.",
-        )
-    return np.asarray(values[asked])
+        wrong = f"the shape {values.shape}" if values.shape else shown(value)
+        remedy = "With per_query=True, define takes a function of one query."
+        raise InputError(where, expected, wrong, remedy)
+    return values
 
 
 def _as_array(value: object, where: str, expected: str) -> Floats:
@@ -245,46 +233,27 @@ def _as_array(value: object, where: str, expected: str) -> Floats:
         raise InputError(where, expected, shortened(shown(value))) from None
 
 
-def _culprit(own: OwnFamily, lists: JudgedLists, parameters: Mapping[str, object]) -> str | None:
-    """Return the first query that a function fails for by itself, if there is one."""
-    for place, query in enumerate(lists.queries):
-        try:
-            own.function(lists.alone(place), **parameters)
-        except Exception:  # noqa: BLE001 - whatever it is, it is this query's
-            return query
-    return None
+def _number(value: Any, where: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(where, "a number", shortened(shown(value))) from None
 
 
-def _raised(own: OwnFamily, name: str, problem: Exception, query: str | None) -> GainfulError:
-    return InputError(_where(own, name, query), "a value", _text_of(problem))
-
-
-def _text_of(problem: Exception) -> str:
-    name = type(problem).__name__
-    return shortened(f"{name}: {problem}" if str(problem) else name)
-
-
-def _where(own: OwnFamily, name: str, query: str | None = None) -> str:
-    said = f"{name}, function {own.place}"
-    return said if query is None else f"{said}, query {query!r}"
-
-
-def _refuse_odd(values: Floats, own: OwnFamily, lists: JudgedLists, asked: Any, name: str) -> None:
-    """Refuse values that are no numbers, or out of the range that the measure was declared with."""
+def _refuse_odd(
+    values: Floats, own: OwnFamily, lists: JudgedLists, places: Ints, where: str
+) -> None:
+    """Refuse values (q,), at some places, that are not finite, or out of the range that the measure was declared with."""
     # What differs by the rounding of a sum alone is within.
     slack = 1e-9 * max(1.0, *(abs(end) for end in own.ends if abs(end) < np.inf), 0)
     right = (values >= own.ends[0] - slack) & (values <= own.ends[1] + slack) & np.isfinite(values)
-    if right.all():
-        return
-    place = int(np.flatnonzero(~right)[0])
-    value = float(values[place])
-    finite = np.isfinite(value)
-    raise InputError(
-        _where(own, name, lists.queries[asked[place]]),
-        f"a value within its range, {own.range}" if finite else "a finite value",
-        write_number(value) if finite else str(value),
-        "" if finite else "Say in the function what a query without such documents counts.",
-    )
+    for place in places[~right[places]][:1].tolist():
+        value, where = float(values[place]), f"{where}, query {lists.queries[place]!r}"
+        if np.isfinite(value):
+            expected = f"a value within its range, {own.range}"
+            raise InputError(where, expected, write_number(value))
+        remedy = "Say in the function what a query without such documents counts."
+        raise InputError(where, "a finite value", str(value), remedy)
 
 
 _JUDGED = ("query_id", "doc_id", "relevance", "iteration")
@@ -295,37 +264,37 @@ def asked_of_documents(
     measures: tuple[Measure, ...], reader: Reader, run: Run
 ) -> tuple[Measure, ...]:
     """Return measures of which those that are functions of documents know the values of a run."""
-    wanted = [each for each in measures_inside(measures) if isinstance(each, DocumentMeasure)]
+    wanted = [one for one in measures_inside(measures) if isinstance(one, DocumentMeasure)]
     if not wanted:
         return measures
     for measure in wanted:
         _refuse_other_columns(measure)
     if reader.is_on_spark([run]):
-        raise InputError(
-            str(wanted[0]), "documents on this machine, for its data frames", "a Spark data frame"
-        )
+        expected = "documents on this machine, for its data frames"
+        raise InputError(str(wanted[0]), expected, "a Spark data frame")
     policy = reader.decided(run)
     judged, returned = _frames(reader, run, policy, wanted[0])
-    found = {each: _asked(each, judged, returned) for each in wanted}
+    values = {measure: _values_by_query(measure, judged, returned) for measure in wanted}
 
     def knowing(measure: Measure) -> Measure:
         if isinstance(measure, DocumentMeasure):
-            return measure.asked(found[measure], policy.ties)
+            return measure.asked(values[measure], policy.ties)
         return measure
 
-    return tuple(changed_inside(each, knowing) for each in measures)
+    return tuple(changed_inside(measure, knowing) for measure in measures)
 
 
 def _refuse_other_columns(measure: DocumentMeasure) -> None:
-    """Refuse a function that wants columns which judgments and runs have not."""
-    for wanted, known, what in (
-        (getattr(measure.given, "QREL_INPUTS", None), _JUDGED, "judgments"),
-        (getattr(measure.given, "RUN_INPUTS", None), _RETURNED, "the run"),
+    """Refuse a function of columns that judgments and runs don't have."""
+    for attribute, known, what in (
+        ("QREL_INPUTS", _JUDGED, "judgments"),
+        ("RUN_INPUTS", _RETURNED, "the run"),
     ):
-        others = [each for each in wanted or () if each not in known]
+        wanted = getattr(measure.given, attribute, None) or ()
+        others = [str(column) for column in wanted if column not in known]
         if others:
             expected = f"a function of the columns {', '.join(known)} of {what}"
-            raise InputError(str(measure), expected, ", ".join(map(str, others)))
+            raise InputError(str(measure), expected, ", ".join(others))
 
 
 def _frames(reader: Reader, run: Run, policy: Policy, measure: DocumentMeasure) -> tuple[Any, Any]:
@@ -337,14 +306,14 @@ def _frames(reader: Reader, run: Run, policy: Policy, measure: DocumentMeasure) 
         graded += [(query, doc, float(grades[doc])) for doc in sorted(grades)]
         worth = {doc: float(grades.get(doc, 0.0)) for doc in scores}
         placed = rank_documents(scores, policy, worth.__getitem__)
-        if any(each.rank_first < each.rank_last for each in placed):
+        if any(one.rank_first < one.rank_last for one in placed):
             raise InputError(
                 f"{measure} under ties=average",
                 "no tied documents: its function is given one order",
                 f"tied documents in query {query!r}",
                 "Choose ties=doc, order, best or worst.",
             )
-        scored += [(query, each.doc, float(scores[each.doc])) for each in placed]
+        scored += [(query, one.doc, float(scores[one.doc])) for one in placed]
     judged = pandas.DataFrame(graded, columns=list(_JUDGED[:3]))
     if (judged["relevance"] == judged["relevance"].round()).all():
         judged["relevance"] = judged["relevance"].astype("int64")  # as files of judgments have them
@@ -352,24 +321,18 @@ def _frames(reader: Reader, run: Run, policy: Policy, measure: DocumentMeasure) 
     return judged, pandas.DataFrame(scored, columns=list(_RETURNED))
 
 
-def _asked(measure: DocumentMeasure, judged: Any, returned: Any) -> Mapping[str, float]:
-    """Return what a function says of each query of a run; ir_measures' default where it says nothing."""
-    known = dict.fromkeys(returned["query_id"], float(getattr(measure.given, "DEFAULT", 0.0)))
-    said: dict[str, float] = {}
-    try:
-        # Its own copies, which it may change.
-        metrics: Sequence[Any] = list(measure.given.runtime_impl(judged.copy(), returned.copy()))
-    except Exception as problem:
-        where = f"{measure}, a function of data frames"
-        raise InputError(where, "values", _text_of(problem)) from problem
+def _values_by_query(measure: DocumentMeasure, judged: Any, returned: Any) -> Mapping[str, float]:
+    """Return a function's value of each query of a run, or ir_measures' default if it has none."""
+    where, values = f"{measure}, a function of data frames", dict[str, float]()
+    defaults = dict.fromkeys(returned["query_id"], float(getattr(measure.given, "DEFAULT", 0.0)))
+    # The function may change its copies, and fail as late as when its values are listed.
+    compute = measure.given.runtime_impl
+    metrics = _called(where, lambda: list(compute(judged.copy(), returned.copy())))
     for metric in metrics:
-        where = f"{measure}, a function of data frames, query {metric.query_id!r}"
-        if metric.query_id not in known or metric.query_id in said:
-            raise InputError(where, "one value for each query of the run", "another")
-        try:
-            said[metric.query_id] = float(metric.value)
-        except (TypeError, ValueError):
-            raise InputError(where, "a number", shortened(shown(metric.value))) from None
-        if not np.isfinite(said[metric.query_id]):
-            raise InputError(where, "a finite value", str(said[metric.query_id]))
-    return {**known, **said}
+        of_query = f"{where}, query {metric.query_id!r}"
+        if metric.query_id not in defaults or metric.query_id in values:
+            raise InputError(of_query, "one value for each query of the run", "another")
+        value = values[metric.query_id] = _number(metric.value, of_query)
+        if not np.isfinite(value):
+            raise InputError(of_query, "a finite value", str(value))
+    return {**defaults, **values}
