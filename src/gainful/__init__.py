@@ -95,7 +95,7 @@ _NAMES = {
         "measures.tool_dialect": "Dialect",
     },
     "gainful.recommending": {
-        "evaluation.evaluate_with_tables": "evaluate_recommendation_runs, evaluate_recommendations",
+        "evaluation.tables_beside_judgments": "evaluate_recommendation_runs, evaluate_recommendations",
         "measures.measures_by_need": "RecommendationMeasure, recommendation_catalogue, recommendation_family",
     },
     "gainful.results": {
@@ -129,7 +129,7 @@ _NAMES = {
         "judging.inferred_measures": "Inferred, InferredAP",
         "judging.pool": "Pool",
         "analysis.linting.findings": "Finding, Findings",
-        "evaluation.evaluate_with_tables": "RecommendationScores, SubtopicScores",
+        "evaluation.tables_beside_judgments": "RecommendationScores, SubtopicScores",
         "reporting.movers": "Movers",
         "integrations.recording.recorded_run": "RecordedRun",
         "reporting.report": "Report",
@@ -140,9 +140,9 @@ _NAMES = {
         "analysis.ranking_agreement": "kendall_tau, rbo, tau_ap",
     },
     "gainful.subtopics": {
-        "evaluation.evaluate_with_tables": "evaluate_subtopics",
+        "evaluation.tables_beside_judgments": "evaluate_subtopics",
         "measures.measures_by_need": "SubtopicMeasure, subtopic_catalogue, subtopic_family",
-        "evaluation.subtopics.subtopic_judgments": "read_subtopics",
+        "evaluation.subtopics": "read_subtopics",
     },
     "gainful.vectors": {
         "compat.vectors.case_files": "Case, cases",

@@ -1,7 +1,7 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
-from gainful.evaluation.evaluate_with_tables import evaluate_recommendation_runs
-from gainful.evaluation.evaluate_with_tables import evaluate_recommendations
+from gainful.evaluation.tables_beside_judgments import evaluate_recommendation_runs
+from gainful.evaluation.tables_beside_judgments import evaluate_recommendations
 from gainful.measures.measures_by_need import RecommendationMeasure
 from gainful.measures.measures_by_need import recommendation_catalogue
 from gainful.measures.measures_by_need import recommendation_family

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 import gainful as gf
 from gainful.cli.commands import commands
 from gainful.evaluation import measuring
+from gainful.evaluation import recommending as of_items
+from gainful.evaluation import subtopics as of_subtopics
 from gainful.evaluation.gains_ranks_and_ideals import Arithmetic, Terms
-from gainful.evaluation.recommending import measure_values as of_items
-from gainful.evaluation.subtopics import measure_values as of_subtopics
 from gainful.measures import measure as catalogued
 from gainful.measures.measure_family import GRADES, ITEMS, SUBTOPICS, Example, Family
 from gainful.measures.notation import forget

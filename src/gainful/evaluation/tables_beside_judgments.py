@@ -1,21 +1,30 @@
-"""Measures that need more than grades: their values, from the tables next to judgments and run."""
+"""Measures that need more than grades: `with_values` for `evaluate`, and evaluations without plain judgments."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from itertools import compress
+from typing import Any, Unpack, cast
 
+import numpy as np
+
+from gainful import arguments
+from gainful.array_types import Bools
 from gainful.errors import InputError, MeasureError, PolicyError
-from gainful.evaluation.recommending.measure_values import values_of_run as values_of_lists
-from gainful.evaluation.recommending.sources import Sources, ranked_lists, read_sources
-from gainful.evaluation.request import TablesGiven
-from gainful.evaluation.subtopics.measure_values import topics_of, values_of_run
-from gainful.evaluation.subtopics.subtopic_judgments import (
-    Judged,
-    Weights,
-    read_judged,
-    read_weights,
-    refuse_policy,
+from gainful.evaluation import recommending, subtopics
+from gainful.evaluation.coverage import Coverage, Evidence, Hashes
+from gainful.evaluation.request import TablesGiven, naming_run, refuse_dialect, warn_of_ratings
+from gainful.evaluation.scores import Kind, Scores, as_kind, measure_matched
+from gainful.evaluation.scores_by_run import RunScores
+from gainful.matching.keyword_options import (
+    ItemTables,
+    MeasuringOptions,
+    ReadingOptions,
+    TableOptions,
+    takes,
 )
-from gainful.matching.keyword_options import TableOptions
-from gainful.matching.reader import Reader
+from gainful.matching.matched import without_judgments
+from gainful.matching.reader import Reader, opened_session
 from gainful.measures.formulas import changed_inside
 from gainful.measures.measure import (
     Measure,
@@ -25,8 +34,18 @@ from gainful.measures.measure import (
     with_values_of_run,
 )
 from gainful.measures.measure_family import GRADES, ITEMS, SUBTOPICS
+from gainful.measures.measures_by_need import read_measures_of
 from gainful.measures.name_suggestions import suggest
-from gainful.rows.input_types import Run
+from gainful.measures.notation import Measures
+from gainful.measures.policy import Policy, read_policy
+from gainful.message_texts import counted, shown
+from gainful.output.rendering.table_formats import Table
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
+from gainful.rows.id_types import IdType, decided_type
+from gainful.rows.input_types import Judgments, Run, TableLike
+from gainful.rows.run_and_judgment_columns import read_columns
+from gainful.rows.runs_by_name import Runs, read_runs
+from gainful.rows.spark_frames import refuse_spark
 
 
 def with_values(
@@ -53,28 +72,32 @@ def _of_subtopics(
     measures: Sequence[Measure], tables: TablesGiven, reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
     policy, options = reader.decided(run), tables.options
-    refuse_policy(policy)
+    subtopics.refuse_policy(policy)
     if reader.chunks is not None:
         raise PolicyError("chunks", "none: subtopics are judged by document", "chunks")
 
-    def read() -> tuple[Judged, Weights | None]:
-        judged, _ = read_judged(options["subtopics"], reader.columns, reader.policy, reader.session)
-        return judged, read_weights(options.get("weights"), judged)
+    def read() -> tuple[subtopics.Judged, subtopics.Weights | None]:
+        judged, _ = subtopics.read_judged(
+            options["subtopics"], reader.columns, reader.policy, reader.session
+        )
+        return judged, subtopics.read_weights(options.get("weights"), judged)
 
     judged, weights = tables.read("subtopics", reader, read)
-    topics = topics_of(judged, weights, reader.lists(run), policy)
-    return values_of_run(measures, topics, policy)
+    topics = subtopics.topics_of(judged, weights, reader.lists(run), policy)
+    return subtopics.values_of_run(measures, topics, policy)
 
 
 def _of_items(
     measures: Sequence[Measure], tables: TablesGiven, reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
-    def read() -> Sources:
+    def read() -> recommending.Sources:
         judged = reader.judgments.given
-        return read_sources(tables.options, reader.columns, reader.session, judged)
+        return recommending.read_sources(tables.options, reader.columns, reader.session, judged)
 
     sources = tables.read("items", reader, read)
-    return values_of_lists(measures, ranked_lists(reader.lists(run), sources), sources)
+    return recommending.values_of_run(
+        measures, recommending.ranked_lists(reader.lists(run), sources), sources
+    )
 
 
 BY_NEED: Mapping[
@@ -100,3 +123,392 @@ def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, ob
         hint = suggest(family.name, catalogue(needs=GRADES))
         meant = f"{hint.partition('?')[0]}? Else give" if hint.startswith("Did") else "Give"
         raise MeasureError(str(measure), expected, "none", f"{meant} {options_to_give}")
+
+
+_USUAL_CUTOFF = 10
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SubtopicScores(Scores):
+    """Means over queries, the values of each query, and what they rest on, as in `Scores`.
+
+    Measures are those of queries with subtopics, in any of their spellings. Documents with equal scores
+    are ordered by id, and no other order is measured.
+    """
+
+    _called = "SubtopicScores"
+
+
+@takes(MeasuringOptions)
+def evaluate_subtopics(
+    judgments: Judgments,
+    run: Run,
+    measures: Measures = "alpha_nDCG@20",
+    *,
+    weights: TableLike | None = None,
+    **options: Unpack[MeasuringOptions],
+) -> SubtopicScores:
+    """Measure a run against judgments of the subtopics of queries.
+
+    Subtopics without a relevant document are ignored. Judged queries that the run lacks count
+    as 0, and so do queries without a relevant document, unless the policy says otherwise.
+
+    Args:
+        judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file, a data frame, an Arrow
+            object. A file is TREC with the fields query, subtopic, doc and grade, or CSV, TSV,
+            JSON, JSON lines, Parquet.
+        run: `{query: {doc: score}}`, higher is better, or any of the others.
+        measures: one measure or several, of `subtopic_catalogue()`.
+        weights: `{query: {subtopic: probability}}`, or a table; those of the subtopics with a relevant
+            document are divided by their sum. All subtopics of a query are equally likely if None.
+        **options: see `MeasuringOptions`; subtopic is among the usual columns, and these measures
+            have no dialects.
+
+    >>> judgments = {"jaguar": {"cat": {"d1": 1, "d2": 1}, "car": {"d3": 1}}}
+    >>> same = evaluate_subtopics(judgments, {"jaguar": {"d1": 2, "d2": 1}}, ["alpha_nDCG@2", "strec@2"])
+    >>> both = evaluate_subtopics(judgments, {"jaguar": {"d1": 2, "d3": 1}}, ["alpha_nDCG@2", "strec@2"])
+    >>> round(same["alpha_nDCG@2"], 4), same["strec@2"], both["alpha_nDCG@2"], both["strec@2"]
+    (0.8066, 0.5, 1.0, 1.0)
+    """
+    refuse_dialect(options, "measures of subtopics are gainful's own")
+    asked, policy = read_measures_of(SUBTOPICS, measures), read_policy(options.get("policy"))
+    subtopics.refuse_policy(policy)
+    if (chunks := options.get("chunks")) is not None:
+        expected = "none: subtopics are judged by document"
+        raise InputError("chunks", expected, shown(chunks), "Leave it out.")
+    columns = read_columns(
+        options.get("columns"), options.get("queries"), options.get("assessors"), subtopics=True
+    )
+    with opened_session(options) as session:
+        judged, query_type = subtopics.read_judged(judgments, columns, policy, session)
+        reader = Reader(_best_grades(judged), policy.folding(chunks=False), session, columns, None)
+        likely = subtopics.read_weights(weights, judged)
+        matched, decided = reader.match(run)
+        topics = subtopics.topics_of(judged, likely, reader.lists(run), decided)
+        reader.warn_of_marks()
+        query_type = decided_type([reader.run(run).query_type, query_type])
+    columns.refuse_unused()
+    values = subtopics.values_of_run(asked, topics, decided)
+    known = tuple(with_values_of_run(measure, values[measure]) for measure in asked)
+    scores = measure_matched([matched], known, decided)
+    hash_of = partial(subtopics.hashes_of, topics)
+    return _as_scores_of("subtopics", scores, SubtopicScores, hash_of, query_type)
+
+
+def _best_grades(judged: subtopics.Judged) -> dict[str, dict[str, float]]:
+    """Return the judged documents of each query, with their highest grades."""
+    union: dict[str, dict[str, float]] = {}
+    for query, by_subtopic in judged.items():
+        best = union.setdefault(query, {})
+        for docs in by_subtopic.values():
+            for doc, grade in docs.items():
+                best[doc] = max(grade, best.get(doc, grade))
+    return union
+
+
+def _as_scores_of(
+    what: str,
+    scores: Scores,
+    kind: type[Kind],
+    hash_of: Callable[[int | None], Hashes],
+    query_type: IdType,
+    empty: tuple[int, ...] | None = None,
+    covered: Coverage | None = None,
+) -> Kind:
+    """Return scores as those of a kind, which no list can be measured again for."""
+    evidence = Evidence(
+        counting=scores.evidence.counting,
+        empty=scores.evidence.empty if empty is None else empty,
+        covered=scores.coverage if covered is None else covered,
+        kind=f"those of {what}",
+        hash_of=hash_of,
+    )
+    return as_kind(scores, kind, evidence=evidence, query_type=query_type)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ListCoverage(Coverage):
+    """What measures of recommendations rest on, in addition to `Coverage`: queries are users.
+
+    Attributes:
+        catalogue: how many items could be shown; None if that is not known.
+        shown: how many different items are shown down to the depth.
+        unknown: how many of them are not in the table of items, the vectors, the history.
+        without: by measure, how many users have no value.
+        left_out: measures that the caller did not name, of which nobody has a value.
+    """
+
+    catalogue: int | None = None
+    shown: int = 0
+    unknown: Mapping[str, int] | None = None
+    without: Mapping[str, int] | None = None
+    left_out: Sequence[str] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the counts, and the users that are missing, empty or extra."""
+        return Coverage.to_dict(self) | {
+            "catalogue": self.catalogue,
+            "shown": self.shown,
+            "unknown": dict(self.unknown or {}),
+            "without": dict(self.without or {}),
+            "left_out": [*self.left_out],
+        }
+
+    def __str__(self) -> str:
+        users = {
+            "judged without one": self.missing,
+            "without judgments": self.extra,
+            "without a value of some measure": self.empty,
+        }
+        within = "" if self.depth is None else f" down to rank {self.depth}"
+        of = "" if self.catalogue is None else f", of {self.catalogue} in the catalogue"
+        unknown = "".join(
+            f", {count} not in the {name}" for name, count in (self.unknown or {}).items() if count
+        )
+        nothing = f"; no value of {', '.join(self.left_out)}" if self.left_out else ""
+        return (
+            f"{self.evaluated} of {counted(self.judged, 'user')} with a list"
+            + "".join(f", {len(some)} {what}" for what, some in users.items() if some)
+            + f"; {counted(self.shown, 'item')} shown{within}{of}{unknown}{nothing}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RecommendationScores(Scores):
+    """Means over users, the values of each user, and the values that the run has as a whole.
+
+    It is like `Scores`, with users for queries. `means` has the mean over users of a measure of which
+    users have values, and the value of the run of any other. `run_values` has only the latter, which
+    have no row in `per_query` and no interval.
+    """
+
+    _called = "RecommendationScores"
+    _units = "user", "users"
+
+    @property
+    def coverage(self) -> ListCoverage:
+        """What was counted and what was missing."""
+        return cast("ListCoverage", self.evidence.covered)
+
+    def table(self) -> Table:
+        """Return the values, each with what it is of: so many users, or the run."""
+        counting = zip(self.measures, self.evidence.counting, strict=True)
+        of = [
+            f"mean of {counted(count, 'user')}" if measure.has_users else "the run"
+            for measure, count in counting
+        ]
+        rows = [[*row, text] for row, text in zip(super().table().rows, of, strict=True)]
+        return Table(["measure", "value", "of"], rows, notes=[f"coverage  {self.coverage}"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the values, those of the run as a whole once more, and what they rest on."""
+        return super().to_dict() | {"run_values": self.run_values}
+
+
+class RecommendingOptions(ReadingOptions, ItemTables, total=False):
+    """How recommendations are read and measured: `ReadingOptions` and `ItemTables`."""
+
+
+@takes(RecommendingOptions)
+def evaluate_recommendations(
+    run: Run,
+    measures: Measures | None = None,
+    *,
+    judgments: Judgments | None = None,
+    **options: Unpack[RecommendingOptions],
+) -> RecommendationScores:
+    """Measure recommendations beyond relevance: coverage, novelty, diversity, calibration and more.
+
+    Items with equal scores are ordered by id, descending. Lists shorter than a cutoff are taken as they
+    are. A user of whom a measure is not defined has no value of it, and is counted in `coverage`.
+
+    Args:
+        run: `{user: {item: score}}`, higher is better, `{user: [item, …]}`, the path of a file, a
+            data frame, an Arrow object.
+        measures: one measure or several, of `recommendation_catalogue()`; all that can be measured
+            with the tables, at cutoff 10, if None.
+        judgments: `{user: {item: grade}}`, or any of the others: what is relevant.
+        **options: the tables, see `ItemTables`: items, vectors, history, expected and separator. An item
+            may have several rows, and categories; Serendipity compares with the most popular items
+            of the history if expected is None; cells are split at |, ; or commas if they look like
+            several categories, with a warning, if separator is None. For the rest, see
+            `ReadingOptions`; columns may also name those of the history, history.query, history.doc
+            and count, and the ids in the other tables, items.doc and vectors.doc.
+
+    >>> run = {"u": ["a", "b"], "v": ["a", "c"]}
+    >>> items = {"a": "jazz", "b": "jazz", "c": "rock", "d": "folk"}
+    >>> scores = evaluate_recommendations(run, ["Coverage@2", "ILD@2"], items=items)
+    >>> scores["Coverage@2"], scores.per_query["ILD@2"]
+    (0.75, [0.0, 1.0])
+    """
+    return _evaluated({"run": run}, measures, judgments, options)["run"]
+
+
+@takes(RecommendingOptions)
+def evaluate_recommendation_runs(
+    runs: Runs,
+    measures: Measures | None = None,
+    *,
+    judgments: Judgments | None = None,
+    **options: Unpack[RecommendingOptions],
+) -> RunScores:
+    """Measure several runs, with tables that are read once.
+
+    The result is a dict of scores, which `gainful.comparison.compare_scores` compares.
+
+    Args:
+        runs: name → run, or the paths of files, of a folder or a pattern, as
+            `gainful.inputs.find_runs` names them.
+        measures: as in `evaluate_recommendations`, like all that follow.
+        judgments: what is relevant.
+        **options: the tables and how they are read.
+
+    >>> runs = {"same": {"u": ["a"], "v": ["a"]}, "other": {"u": ["a"], "v": ["b"]}}
+    >>> evaluate_recommendation_runs(runs, "Personalisation@1")
+    RunScores(same: Personalisation@1 0.0000; other: Personalisation@1 1.0000)
+    """
+    named = read_runs(runs, judgments, engine=options.get("engine"))
+    return RunScores(_evaluated(named, measures, judgments, options))
+
+
+def _evaluated(
+    runs: Mapping[str, Run],
+    measures: Measures | None,
+    judgments: Judgments | None,
+    options: RecommendingOptions,
+) -> dict[str, RecommendationScores]:
+    asked = None if measures is None else read_measures_of(ITEMS, measures)
+    columns = read_columns(
+        options.get("columns"), options.get("queries"), options.get("assessors"), recommending=True
+    )
+    arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
+    ranked, types = {}, {}
+    with opened_session(options) as session:
+        reader = Reader(judgments, Policy(), session, columns, None)
+        refuse_spark(judgments, JUDGMENTS.name)
+        judged = None if judgments is None else reader.judgments.given
+        tables = {name: options.get(name) for name in ItemTables.__annotations__}
+        sources = recommending.read_sources(tables, columns, session, judged)
+        for name, run in runs.items():
+            with naming_run(name, runs):
+                refuse_spark(run, RUN.name)
+                ranked[name] = recommending.ranked_lists(reader.lists(run), sources)
+                types[name] = decided_type([reader.run(run).query_type])
+                reader.forget(run)
+    columns.refuse_unused()
+    chosen, optional = _chosen(asked, sources)
+    values: dict[str, dict[Measure, ValuesOfRun]] = {}
+    for name, lists in ranked.items():
+        with naming_run(name, runs):
+            values[name] = recommending.values_of_run(chosen, lists, sources, optional)
+    kept = [one for one in chosen if all(one in known for known in values.values())]
+    if not kept:
+        none = f"none of {', '.join(map(str, chosen))}"
+        raise InputError("measures", "one with a value in every run", none)
+    if sources.judgments is not None:
+        warn_of_ratings(np.unique(sources.judgments.numbers).tolist(), kept, "judgments")
+    left_out = tuple(str(one) for one in chosen if one not in kept)
+    results = {}
+    for name, lists in ranked.items():
+        known = tuple(with_values_of_run(one, values[name][one]) for one in kept)
+        results[name] = _scores(known, lists, sources, left_out, types[name])
+    return results
+
+
+def _scores(
+    measures: tuple[Measure, ...],
+    lists: recommending.RankedLists,
+    sources: recommending.Sources,
+    left_out: Sequence[str],
+    user_type: IdType,
+) -> RecommendationScores:
+    """Return the scores of users, whose values the measures know."""
+    names = sources.user_codes.names
+    users = tuple(names[code] for code in lists.users.tolist())
+    cutoffs = [measure.cutoff for measure in measures if measure.cutoff is not None]
+    depth = max(cutoffs) if len(cutoffs) == len(measures) else None
+    matched = without_judgments(users, lists.lengths)
+    scores = measure_matched([matched], measures, Policy().resolved(ids=True), depth)
+    without = {
+        str(measure): len(users) - count
+        for measure, count in zip(measures, scores.evidence.counting, strict=True)
+        if measure.has_users
+    }
+    all_counted: Bools = np.logical_and.reduce(scores.per_query.counted, axis=1)
+    complete = {*compress(scores.queries, all_counted)}
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    if sources.judgments is not None:
+        judged = np.isin(lists.users, sources.judgments.users)
+        missing = tuple(compress(users, judged & (lists.lengths == 0)))
+        extra = tuple(compress(users, ~judged))
+    shown_items = np.unique(lists.down_to(depth).items)
+    tables = {name: getattr(sources, name) for name in ("items", "vectors", "history")}
+    usual = {part.name: getattr(scores.coverage, part.name) for part in fields(Coverage)}
+    empty = tuple(user for user in users if user not in complete)
+    usual |= {"missing": missing, "empty": empty, "extra": extra, "unjudged": 0}
+    coverage = ListCoverage(
+        **usual,
+        catalogue=sources.catalogue("coverage").size if sources.has_catalogue else None,
+        shown=shown_items.size,
+        unknown={
+            name: int((~np.isin(shown_items, table.items)).sum())
+            for name, table in tables.items()
+            if table is not None
+        },
+        without=without,
+        left_out=left_out,
+    )
+    return _as_scores_of(
+        "recommendations",
+        scores,
+        RecommendationScores,
+        partial(sources.hashes, lists),
+        user_type,
+        tuple(without.get(str(measure), 0) for measure in measures),
+        coverage,
+    )
+
+
+def _chosen(
+    asked: tuple[Measure, ...] | None, sources: recommending.Sources
+) -> tuple[list[Measure], set[Measure]]:
+    """Return the measures, and those of them that are left out if nobody has a value.
+
+    Those are what the caller did not name: the usual ones, and each segment of several.
+    """
+    chosen: dict[Measure, None] = {}
+    optional = set()
+    for measure in _usual(sources) if asked is None else asked:
+        segments = recommending.expanded(measure, sources)
+        chosen |= dict.fromkeys(segments)
+        if asked is None or segments != [measure]:
+            optional |= {*segments} - {*(asked or ())}
+    return [*chosen], optional
+
+
+def _usual(sources: recommending.Sources) -> list[Measure]:
+    """Return all that can be measured with the tables, at the usual cutoff, by every column of categories."""
+    past, judged = sources.history is not None, sources.judgments is not None
+    columns = [] if sources.items is None else [*sources.items.columns]
+    possible = {
+        "Coverage": sources.has_catalogue,
+        "Gini": sources.has_catalogue,
+        "Entropy": sources.has_catalogue,
+        "Personalisation": True,
+        "Novelty": past,
+        "Popularity": past,
+        "ILD": columns or sources.vectors,
+        "Serendipity": judged and (past or sources.expected),
+        "HitRate": judged and columns,
+        "Miscalibration": past and columns,
+    }
+    usual: list[Measure] = []
+    for name in possible:
+        if not possible[name]:
+            continue
+        measure = Measure(name, k=_USUAL_CUTOFF)
+        by = [*columns, "vectors"] if name == "ILD" and sources.vectors else columns
+        several = "by" in measure.parameters and len(by) > 1
+        usual += [measure.having(by=column) for column in by] if several else [measure]
+    return usual

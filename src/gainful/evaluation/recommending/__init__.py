@@ -1,1 +1,0 @@
-"""Measures of recommendations beyond relevance: of the catalogue, the items, and past interactions."""
