@@ -8,13 +8,13 @@ from gainful import arguments
 from gainful.analysis.comparison.compare import split_runs
 from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
 from gainful.analysis.explanation.attribution import Attribution, Side, attribution_of
-from gainful.analysis.explanation.judged_ranking import (
+from gainful.analysis.explanation.worked_lists import (
+    has_parts,
     judged_ranking_of,
     look_at_grades,
     sums_of,
     with_lowest,
 )
-from gainful.analysis.explanation.worked_lists import has_parts
 from gainful.errors import InputError
 from gainful.evaluation.request import policy_for, read_unmeasured
 from gainful.matching.keyword_options import MeasuringOptions, takes

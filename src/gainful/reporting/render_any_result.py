@@ -119,13 +119,12 @@ def _result(
 
     if isinstance(result, Scores):
         return _scores({"run": result}, format, write, per_query=per_query, digits=digits)
-    from gainful.analysis.explanation.attribution import Attribution
-    from gainful.analysis.explanation.worked_tables import Explanation, text_of
+    from gainful.analysis.explanation.worked_tables import Account
     from gainful.analysis.linting.findings import Findings
 
-    if format == "table" and isinstance(result, Explanation | Attribution):
-        return text_of(result, write)
-    if isinstance(result, Explanation | Attribution | Findings):
+    if format == "table" and isinstance(result, Account):
+        return result.written(write)
+    if isinstance(result, Account | Findings):
         return result.rendered(format)
     if callable(getattr(result, "table", None)):
         return _tabular(result, format, write, per_query=per_query, digits=digits)

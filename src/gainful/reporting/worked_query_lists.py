@@ -10,21 +10,19 @@ from gainful.analysis.explanation.attribution import (
     Side,
     attribution_of,
 )
-from gainful.analysis.explanation.judged_ranking import (
-    JudgedRanking,
-    judged_ranking_of,
-    with_lowest,
-)
 from gainful.analysis.explanation.worked_lists import (
     IDEAL,
     NO_VALUE,
     Entry,
+    JudgedRanking,
     Sums,
     WorkedList,
     has_parts,
     is_discounted,
     is_worked,
+    judged_ranking_of,
     why_empty,
+    with_lowest,
     work_out,
     work_out_ideal,
 )

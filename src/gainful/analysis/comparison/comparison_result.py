@@ -1,6 +1,5 @@
 """`ComparisonResult`: what a comparison found, with its tables and its words."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -26,9 +25,9 @@ from gainful.output.rendering.table_formats import (
     Table,
     as_html,
     as_markdown,
-    as_text,
 )
 from gainful.output.writing.experiment_trackers import Logged, flat_names
+from gainful.output.writing.result_base import Document
 from gainful.version import VERSION
 
 _SHOWN = 12  # slices in the text for people, and comparisons whose queries are listed
@@ -65,7 +64,7 @@ class Checks:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComparisonResult(Logged):
+class ComparisonResult(Document, Logged):
     """Systems compared: every difference, and what was decided about it.
 
     Attributes:
@@ -315,13 +314,6 @@ class ComparisonResult(Logged):
     def to_html(self) -> str:
         """Return the tables as HTML."""
         return "\n".join(as_html(table) for table in self.tables())
-
-    def to_json(self) -> str:
-        """Return all of it as JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-
-    def __str__(self) -> str:
-        return "\n\n".join(as_text(table) for table in self.tables())
 
 
 def _row(difference: Difference) -> list[Cell]:

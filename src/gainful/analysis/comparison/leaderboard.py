@@ -14,7 +14,6 @@ are too short, however many queries there are (M. Xie and others, Confidence int
 in the presence of ties and near ties, Journal of the American Statistical Association 104, 2009).
 """
 
-import json
 import math
 import os
 import sys
@@ -70,7 +69,7 @@ from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import answers_in
 from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Cell, Table
-from gainful.output.writing.result_base import Result
+from gainful.output.writing.result_base import Document
 from gainful.rows.duckdb_engine import Progress
 from gainful.rows.id_types import UNTYPED
 from gainful.rows.input_types import Judgments, TableLike
@@ -111,7 +110,7 @@ class Place:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Leaderboard(Result):
+class Leaderboard(Document):
     """Runs by rank.
 
     Attributes:
@@ -276,10 +275,6 @@ class Leaderboard(Result):
             "groups": [list(group) for group in self.groups],
             "p": self.p.tolist(),
         }
-
-    def to_json(self) -> str:
-        """Return all of it as JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
     def __str__(self) -> str:
         return self.rendered()

@@ -5,19 +5,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
-from gainful.analysis.explanation.judged_ranking import (
-    JudgedRanking,
-    look_at_grades,
-    read_judged_ranking,
-    sums_of,
-)
 from gainful.analysis.explanation.worked_lists import (
     ABSENT,
     NO_VALUE,
+    JudgedRanking,
     Sums,
     WorkedList,
     has_parts,
     is_discounted,
+    look_at_grades,
+    read_judged_ranking,
+    sums_of,
     why_empty,
     work_out,
 )
@@ -160,52 +158,53 @@ class Attribution(Account):
     def tables(self) -> list[Table]:
         """Return the tables for people, which count most documents without a part instead of listing them."""
         moved = sum(document.part != 0 or document.change != 0 for document in self.documents)
-        table = self._table(self.documents[: moved + _MOST_IDLE])
+        shown = self.documents[: moved + _MOST_IDLE]
         left_out = self.documents[moved + _MOST_IDLE :]
-        total = self._row("sum", self.base_total, self.run_total, self.difference)
-        return [
-            Table(
-                table.columns,
-                [*table.rows, total],
-                digits=_DIGITS,
-                notes=self._notes(left_out),
-            )
-        ]
+        total = self._cells("sum", self.base_total, self.run_total, self.difference)
+        table = self._table(shown)
+        rows = [*table.rows, [*total.values()]]
+        return [replace(table, rows=rows, notes=self._notes(left_out))]
 
     def _table(self, documents: Iterable[MovedDocument]) -> Table:
-        sides = ["base rank", "run rank", "base term", "run term"]
-        parts = dict.fromkeys([f"part of {self.sums}", f"part of {self.measure}"])
-        rows: list[list[Cell]] = [
-            [
-                document.doc,
-                grade_cell(document.grade),
-                *([plain_cell(document.gain)] if self._has_gain else []),
-                rank_cell(document.base_rank, document.base_rank_last),
-                rank_cell(document.run_rank, document.run_rank_last),
-                *self._numbers(document.base_term, document.run_term, document.part),
-            ]
+        rows = [
+            self._cells(
+                document.doc, document.base_term, document.run_term, document.part, document
+            )
             for document in documents
         ]
         rows += [
-            self._row(f"({other.name})", other.base_term, other.run_term, other.part)
+            self._cells(f"({other.name})", other.base_term, other.run_term, other.part)
             for other in self.others
         ]
-        gain = ["gain"] if self._has_gain else []
-        return Table(["doc", "grade", *gain, *sides, *parts], rows, digits=_DIGITS)
+        columns = [*self._cells("", 0.0, 0.0, 0.0)]
+        return Table(columns, [[*row.values()] for row in rows], digits=_DIGITS)
 
-    @property
-    def _has_gain(self) -> bool:
-        return isinstance(self.measure.parameters.get("gain"), Gain)
-
-    def _row(self, name: str, base_term: float, run_term: float, part: float) -> list[Cell]:
-        """Return a row that isn't about a document, without a grade and ranks."""
-        blank: list[Cell] = [None] * (4 if self._has_gain else 3)
-        return [name, *blank, *self._numbers(base_term, run_term, part)]
-
-    def _numbers(self, base_term: float, run_term: float, part: float) -> list[Cell]:
-        change = run_term - base_term
-        # For a plain sum, the part is the change.
-        return [base_term, run_term, change, *([] if self.sums == str(self.measure) else [part])]
+    def _cells(
+        self,
+        name: str,
+        base_term: float,
+        run_term: float,
+        part: float,
+        document: MovedDocument | None = None,
+    ) -> dict[str, Cell]:
+        """Return the cells of a row by column; without a document, it has no grade and no ranks."""
+        grade = gain = base_rank = run_rank = None
+        if document is not None:
+            grade, gain = grade_cell(document.grade), plain_cell(document.gain)
+            base_rank = rank_cell(document.base_rank, document.base_rank_last)
+            run_rank = rank_cell(document.run_rank, document.run_rank_last)
+        has_gain = isinstance(self.measure.parameters.get("gain"), Gain)
+        return {
+            "doc": name,
+            "grade": grade,
+            **({"gain": gain} if has_gain else {}),
+            "base rank": base_rank,
+            "run rank": run_rank,
+            "base term": base_term,
+            "run term": run_term,
+            f"part of {self.sums}": run_term - base_term,
+            f"part of {self.measure}": part,  # replaces the cell above for a plain sum
+        }
 
     def _notes(self, left_out: Sequence[MovedDocument]) -> list[str]:
         notes = []

@@ -8,7 +8,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from gainful.analysis.explanation.judged_ranking import look_at_grades, read_judged_ranking, sums_of
 from gainful.analysis.explanation.worked_lists import (
     IDEAL,
     IDEAL_SUM,
@@ -19,9 +18,12 @@ from gainful.analysis.explanation.worked_lists import (
     Sums,
     bracketed,
     down_to_cutoff,
+    look_at_grades,
+    read_judged_ranking,
     said,
     steps_with,
     summed,
+    sums_of,
     why_empty,
     work_out,
     work_out_ideal,

@@ -1,6 +1,5 @@
 """`which`: find the conventions that produce a given number."""
 
-import json
 import math
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -16,8 +15,8 @@ from gainful.measures.dialect_catalogue import dialects, faults_of
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Document
 from gainful.rows.input_types import Judgments, Run
 
 _ROUNDING = 1e-12  # of our own sums
@@ -41,7 +40,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Which(Result):
+class Which(Document):
     """The ways to measure that produce a number, or the nearest ones.
 
     Attributes:
@@ -117,19 +116,12 @@ class Which(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values."""
-        plain = Result.to_dict(self)
+        plain = Document.to_dict(self)
         for entry in (*plain["found"], *plain["nearest"]):
             way = entry.pop("way")
             entry |= {"tool": way.pop("name"), "changed": entry.pop("change"), **way}
             entry["mean"] = entry.pop("value")
         return plain
-
-    def to_json(self) -> str:
-        """Return all of it as JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
 
 @takes(MeasuringOptions)

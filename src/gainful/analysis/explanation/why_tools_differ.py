@@ -1,6 +1,5 @@
 """`why`: attribute the gap between two tools' numbers to the choices that cause it."""
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,8 +19,8 @@ from gainful.measures.notation import GivenMeasure, name_of
 from gainful.measures.policy import read_policy
 from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import shown
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Document
 from gainful.rows.input_types import Judgments, Run
 
 _MOVES = 5  # queries named for each cause
@@ -80,7 +79,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Why(Result):
+class Why(Document):
     """The reasons why two tools give different numbers.
 
     Attributes:
@@ -174,20 +173,13 @@ class Why(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values."""
-        plain = Result.to_dict(self)
+        plain = Document.to_dict(self)
         for side in ("first", "second"):
             value, coverage = plain.pop(f"{side}_value"), plain.pop(f"{side}_coverage")
             plain[side] |= {"value": value, "coverage": coverage}
         for cause in plain["causes"]:
             cause |= {"cause": cause.pop("name"), "queries": cause.pop("moved")}
         return {**plain, "gap": self.gap if math.isfinite(self.gap) else None}
-
-    def to_json(self) -> str:
-        """Return all of it as JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-
-    def __str__(self) -> str:
-        return as_text(*self.tables())
 
 
 def _cells(cause: Cause) -> list[Cell]:

@@ -1,7 +1,6 @@
 """`Explanation`: a value worked out in tables, as text, Markdown and HTML."""
 
 import html
-import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -14,14 +13,13 @@ from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import printable
 from gainful.output.rendering.table_formats import (
-    WRITERS,
     Cell,
     Table,
     as_markdown,
     as_text,
     folded,
 )
-from gainful.output.writing.result_base import Result, write_for_file
+from gainful.output.writing.result_base import Document, write_for_file
 from gainful.rows.id_types import UNTYPED, IdType
 
 _IDEALS = {
@@ -36,11 +34,11 @@ CUMULATED = frozenset(["CG", "DCG", "IDCG", "nDCG"])
 _DIGITS = 3
 
 
-class Account(Result, ABC):
-    """An account of a value or of a difference: a heading, the conventions, tables, a conclusion.
+class Account(Document, ABC):
+    """An explanation of a value or of a difference: a heading, the conventions, tables, a conclusion.
 
     Attributes:
-        measure: the measure, whose conventions are said.
+        measure: the measure, with its conventions.
     """
 
     __slots__ = ()
@@ -56,21 +54,24 @@ class Account(Result, ABC):
     def conclusion(self) -> str:
         """The last line."""
 
-    @abstractmethod
-    def tables(self) -> list[Table]:
-        """Return what stands between them."""
-
     @property
     def conventions(self) -> str:
         """The gain and the discount in words."""
         return conventions_of(self.measure)
 
+    def __str__(self) -> str:
+        return self.written(as_text)
+
+    def written(self, write: Callable[[Table], str], line: Callable[[str], str] = folded) -> str:
+        """Return it as text, with functions that write each table and each line."""
+        heading, conventions, conclusion = map(
+            line, (self.heading, self.conventions, self.conclusion)
+        )
+        return "\n\n".join([heading, conventions, *map(write, self.tables()), conclusion])
+
     def to_markdown(self) -> str:
         """Return it as Markdown."""
-        return self._compose(map(as_markdown, self.tables()))
-
-    def __str__(self) -> str:
-        return text_of(self, as_text)
+        return self.written(as_markdown, str)
 
     def to_html(self) -> str:
         """Return it as HTML."""
@@ -86,31 +87,14 @@ class Account(Result, ABC):
     def _rendered(self, format: str) -> str:  # noqa: A002
         match format:
             case "table":
-                return text_of(self, write_for_file(format))
+                return self.written(write_for_file(format))
             case "markdown":
                 return self.to_markdown()
             case "html":
                 return self.to_html()
-            case "json":
-                plain = self.to_dict()
-                if "value" in plain and not math.isfinite(plain["value"]):
-                    plain["value"] = None  # an attribution has one for each run, or is refused
-                return json.dumps(plain, indent=2, ensure_ascii=False)
             case "latex":
-                said = [f"% {line}" for line in (self.heading, self.conventions)]
-                tables = [WRITERS["latex"](table) for table in self.tables()]
-                return "\n\n".join(["\n".join(said), *tables, f"% {self.conclusion}"])
-        return WRITERS[format](self.table())
-
-    def _compose(self, tables: Iterable[str]) -> str:
-        return "\n\n".join([self.heading, self.conventions, *tables, self.conclusion])
-
-
-def text_of(account: Account, write: Callable[[Table], str]) -> str:
-    """Return an account as text, each table as `write` writes it."""
-    lines = (account.heading, account.conventions, account.conclusion)
-    heading, conventions, conclusion = map(folded, lines)
-    return "\n\n".join([heading, conventions, *map(write, account.tables()), conclusion])
+                return self.written(write_for_file(format), "% {}".format)
+        return super()._rendered(format)
 
 
 def conventions_of(measure: Measure) -> str:
@@ -235,9 +219,8 @@ class Explanation(Account):
         blank: list[Cell] = [None] * (len(COLUMNS) - 1)
         rows.append([str(self.measure), *blank, self.value])
         named = {(part.worth or "gain", part.weight or "discount") for part in self.parts}
-        worth, weight = next(iter(named)) if len(named) == 1 else ("gain", "discount")
-        given = {"gain": worth, "discount": weight}
-        columns = ["part", *(given.get(column, column) for column in COLUMNS)]
+        worth, weight = named.pop() if len(named) == 1 else ("gain", "discount")
+        columns = ["part", "i", "doc", "grade", worth, weight, "contribution", "sum"]
         return Table(columns, rows, digits=_DIGITS)
 
     def _id_types(self) -> Mapping[str, IdType]:
@@ -248,7 +231,7 @@ class Explanation(Account):
         return {
             "measure": str(self.measure),
             "query": self.query,
-            "value": self.value,
+            "value": self.value if math.isfinite(self.value) else None,
             "conclusion": self.conclusion,
             "policy": self.policy.answers(),
             "parts": {

@@ -8,8 +8,8 @@ from typing import Any
 from gainful.compat.vectors.case_files import Case
 from gainful.compat.vectors.causes_of_wrong_values import Convention
 from gainful.compat.vectors.implementation_answers import Answer
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Document
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 _SHOWN = 3  # choices and tools shown for a failure
@@ -53,7 +53,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Conformance(Result):
+class Conformance(Document):
     """The result of checking an implementation of nDCG against the conformance vectors.
 
     Attributes:
@@ -197,15 +197,6 @@ class Conformance(Result):
                 for check in self.checked
             ],
         }
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        import json
-
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-
-    def __str__(self) -> str:
-        return "\n\n".join(map(as_text, self.tables()))
 
     def __repr__(self) -> str:
         return f"Conformance({self.summary})"

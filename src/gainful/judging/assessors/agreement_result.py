@@ -1,6 +1,5 @@
 """The agreement of several assessors: coefficients, pairs, leanings, disputed items, tables."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,8 +8,8 @@ from typing import TYPE_CHECKING
 from gainful.errors import InputError
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import counted, shown
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Document
 from gainful.rows.id_types import UNTYPED, IdType
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ class QueryAgreement:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AgreementResult(Result):
+class AgreementResult(Document):
     """`Agreement` without its charts; the attributes are documented there."""
 
     assessors: tuple[str, ...]
@@ -296,13 +295,6 @@ class AgreementResult(Result):
         if few:
             return [grades.get(name) for name in self.assessors]
         return [", ".join(f"{name} {grade}" for name, grade in grades.items())]
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-
-    def __str__(self) -> str:
-        return "\n\n".join(map(as_text, self.tables()))
 
 
 def _cell(number: float) -> Cell:

@@ -1,6 +1,5 @@
 """`Calibration`: runs' scores estimated from people's and a model's grades, and a gate."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -37,8 +36,8 @@ from gainful.measures.notation import GivenMeasure, Measures, name_of
 from gainful.measures.policy import answers_in
 from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import counted, did_you_mean, shown
-from gainful.output.rendering.table_formats import Cell, PValue, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, PValue, Table
+from gainful.output.writing.result_base import Document
 
 _DIGITS = 3
 _PAIR = 2  # the length of a key (run, measure)
@@ -120,7 +119,7 @@ class Calibrated:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration(Result):
+class Calibration(Document):
     """Runs' scores estimated from people's grades of some queries and a model's grades of all.
 
     Attributes:
@@ -304,20 +303,13 @@ class Calibration(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; values that are not finite become None."""
-        plain = Result.to_dict(self)
+        plain = Document.to_dict(self)
         plain["policy"] = answers_in(self.policy)
         for name in ("means", "differences"):
             for row, own in zip(plain[name], getattr(self, name), strict=True):
                 row["verdict"] = None if own.verdict is None else own.verdict.word
                 row["sentence"] = None if own.verdict is None else own.verdict.sentence
         return plain
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-
-    def __str__(self) -> str:
-        return "\n\n".join(map(as_text, self.tables()))
 
 
 def _tabled(

@@ -167,6 +167,22 @@ class Result:
         return "".join(map(as_html, tables))
 
 
+class Document(Result):
+    """A result that prints its tables, and whose JSON is all of it rather than the rows of its table."""
+
+    __slots__ = ()
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        # Imported here because most results are never written as JSON.
+        import json
+
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(as_text, self.tables()))
+
+
 class Record(Result):
     """A result of a few fields: a row of a data frame, and a row for each field in a notebook."""
 
