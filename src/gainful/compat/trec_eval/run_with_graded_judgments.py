@@ -33,13 +33,13 @@ from gainful.compat.trec_eval.ranked_lists import (
     whole_grades,
 )
 from gainful.errors import GainfulError, GainfulWarning
-from gainful.matching.input_kinds.table_input import CleanRun
+from gainful.matching.input_kinds import table_input
 from gainful.matching.match import match
 from gainful.matching.matched import Matched
 from gainful.matching.reader import reading
-from gainful.matching.rows_under_policy import JudgedRows, judged_in
+from gainful.matching.rows_under_policy import JudgedRows
 from gainful.measures.policy import Policy
-from gainful.rows.clean_text_files import LARGEST, read_clean_rows
+from gainful.rows.clean_text_files import LARGEST
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.rows.text_formats import Layout
@@ -150,18 +150,17 @@ def _of_clean_files(
 
 def _clean_judgments(path: Path, version: int) -> JudgedRows | None:
     """Read a clean file; None if it isn't clean, or trec_eval would read it differently."""
-    layout = _layout(path, JUDGMENTS)
-    rows = read_clean_rows(path, layout)
-    if rows is None or _has_comments(rows.names, version) or _has_exponents(path):
+    judged = table_input.read_judgments(path, _layout(path, JUDGMENTS))
+    if judged is None or _has_comments(judged.queries, version):
         return None
-    return judged_in(rows, CleanRun(path, layout).refuse_duplicate)
+    return None if _has_exponents(path) else judged
 
 
 def _clean_match(judged: JudgedRows, run: Path, policy: Policy, version: int) -> Matched | None:
     """Match a clean run as trec_eval reads it; None if it isn't clean."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GainfulWarning)  # trec_eval never warns
-        matched = match(judged, CleanRun(run, _layout(run, RUN)), policy)
+        matched = match(judged, table_input.CleanRun(run, _layout(run, RUN)), policy)
     return None if matched is None or _has_comments(matched.extra, version) else matched
 
 

@@ -232,7 +232,7 @@ class CleanRun(Run):
     """A run that is a text file, perhaps a clean one."""
 
     def __init__(self, path: Path, layout: Layout) -> None:
-        self._path, self._layout = path, layout
+        self.name, self._path, self._layout = str(path), path, layout
 
     def each(
         self,
@@ -243,3 +243,9 @@ class CleanRun(Run):
         """Process the queries of each chunk of the file; None if it isn't clean."""
         single = policy.precision == "single"
         return work_on_clean_rows(self._path, self._layout, work, depth, single=single)
+
+
+def read_judgments(path: Path, layout: Layout) -> JudgedRows | None:
+    """Read judgments; None if the file isn't clean."""
+    rows = read_clean_rows(path, layout)
+    return None if rows is None else judged_in(rows, CleanRun(path, layout).refuse_duplicate)
