@@ -17,8 +17,7 @@ from gainful.evaluation.spark.evaluate import measured_rows
 from gainful.evaluation.spark.partition_measuring import Measuring
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.spark import plan as cutting
-from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
-from gainful.matching.spark.plan import Plan
+from gainful.matching.spark.plan import Plan, RunWithJudgments
 from gainful.matching.spark.spark_judgments import judgments_in_dicts, judgments_in_frame
 from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.run_and_judgment_columns import read_columns

@@ -58,7 +58,7 @@ from gainful.rows.text_formats import Layout, recognise
 
 if TYPE_CHECKING:
     from gainful.matching.dict_table_conversion import Documents
-    from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
+    from gainful.matching.spark.plan import RunWithJudgments
     from gainful.rows.shapes import Records
 
 _NONE: Mapping[str, object] = MappingProxyType({})
@@ -206,8 +206,7 @@ class Reader:
         sessions = (judgments.given.spark, opened.spark)
         session = next(each for each in sessions if each is not None)
         # Imported here because runs on this machine don't need it.
-        from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
-        from gainful.matching.spark.plan import Plan, refuse_orders
+        from gainful.matching.spark.plan import Plan, RunWithJudgments, refuse_orders
         from gainful.rows.spark_frames import errors_of_spark, functions
 
         with errors_of_spark():

@@ -34,8 +34,7 @@ from gainful.evaluation.spark.partition_measuring import (
     added,
     read_summary,
 )
-from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
-from gainful.matching.spark.plan import Keep
+from gainful.matching.spark.plan import Keep, RunWithJudgments
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.measures.tool_dialect import Dialect

@@ -1,28 +1,41 @@
-"""What Spark does with a run and its judgments before they are matched.
+"""A run and its judgments on Spark, and what Spark does with them before they are matched.
 
-Rows of both are put under each other, sent to the partition of their query, and sorted, so that
-each query comes with its judgments first and its documents by rank. The run is sent once. Where
-a depth is all that matters, each partition first keeps the documents of each query with the
-highest scores, and what is sent does not grow with the lists.
+The rows of both are combined, sent to the partition of their query, and sorted, so that each query arrives with its
+judgments first, followed by its documents by rank. The run is sent once. If only ranks down to a depth matter,
+each partition first keeps the documents with the highest scores of each query, so the amount of data sent doesn't
+grow with the lists.
 """
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from gainful.errors import PolicyError
-from gainful.matching.chunks_to_documents import Chunks
-from gainful.matching.spark.spark_judgments import SparkJudgments
+from gainful.errors import InputError, PolicyError
+from gainful.matching.chunks_to_documents import Chunks, unknown_chunk
+from gainful.matching.spark.spark_judgments import SparkJudgments, is_counted
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
-from gainful.rows.spark_frames import Awaited, aggregated, by_query, functions, is_faulty
+from gainful.rows.disjoint_documents import sides_on_spark, warn_of_disjoint_documents
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
+from gainful.rows.identifiers import examples
+from gainful.rows.spark_frames import (
+    Awaited,
+    aggregated,
+    as_texts,
+    by_query,
+    functions,
+    is_faulty,
+    refuse_beyond_single,
+    refuse_duplicates,
+    refuse_values,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _UNORDERED = (("ties", "order"), ("duplicates", "first"), ("fold", "first"), ("fold", "in_place"))
-# The kinds of rows, in the order in which a query has them.
+# The kinds of rows, in their order within a query.
 BARE, JUDGMENT, PRESENT, FAULTY, UNFOLDED, RETRIEVED = range(6)
 _ROW = {
     "query": "string",
@@ -31,12 +44,12 @@ _ROW = {
     "score": "double",
     "value": "double",
 }
-FEW = 200_000  # queries whose edges every machine can hold
+FEW = 200_000  # queries whose edges fit on every machine
 _APART = "spark.sql.requireAllClusterKeysForDistribution"
-_SHARES = 1.5  # in how many parts, times the depth, the documents of a query are looked at
-_WIDE = 16  # how many of them are columns
+_SHARES = 1.5  # parts of the documents of a query, times the depth
+_WIDE = 16  # parts that are columns
 Keep = Callable[["DataFrame"], "DataFrame"]
-"""Has Spark keep rows that are used twice."""
+"""Makes Spark keep rows that are used twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +58,11 @@ class Plan:
 
     Attributes:
         policy: with `ties` decided.
-        depth: the deepest rank that matters; None for all.
-        chunks: how to fold chunks to documents.
-        lowest: the lowest grade of all judgments, where the policy asks for it; else infinite.
-        cut: whether Spark leaves out what stands below the depth, and counts the documents.
-        once: whether it is certain that no document comes twice for a query.
+        depth: the deepest rank needed; None for all.
+        chunks: how to fold chunks into documents.
+        lowest: the lowest grade of all judgments if the policy needs it; otherwise infinite.
+        cut: whether Spark leaves out documents below the depth, and counts all documents.
+        once: whether no document can be repeated for a query.
     """
 
     policy: Policy
@@ -65,29 +78,135 @@ class Plan:
         object.__setattr__(self, "cut", self.depth is not None and not grouped)
 
 
+@dataclass(frozen=True, slots=True)
+class RunWithJudgments:
+    """A run with its judgments on Spark, before matching.
+
+    Attributes:
+        judged: the judgments.
+        raw: the run, with the columns query, doc, number and given; ids have any type.
+        plan: how they are matched.
+    """
+
+    judged: SparkJudgments
+    raw: "DataFrame"
+    plan: Plan
+
+    @property
+    def run(self) -> "DataFrame":
+        """The run with ids as strings."""
+        return as_texts(self.raw)
+
+    def under(self, policy: Policy) -> "RunWithJudgments":
+        """Return the same data under another policy, without a depth."""
+        plan = Plan(policy, None, self.plan.chunks, self.plan.lowest)
+        return replace(self, plan=plan)
+
+    def rows(self, keep: Keep = lambda rows: rows) -> "DataFrame":
+        """Return the rows of both, as `planned` does."""
+        return planned(self.judged, self.raw, self.plan, keep)
+
+    def ends_of_grades(self) -> tuple[float, float]:
+        """Return the lowest and the highest grade."""
+        facts = self.judged.facts()
+        return facts.lowest, facts.highest
+
+    def grades(self) -> list[float]:
+        """Return the distinct grades, ascending."""
+        frame = self.judged.frame
+        if self.plan.policy.duplicates == "best":
+            frame = aggregated(frame, ["query", "doc"], ["max(number) AS number"])
+        frame = frame.where(is_counted(self.plan.policy))
+        return sorted(row["number"] for row in frame.select("number").distinct().collect())
+
+    def refuse_faulty(self) -> NoReturn:
+        """Raise the error for a missing value, a value that isn't a number, or a repeated document."""
+        self._refuse_repeated_judgments()
+        if self.plan.policy.precision == "single":
+            refuse_beyond_single(self.run, RUN)
+        refuse_values(self.run, RUN)
+        if self.plan.policy.duplicates == "error":
+            refuse_duplicates(self.run, RUN)
+        raise InputError(
+            RUN.name,
+            "the same rows whenever it is read",
+            "different rows",
+            "Write the run to a table first, or persist it.",
+        )
+
+    def refuse_repeats(self) -> None:
+        """Raise the error for a repeated document, unless two documents only share a hash."""
+        self._refuse_repeated_judgments()
+        refuse_duplicates(self.run, RUN)
+
+    def _refuse_repeated_judgments(self) -> None:
+        if self.plan.policy.duplicates == "error":
+            refuse_duplicates(self.judged.frame, JUDGMENTS)
+
+    def refuse_unfolded(self) -> NoReturn:
+        """Raise the error for a chunk of a judged query without a document."""
+        sql = functions()
+        assert self.plan.chunks is not None  # noqa: S101 - otherwise nothing is folded
+        mine = self.run.join(self.judged.frame.select("query").distinct(), "query", "left_semi")
+        lost = with_document(sql, mine, self.plan.chunks).where("document IS NULL")
+        chunk = lost.orderBy("doc").limit(1).collect()[0]["doc"]
+        self.plan.chunks.document(chunk)  # a function's error says more
+        raise unknown_chunk(chunk)
+
+    def refuse_unjudged(self, query: str, count: int) -> NoReturn:
+        """Raise the error for unjudged documents of a query."""
+        sql = functions()
+        mine = sql.col("query") == sql.lit(query)
+        known = self.judged.frame.where(mine).where(is_counted(self.plan.policy)).select("doc")
+        listed = self.rows().where(mine).where(f"kind = {RETRIEVED}")
+        lost = listed.join(known, "doc", "left_anti").orderBy(sql.col("score").desc()).limit(4)
+        raise InputError(
+            f"run, query {query!r}",
+            "judged documents only",
+            f"{count} unjudged: {examples(row['doc'] for row in lost.collect())}",
+            choice="unjudged=error",
+        )
+
+    def warn_if_disjoint(self) -> None:
+        """Warn if no retrieved document is judged, including documents below the depth."""
+        sql = functions()
+        counted = is_counted(self.plan.policy)
+        judged = self.judged.frame.where(counted).select("query", "doc")
+        run = self.run.select("query", "doc")
+        if self.plan.chunks is not None:
+            folded = with_document(sql, run, self.plan.chunks)
+            run = folded.select("query", sql.col("document").alias("doc"))
+        if self.plan.policy.drop_self != "no":
+            run = run.where("query != doc")
+        if self.plan.cut and run.join(judged, ["query", "doc"], "left_semi").limit(1).collect():
+            return
+        queries = self.judged.frame.select("query").distinct()
+        sides = sides_on_spark(queries, judged, run)
+        warn_of_disjoint_documents(sides, folded=self.plan.chunks is not None)
+
+
 def refuse_orders(policy: Policy) -> None:
-    """Refuse a policy that asks for the order of rows, which Spark does not keep."""
+    """Reject a policy that depends on the order of rows, which Spark doesn't keep."""
     for name, answer in _UNORDERED:
         if getattr(policy, name) == answer:
             raise PolicyError(
                 f"policy {name}",
-                "a choice that does not need the order of rows, which Spark does not keep",
+                "a choice that doesn't need the order of rows, which Spark doesn't keep",
                 shown(answer),
-                "Choose another, or evaluate where rows have an order: files, or a data frame.",
+                "Make another choice, or evaluate ordered rows: files, or a data frame.",
             )
 
 
 def planned(judged: SparkJudgments, run: "DataFrame", plan: Plan, keep: Keep) -> "DataFrame":
-    """Return all rows of the judged and the other queries, each query together and in order.
+    """Return the rows of all queries, each query together and in order.
 
     Args:
         judged: the judgments.
         run: with the columns query, doc and number; ids have any type.
         plan: how they are matched.
-        keep: has Spark keep rows for as long as the answer is worked on.
+        keep: makes Spark keep rows while the result is in use.
 
-    The columns are query, kind, doc, score, value (a grade, or how many documents) and id, a hash
-    of doc.
+    The columns are query, kind, doc, score, value (a grade, or a number of documents) and id, a hash of doc.
     """
     sql = functions()
     rows = _judgments(judged)
@@ -95,20 +214,20 @@ def planned(judged: SparkJudgments, run: "DataFrame", plan: Plan, keep: Keep) ->
         run = run.withColumn("number", sql.expr("CAST(CAST(number AS float) AS double) + 0D"))
     if plan.cut:
         itself = plan.policy.drop_self != "no"
-        assert plan.depth is not None  # noqa: S101 - what is cut has a depth
+        assert plan.depth is not None  # noqa: S101 - a cut has a depth
         return _in_order(sql, _cut(sql, judged, rows, run, plan.depth, keep, itself=itself), plan)
     judged.facts.start()
     listed = _retrieved(run)
     if plan.chunks is not None:
-        # Before rows are sent: after a function of Python, Spark does not know any more that the rows of a
-        # query are together, and would send them apart.
+        # Before rows are sent, because after a Python function, Spark no longer knows that the rows of a query are
+        # together, and would send them again.
         listed = with_document(sql, listed, plan.chunks)
         rows = rows.withColumn("document", sql.col("doc"))
     rows = by_query(rows.unionByName(listed))
     if plan.once:
         rows = _grouped(sql, rows, plan)
     if plan.policy.drop_self != "no":  # after folding: a chunk of the query is the query too
-        # Its query is there all the same.
+        # Its query remains in the run.
         rows = _marked(sql, rows, f"kind = {RETRIEVED} AND query = doc", PRESENT)
     return _in_order(sql, rows, plan)
 
@@ -121,7 +240,7 @@ def _judgments(judged: SparkJudgments) -> "DataFrame":
 
 
 def _retrieved(run: "DataFrame") -> "DataFrame":
-    """Return the rows of a run, those that are wrong marked."""
+    """Return the rows of a run, with faulty rows marked."""
     kind = f"if({is_faulty()}, {FAULTY}, {RETRIEVED})"
     query = "coalesce(CAST(query AS string), '')"
     return run.selectExpr(*row_of(kind, query=query, doc="doc", score="number"))
@@ -133,10 +252,10 @@ def _marked(sql: Any, rows: "DataFrame", condition: str, kind: int) -> "DataFram
 
 
 def _grouped(sql: Any, rows: "DataFrame", plan: Plan) -> "DataFrame":
-    """Return the rows with each document once: the best of several rows or chunks.
+    """Return the best row or chunk of each document.
 
-    The groups are formed where the rows of a query are together already, unless a setting of the
-    session has Spark send each group by itself; then the queries are put together again.
+    The groups are formed where the rows of a query are already together, unless a setting of the session makes Spark
+    send each group separately; then the queries are combined again.
     """
     best = "max(score) AS score", "max(value) AS value"
     chunk = ["doc"] if plan.chunks is None else ["doc", "document"]
@@ -155,7 +274,7 @@ def _grouped(sql: Any, rows: "DataFrame", plan: Plan) -> "DataFrame":
 
 
 def with_document(sql: Any, rows: "DataFrame", chunks: Chunks) -> "DataFrame":
-    """Return rows with the column document of the chunk in doc; null where it is not known."""
+    """Return rows with the document of the chunk in doc as the column document; null if it is unknown."""
     if isinstance(chunks.by, str):
         mark = "\\Q" + chunks.delimiter.replace("\\E", "\\E\\\\E\\Q") + "\\E"
         parts = sql.split(sql.col("doc"), mark)
@@ -166,9 +285,9 @@ def with_document(sql: Any, rows: "DataFrame", chunks: Chunks) -> "DataFrame":
     if not isinstance(chunks.by, Mapping):
         by = (
             chunks.by
-        )  # on its own, Spark sends it to its workers; within `Chunks`, a lambda is not kept
-        told = sql.udf(lambda chunk: Chunks(by).document_or_none(chunk), "string", useArrow=False)
-        return rows.withColumn("document", told(sql.col("doc")))
+        )  # Spark can send a lambda to its workers, but `Chunks` doesn't keep it when pickled
+        whole = sql.udf(lambda chunk: Chunks(by).document_or_none(chunk), "string", useArrow=False)
+        return rows.withColumn("document", whole(sql.col("doc")))
     known = rows.sparkSession.createDataFrame(
         list(chunks.by.items()), "chunk string, document string"
     )
@@ -176,7 +295,7 @@ def with_document(sql: Any, rows: "DataFrame", chunks: Chunks) -> "DataFrame":
 
 
 def _in_order(sql: Any, rows: "DataFrame", plan: Plan) -> "DataFrame":
-    """Sort the rows of each partition; those that tie by id, where the policy says so."""
+    """Sort the rows of each partition; equal scores by id, if the policy requires it."""
     order = [sql.expr("query"), sql.expr("kind"), sql.expr("score").desc()]
     if plan.policy.ties in BY_ID:
         doc = sql.expr("doc")
@@ -185,7 +304,7 @@ def _in_order(sql: Any, rows: "DataFrame", plan: Plan) -> "DataFrame":
 
 
 def row_of(kind: int | str, **given: str) -> list[str]:
-    """Return the columns that rows of every kind have, in SQL."""
+    """Return the columns of rows of every kind, in SQL."""
     known = {"query": "query", "kind": kind, **given}
     return [f"CAST({known.get(name, 'NULL')} AS {type_}) AS {name}" for name, type_ in _ROW.items()]
 
@@ -200,29 +319,27 @@ def _cut(
     *,
     itself: bool,
 ) -> "DataFrame":
-    """Return judgments and a run, of each query down to a depth, each query together.
+    """Return judgments and a run down to a depth, each query together.
 
     Args:
         sql: Spark's functions.
         judged: the judgments.
-        rows: of them.
-        run: with the columns query, doc and number; ids have any type, and become strings
-            only where they are sent.
-        depth: the deepest rank that matters.
-        keep: has Spark keep the counts, which are used twice.
+        rows: their rows.
+        run: with the columns query, doc and number; ids have any type, and become strings only when they are sent.
+        depth: the deepest rank needed.
+        keep: makes Spark keep the counts, which are used twice.
         itself: whether a document with the id of the query is left out.
 
-    How many documents each query has, and whether a row is wrong, is counted in a look at the
-    run of its own.
+    A separate pass over the run counts the documents of each query, and finds faulty rows.
     """
-    # Where nothing else is asked of documents, the first look does not even read their ids.
+    # If documents don't matter otherwise, the first pass doesn't even read their ids.
     faulty = is_faulty(doc=itself)
     other = " AND CAST(query AS string) != CAST(doc AS string)" if itself else ""
     sound = _Sound(faulty, f"(NOT {faulty}{other})")
     stats = keep(_stats(run, sound, depth))
     edges = stats.where("NOT faulty AND n > 0").selectExpr("query AS owner", "edge")
-    # Fetched, because every step that Spark has to plan ahead takes longer than these numbers. What
-    # does not need them is put together meanwhile.
+    # They are fetched, because planning another step takes Spark longer than computing these numbers. Meanwhile,
+    # everything that doesn't need them is prepared.
     known = "count(1) AS queries", "coalesce(min(edge), double('inf')) AS lowest"
     look = Awaited(run.sparkSession, lambda: edges.selectExpr(*known).collect()[0])
     look.start()
@@ -237,8 +354,7 @@ def _cut(
         names = sql.broadcast(judged.frame.selectExpr("query AS name").distinct())
         edges = edges.join(names, sql.expr("CAST(owner AS string) = name"), "left_semi")
         near = rows.unionByName(_listed(_above_edges(sql, listed, edges)))
-    # Where queries have similar scores, most rows are below the lowest of all edges. Spark sees to
-    # it that their edges are not even looked up.
+    # If queries have similar scores, most rows are below the lowest edge, and Spark doesn't look their edges up.
     near = near.where(f"kind != {RETRIEVED} OR score >= double('{found['lowest']}')")
     about = judged.facts().count + found["queries"] * math.ceil(_SHARES * depth + 1)
     return by_query(near, about)
@@ -246,31 +362,30 @@ def _cut(
 
 @dataclass(frozen=True, slots=True)
 class _Sound:
-    """The conditions, in SQL, that a row is wrong, and that its document is listed."""
+    """The conditions, in SQL, that a row is faulty, and that its document is listed."""
 
     faulty: str
     mine: str
 
 
 def _above_edges(sql: Any, run: "DataFrame", edges: "DataFrame") -> "DataFrame":
-    """Keep what has a score as high as one that so many documents are known to reach.
+    """Keep documents with at least the score at the edge of their query, which enough documents reach.
 
-    The edges are few, and every machine gets them all. If rows were read again in another order,
-    an edge might be too high: then fewer documents than the depth come, and the stream notices.
+    The edges are few, so every machine gets all of them. If rows were read again in another order, an edge could be
+    too high; then fewer documents than the depth arrive, and the stream notices.
     """
     near = run.join(sql.broadcast(edges), sql.expr("query = owner"), "left")
     return near.where("number >= edge OR doc IS NULL")
 
 
 def _stats(run: "DataFrame", sound: _Sound, depth: int) -> "DataFrame":
-    """Return the edge of each query, how many documents it has, and whether a row is wrong.
+    """Return the edge of each query, the number of its documents, and whether a row is faulty.
 
-    The documents of a query are dealt into parts, and the highest score of each part is found. So
-    many parts have a document at least as good as the best but so many of these: that is the
-    edge. It is close to the score at the depth, and takes no sort of the run. A few parts are columns
-    of one group, so that for a small depth the groups are the queries. Neighbours are dealt
-    to different parts, for in most runs the best of a query are neighbours; the round begins at
-    another part each time, for the rows of several queries may alternate.
+    The documents of a query are dealt into parts. The edge is the highest score of a part at the position `depth`,
+    counted from the best part: at least `depth` documents reach it. It is close to the score at the depth, and
+    requires no sort of the run. Up to 16 parts are columns of one group, so that for a small depth the groups are the
+    queries. Neighbours are dealt to different parts, because in most runs the best documents are neighbours. Each
+    round begins at another part, because the rows of several queries may alternate.
     """
     parts = math.ceil(_SHARES * depth)
     wide = min(parts, _WIDE)
@@ -293,10 +408,10 @@ def _stats(run: "DataFrame", sound: _Sound, depth: int) -> "DataFrame":
 
 
 def _among_steps(sql: Any, rows: "DataFrame", depth: int) -> "DataFrame":
-    """Keep what has one of the highest scores, of so many different ones.
+    """Keep documents with one of the `depth` highest distinct scores.
 
-    What has no score, judgments and counts, ranks first, with all that has none. Spark leaves out
-    the others before it sends the rows, where it sees that nothing but a rank is asked for.
+    Judgments and counts, which have no score, rank first. Spark drops the other rows before it sends them, because
+    only a rank is required.
     """
     by_score = "PARTITION BY query ORDER BY score DESC NULLS FIRST"
     step = sql.expr(f"dense_rank() OVER ({by_score})")
