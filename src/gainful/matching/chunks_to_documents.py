@@ -89,19 +89,13 @@ class Chunks:
                 f"SELECT *, CASE WHEN contains(doc, {mark}) THEN {before} ELSE doc END "
                 f"AS document FROM {table}"
             )
-        if isinstance(self.by, Mapping):
-            chunks, documents = list(self.by), list(self.by.values())
-        else:
-            chunks = [chunk for (chunk,) in session.rows(f"SELECT DISTINCT doc FROM {table}")]
-            documents = [self.document(chunk) for chunk in chunks]
+        chunks = [
+            chunk for (chunk,) in session.rows(f"SELECT DISTINCT doc FROM {table} ORDER BY doc")
+        ]
+        documents = [self.document(chunk) for chunk in chunks]
         known = session.register(
             "chunks", {"chunk": np.array(chunks, object), "document": np.array(documents, object)}
         )
-        lost = session.rows(
-            f"SELECT doc FROM {table} ANTI JOIN {known} ON doc = chunk ORDER BY doc LIMIT 1"
-        )
-        if lost:
-            raise unknown_chunk(lost[0][0])
         return f"SELECT t.*, document FROM {table} t JOIN {known} k ON t.doc = k.chunk"
 
 
@@ -144,17 +138,6 @@ class FurtherChunk(str):
     """The id of a chunk whose `document` is listed by a better chunk; the chunk keeps its rank."""
 
     document: str
-
-
-def further_chunks(
-    documents: Mapping[object, float], judged: Mapping[object, float]
-) -> dict[str, float]:
-    """Return the further chunks of a query's judged documents with grade 0.
-
-    Further chunks of an unjudged document are unjudged.
-    """
-    further = (doc for doc in documents if isinstance(doc, FurtherChunk))
-    return {chunk: 0.0 for chunk in further if chunk.document in judged}
 
 
 def refuse_in_place(policy: Policy, remedy: str) -> None:
@@ -219,7 +202,7 @@ def _returned(function: Callable[[str], object], chunk: str) -> str:
     except Exception as problem:  # noqa: BLE001 - a user function may raise anything
         reason = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
         raise InputError(
-            "chunks", "a function that tells the document of every chunk", f"{reason} for {chunk!r}"
+            "chunks", "a function from chunk to document", f"{reason} for {chunk!r}"
         ) from None
     if found is None:
         raise unknown_chunk(chunk)

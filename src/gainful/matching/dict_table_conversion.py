@@ -1,6 +1,6 @@
 """Convert dicts of dicts into tables, and tables into dicts of dicts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -119,36 +119,28 @@ def documents_in(
     return _gather(rows, source, policy, documents)
 
 
-class Selection:
-    """The documents of some queries of a table, which is read once and returned in parts.
+def selected(
+    session: Session, source: Source, policy: Policy, queries: Iterable[str]
+) -> Callable[[Iterable[str]], dict[str, dict[str, float]]]:
+    """Read some queries of a table, and return a function that returns the documents of any of them.
 
-    Its values come from a table that was matched earlier, so they aren't checked again.
+    The values come from a table that was matched earlier, so they aren't checked again.
     """
 
-    def __init__(
-        self, session: Session, source: Source, policy: Policy, queries: Iterable[str]
-    ) -> None:
-        self._session, self._source, self._policy = session, source, policy
-        self._table = session.name(source.kind.name)
-        wanted = self._wanted(queries)
-        read_into(
-            session,
-            source,
-            self._table,
-            f"SELECT query, doc, number FROM {{rows}} SEMI JOIN {wanted} USING (query)",
-            whole=False,
-        )
+    def wanted(some: Iterable[str]) -> str:
+        return session.register("wanted", {"query": np.array([*some], object)})
 
-    def _wanted(self, queries: Iterable[str]) -> str:
-        return self._session.register("wanted", {"query": np.array([*queries], object)})
-
-    def documents(self, queries: Iterable[str]) -> dict[str, dict[str, float]]:
-        """Return the documents of some queries, as far as they exist, as a dict of dicts."""
-        rows = self._session.columns(
-            f"SELECT query, doc, number FROM {self._table} SEMI JOIN {self._wanted(queries)} "
-            f"USING (query) ORDER BY {self._table}.rowid"
+    def documents(some: Iterable[str]) -> dict[str, dict[str, float]]:
+        rows = session.columns(
+            f"SELECT query, doc, number FROM {table} SEMI JOIN {wanted(some)} "
+            f"USING (query) ORDER BY {table}.rowid"
         )
-        return _gather(rows, self._source, self._policy, {})
+        return _gather(rows, source, policy, {})
+
+    table = session.name(source.kind.name)
+    columns = f"SELECT query, doc, number FROM {{rows}} SEMI JOIN {wanted(queries)} USING (query)"
+    read_into(session, source, table, columns, whole=False)
+    return documents
 
 
 def _gather(

@@ -2,8 +2,9 @@
 
 import functools
 import inspect
+import math
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import ParamSpec, TypedDict, TypeVar
 
@@ -125,20 +126,17 @@ def takes(
             )
             for name, hint in inspect.get_annotations(record).items()
         ]
-        known = {each.name: None for each in (*own, *options)}
-        placed = _by_place(plain)
+        shown = plain.replace(parameters=[*own, *options])
+        checked = _checking(function, shown)
 
         @functools.wraps(function)
         def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
-            _refuse_unknown(function.__name__, named, known)
-            _refuse_more(function.__name__, len(given), placed)
             if callable(progress := named.get("progress")):
                 named["progress"] = _taking_both(progress)
             engine = named.get("engine")
             with at_most(engine.threads if isinstance(engine, Engine) else None):
-                return function(*given, **named)
+                return checked(*given, **named)
 
-        shown = plain.replace(parameters=[*own, *options])
         call.__signature__ = shown  # type: ignore[attr-defined]
         return call
 
@@ -147,15 +145,39 @@ def takes(
 
 def naming_keywords(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Make a function reject unknown keywords, with a suggestion."""
-    plain = inspect.signature(function)
-    known, placed = list(plain.parameters), _by_place(plain)
-    others = [name for name in known if placed is not None and name not in placed][:2]
-    such_as = f", such as {'=… and '.join(others)}=…" if others else ""
+    signature = inspect.signature(function)
+    others = [each.name for each in signature.parameters.values() if each.kind is each.KEYWORD_ONLY]
+    such_as = f", such as {'=… and '.join(others[:2])}=…" if others else ""
+    return _checking(function, signature, such_as)
+
+
+def _checking(
+    function: Callable[Parameters, Result], signature: inspect.Signature, such_as: str = ""
+) -> Callable[Parameters, Result]:
+    """Make a function reject arguments that its signature lacks; `such_as` shows keywords."""
+    parameters = signature.parameters.values()
+    known = [each.name for each in parameters]
+    kinds = {each.kind for each in parameters}
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    placed = [each.name for each in parameters if each.kind in by_place]
+    most = math.inf if inspect.Parameter.VAR_POSITIONAL in kinds else len(placed)
 
     @functools.wraps(function)
     def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
-        _refuse_unknown(function.__name__, named, known)
-        _refuse_more(function.__name__, len(given), placed, such_as)
+        for name, value in named.items():
+            if name not in known:
+                hint = _meant(name, value, known)
+                message = (
+                    f"{function.__name__}() got an unexpected keyword argument {name!r}. {hint}"
+                )
+                raise TypeError(message.strip())
+        if len(given) > most:
+            taken = ", ".join(placed) or "nothing"
+            message = f"{function.__name__}() takes {taken} by place, and anything else by its name"
+            message += f"{such_as}; {len(given)} came by place."
+            if "runs" in placed:
+                message += " Several runs are a dict {name: run}."
+            raise TypeError(message)
         return function(*given, **named)
 
     return call
@@ -176,37 +198,6 @@ def _taking_both(progress: Callable[..., object]) -> Callable[..., object]:
     except ValueError:  # built-in functions may lack a signature
         pass
     return progress
-
-
-def _by_place(signature: inspect.Signature) -> list[str] | None:
-    """Return the names of a function's positional parameters; None if it accepts any number."""
-    kinds = {each.name: each.kind for each in signature.parameters.values()}
-    if inspect.Parameter.VAR_POSITIONAL in kinds.values():
-        return None
-    by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
-    return [name for name, kind in kinds.items() if kind not in by_name]
-
-
-def _refuse_more(
-    function: str, count: int, placed: Sequence[str] | None, such_as: str = ""
-) -> None:
-    """Reject surplus positional arguments, and show the expected ones and how to pass the rest."""
-    if placed is None or count <= len(placed):
-        return
-    taken = ", ".join(placed) or "nothing"
-    message = f"{function}() takes {taken} by place, and anything else by its name{such_as}; "
-    message += f"{count} came by place."
-    if "runs" in placed:
-        message += " Several runs are a dict {name: run}."
-    raise TypeError(message)
-
-
-def _refuse_unknown(function: str, named: Mapping[str, object], known: Collection[str]) -> None:
-    for name, value in named.items():
-        if name not in known:
-            hint = _meant(name, value, known)
-            message = f"{function}() got an unexpected keyword argument {name!r}. {hint}"
-            raise TypeError(message.strip())
 
 
 _SAME = {

@@ -185,9 +185,9 @@ class TableInput(Input):
         known = self.small_documents
         if known is not None:
             return lambda some: {query: known[query] for query in some if query in known}
-        from gainful.matching.dict_table_conversion import Selection
+        from gainful.matching.dict_table_conversion import selected
 
-        return Selection(self.session, self._ready, policy, queries).documents
+        return selected(self.session, self._ready, policy, queries)
 
     def table(self, policy: Policy | None) -> Source:
         """Return the table itself."""
