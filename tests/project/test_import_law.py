@@ -319,7 +319,6 @@ ELSEWHERE = {
     "gainful.rows.spark_frames",
     "gainful.rows.parquet_and_frame_tables",
     "gainful.arithmetic.kernels.swapped_arguments",
-    "gainful.matching.input_kinds.label_and_prediction_input",
     "gainful.matching.input_kinds.spark_input",
     "gainful.matching.array_matching",
     "gainful.measures.dialect_catalogue",

@@ -1,23 +1,34 @@
-"""Match arrays of labels and scores.
+"""Match arrays of labels and scores, and files of labels with `qid:` and of predictions.
 
-Documents in arrays have no ids. Every document has a label, so the given documents are all the judged ones.
+Their documents have no ids. Every document has a label, so they are all the judged documents.
 """
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
+from gainful.matching.chunks_to_documents import Chunks
+from gainful.matching.input import Input
 from gainful.matching.match import match_part
 from gainful.matching.matched import Matched, cut, offsets_of, places_of, with_rows
 from gainful.matching.ranking import descending_in_blocks, ranges, sort_lists
 from gainful.matching.rows_under_policy import judged_in, steps_of
 from gainful.measures.policy import Policy
-from gainful.rows.arrays import Lists
+from gainful.rows.arrays import Lists, read_lists
 from gainful.rows.decimal_parsing import WORD
+from gainful.rows.duckdb_engine import Session
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
+from gainful.rows.letor import Labels, Predictions, refuse_other_length
+from gainful.rows.mistakes import warn_of_ranks_in_arrays
 from gainful.rows.packed_rows import PackedRows, keys_of, words_of
+from gainful.rows.table_source import Source
 from gainful.rows.values_as_numbers import beyond_single, in_single
+
+if TYPE_CHECKING:
+    from gainful.matching.input import Judgments
 
 _ROW = b"row "  # the beginning of an id
 _MANY_TIES = 0.75  # the share of documents; with fewer blocks, there are many ties
@@ -184,3 +195,82 @@ def _matched(
         missing=np.zeros(len(queries), np.bool_),
         lowest_grade=float(pool.min(initial=np.inf)),
     )
+
+
+class ListInput(Input):
+    """Documents without ids, which are identified by their lines."""
+
+    has_ids: ClassVar[bool] = False
+
+    def refuse(self, remedy: str = "") -> NoReturn:
+        """Raise the error for an operation that needs ids."""
+        raise InputError(self.kind.name, "documents with ids", self.holds, remedy)
+
+    def warn_of_ranks(self) -> None:
+        """Do nothing, because matching checks the lists."""
+
+
+class LabelInput(ListInput):
+    """Labels, each with its query."""
+
+    holds: ClassVar[str] = "labels with qid:"
+
+    def __init__(self, labels: Labels, kind: Kind, session: Session) -> None:
+        super().__init__(kind, labels.name, session)
+        self.labels: Labels = labels
+
+    def table_to_check(self) -> Source:
+        """Return the labels as a table, with rows as document ids."""
+        size = self.labels.labels.size
+        table = self.session.register(
+            "labels",
+            {
+                "query": np.array(self.labels.queries, object),
+                "doc": np.array([f"row {row}" for row in range(1, size + 1)], object),
+                "number": self.labels.labels,
+            },
+        )
+        return Source(self.kind, self.name, f"SELECT query, doc, number FROM {table}", strict=True)
+
+
+class PredictionInput(ListInput):
+    """Predictions, one for each label."""
+
+    holds: ClassVar[str] = "predictions"
+
+    def __init__(self, predictions: Predictions, kind: Kind, session: Session) -> None:
+        super().__init__(kind, predictions.name, session)
+        self.predictions = predictions
+
+    def refuse_unfit(self, judgments: Input, called: str = "run") -> None:
+        """Reject predictions unless there are as many labels."""
+        refuse_other_length(self._labels_in(judgments, called), self.predictions)
+
+    def _labels_in(self, judgments: Input, called: str = "run") -> Labels:
+        if judgments.labels is None:
+            self.refuse_beside(judgments, called)
+        return judgments.labels
+
+    def beside(self, judgments: Input, called: str = "run") -> Input:
+        """Return the predictions with the queries of the labels."""
+        self.refuse_unfit(judgments, called)
+        queries = self._labels_in(judgments).queries
+        scores = Labels(self.name, self.predictions.scores, queries)
+        return LabelInput(scores, self.kind, self.session)
+
+    def match(
+        self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
+    ) -> Matched:
+        """Match the predictions with their labels."""
+        labels = self._labels_in(judgments.given)
+        if chunks is not None:
+            raise InputError("chunks", "documents with ids", "labels with qid:")
+        lists = read_lists(labels.labels, self.predictions.scores, query=labels.queries)
+        warn_of_ranks_in_arrays(lists)
+        return match_down_to(lists, policy, depth)
+
+    def table_to_check(self) -> Source:
+        """Reject predictions given as judgments."""
+        raise InputError(
+            self.name, JUDGMENTS.name, self.holds, "Judgments come first, then the run."
+        )

@@ -513,14 +513,14 @@ def _open_file(
                 value, kind, file.name, columns, session, from_file=True, checked=checked
             )
         case "letor" | "predictions":
-            from gainful.matching.input_kinds import label_and_prediction_input
+            from gainful.matching.array_matching import LabelInput, PredictionInput
             from gainful.rows import letor
 
             if layout.format == "letor":
                 labels = letor.read_labels(file)
-                return label_and_prediction_input.LabelInput(labels, kind, session)
+                return LabelInput(labels, kind, session)
             predictions = letor.read_predictions(file)
-            return label_and_prediction_input.PredictionInput(predictions, kind, session)
+            return PredictionInput(predictions, kind, session)
         case "jsonl":
             source = json_lines(file, kind, columns, session)
         case _:

@@ -1,5 +1,6 @@
-"""A run as a NumPy array of ids: a row for each query, its documents in the order of rank."""
+"""A run as a NumPy array of ids: a row for each query, with its documents in rank order."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
@@ -32,7 +33,7 @@ _DIMENSIONS = 2
 _BLOCK = 1 << 22  # ids that are compared at once
 _FIRST_HALF, _LAST_HALF = 0xD800, 0xDFFF  # code points of surrogates
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a hash is lost
-_LARGEST = 18  # digits of an integer that an int64 holds
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # without leading zeros; an int64 can hold it
 _PADDING = -1  # of integers, as FAISS pads a list that is shorter than others
 
 
@@ -48,19 +49,19 @@ def is_id_array(given: object) -> TypeGuard[NDArray[Any]]:
 
 
 class IdArrayInput(DictInput):
-    """An array of ids, matched as arrays where the policy is plain, and else as the dict that it is read as."""
+    """An array of ids; an unusual one is matched as a dict."""
 
     def __init__(
         self, given: NDArray[Any], queries: Sequence[object], kind: Kind, session: Session
     ) -> None:
-        """Take an array and the ids of its rows, as many."""
+        """Store an array and the query id of each row."""
         Input.__init__(self, kind, kind.name, session)
         self._ids, self._names = given, queries
         self._types = type_of_ids(queries), TEXT if given.dtype.kind == "U" else INTEGERS
         self._documents: Mapping[Any, Any] | None = None
 
     @property
-    def _given(self) -> Mapping[Any, Any]:  # type: ignore[override]  # made when it is asked for
+    def _given(self) -> Mapping[Any, Any]:  # type: ignore[override]  # built on first use
         if self._documents is None:
             names = Columns(queries=self._names)
             named = one_for_each(self._names, _without_padding(self._ids), self.name)
@@ -70,25 +71,25 @@ class IdArrayInput(DictInput):
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
-        """Match all queries at once; as a dict where anything is out of the ordinary."""
+        """Match all queries at once; an unusual array is matched as a dict."""
         names = [id_text(query, where="queries") for query in self._names]
         usual = len({*names}) == len(names) and not (_is_padded(self._ids) or _is_odd(self._ids))
         if self._documents is not None or not usual:
             return super().match(judgments, policy, depth, chunks)
         matched = match(judgments.rows, _IdArrayRun(self._ids, names), policy, depth, chunks)
-        assert matched is not None  # noqa: S101 - an array can always be gone through
+        assert matched is not None  # noqa: S101 - an array can always be read
         return matched
 
     def first_rows(self) -> FirstRows:
-        """Return nothing: places in a list say nothing of grades."""
+        """Return nothing, because positions in a list can't be grades."""
         return ()
 
     def warn_of_ranks(self) -> None:
-        """Warn of nothing: there are no scores."""
+        """Do nothing, because there are no scores."""
 
 
 class _IdArrayRun(Run):
-    """A run that is an array of ids, each once in its row."""
+    """A run given as an array of ids, without repeats in any row."""
 
     def __init__(self, ids: NDArray[Any], names: list[str]) -> None:
         self._ids, self._names = ids, names
@@ -99,14 +100,14 @@ class _IdArrayRun(Run):
         depth: int | None,
         policy: Policy,
     ) -> list[Result] | None:
-        """Do something with all queries at once."""
+        """Process all queries at once."""
         del policy
         result = work(_IdArrayRows(self._ids[:, :depth], self._names, self._ids.shape[1]))
         return None if result is None else [result]
 
 
 class _IdArrayRows(Numbers):
-    """The places of an array of ids as scores, the first the highest."""
+    """The positions in an array of ids as scores, highest first."""
 
     has_rows = True
 
@@ -117,7 +118,7 @@ class _IdArrayRows(Numbers):
         self.numbers = np.tile(np.arange(ids.shape[1], 0, -1.0), len(names))
 
     def find(self, judged: JudgedRows, number: Ints, lists: Ints) -> Hits:
-        """Compare the ids of the judged documents with those of their rows."""
+        """Compare the ids of judged documents with the ids in their rows."""
         lengths = judged.pools.lengths[number]
         of_list = np.repeat(np.arange(number.size), lengths)
         judged_row = ranges(judged.pools.starts[number], lengths)
@@ -137,24 +138,16 @@ class _IdArrayRows(Numbers):
 
 
 def _ranks(ids: NDArray[Any], rows: Ints, docs: list[str]) -> Ints:
-    """Return the rank (n,) of documents in rows of an array; 0 where a row lacks its document.
+    """Return the rank (n,) of documents in rows of an array; 0 if the row lacks the document.
 
     >>> _ranks(np.array([["a", "b"]]), np.array([0, 0, -1]), ["b", "c", "a"]).tolist()
     [2, 0, 0]
     """
     wanted: NDArray[Any]
     if ids.dtype.kind == "i":
-        # Such as 007 is no integer as it is written.
-        integers = [
-            doc if str(doc).lstrip("-").isdecimal() and len(doc) <= _LARGEST else "" for doc in docs
-        ]
-        known = np.array([doc != "" and str(int(doc)) == doc for doc in integers], np.bool_)
-        wanted = np.array(
-            [
-                int(doc) if is_one else 0
-                for doc, is_one in zip(integers, known.tolist(), strict=True)
-            ]
-        )
+        numbers = [int(doc) if _INTEGER.fullmatch(str(doc)) else None for doc in docs]
+        known = np.array([number is not None for number in numbers], np.bool_)
+        wanted = np.array([number or 0 for number in numbers], np.int64)
     else:
         width = ids.dtype.itemsize // 4
         known = np.array([len(doc) <= width and "\0" not in doc for doc in docs], np.bool_)
@@ -170,12 +163,12 @@ def _ranks(ids: NDArray[Any], rows: Ints, docs: list[str]) -> Ints:
 
 
 def _is_padded(ids: NDArray[Any]) -> bool:
-    """Return whether a row of integers ends in −1, which stands for no document."""
+    """Return whether a row of integers ends in −1, which is padding."""
     return ids.dtype.kind == "i" and bool((ids[:, -1] == _PADDING).any())
 
 
 def _without_padding(ids: NDArray[Any]) -> list[list[Any]]:
-    """Return the rows of an array as lists, which end before their padding.
+    """Return the rows of an array as lists without padding.
 
     >>> _without_padding(np.array([[7, -1, 8], [7, -1, -1], [-1, -1, -1]]))
     [[7, -1, 8], [7], []]
@@ -189,7 +182,7 @@ def _without_padding(ids: NDArray[Any]) -> list[list[Any]]:
 
 
 def _is_odd(ids: NDArray[Any]) -> bool:
-    """Return whether an id is empty, no text that can be written, or perhaps twice in its row.
+    """Return whether an id is empty or contains a surrogate, or is perhaps repeated in its row.
 
     >>> _is_odd(np.array([["a", "b"]])), _is_odd(np.array([["a", "a"]])), _is_odd(np.array([[1, 1]]))
     (False, True, True)
