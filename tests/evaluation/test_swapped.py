@@ -145,7 +145,7 @@ def as_format(given, name, number, folder):
 
 
 SWAPPED = "judgments, run: the grades have fractions, and all scores are whole numbers from 0 to 4"
-TWO_RUNS = "fall along every list, .* this looks like two runs, and no judgments. Check that the judgments come first, and the run second"
+TWO_RUNS = "fall along every list, .* this looks like two runs without judgments. Check that the judgments come first, and the run second"
 FORMATS = ("csv", "jsonl", "json", "frame")
 
 
@@ -179,7 +179,9 @@ def test_two_runs_without_judgments_are_told(name, tmp_path):
 def test_what_can_be_done_is_told(tmp_path):
     """Where there is a column, the advice names it, and following it ends the warning."""
     one, other = (as_format(falling(seed), "csv", "score", tmp_path) for seed in (1, 2))
-    with pytest.warns(gf.errors.GainfulWarning, match=r"grades, say so: columns grade=score\.$"):
+    with pytest.warns(
+        gf.errors.GainfulWarning, match=r"grades, name their column: columns grade=score\.$"
+    ):
         gf.evaluate(one, other)
     gf.evaluate(one, other, columns={"grade": "score"})  # warnings are errors
     with pytest.warns(gf.errors.GainfulWarning, match=r"come first, and the run second\.$"):
@@ -194,7 +196,7 @@ def test_two_runs_are_told_on_the_command_line(cli, tmp_path):
     old, new = (as_format(falling(seed), "csv", "score", tmp_path) for seed in (1, 2))
     done = cli("evaluate", old, new, as_format(falling(3), "csv", "score", tmp_path))
     assert done.returncode == 0
-    assert done.stderr.count("this looks like two runs, and no judgments") == 1
+    assert done.stderr.count("this looks like two runs without judgments") == 1
     named = cli("evaluate", old, new, "--columns", "grade=score")
     assert "judgments" not in named.stderr
 
@@ -230,7 +232,7 @@ def test_two_runs_of_whole_scores_are_told_by_their_ranks(name, tmp_path):
             frame.to_json(path, orient="records", lines=True)
         return frame if name == "frame" else path
 
-    told = "the grades stand beside ranks and fall along every list, .* looks like two runs"
+    told = "the grades are next to ranks and fall along every list, .* looks like two runs"
     with pytest.warns(gf.errors.GainfulWarning, match=told):
         gf.evaluate(given(names), given(names))
     gf.evaluate(given(names), given(names), columns={"grade": "score"})  # warnings are errors

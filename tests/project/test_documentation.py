@@ -246,7 +246,7 @@ WARNED = {
         _SCORED,
         {"q": {"d1": 1, "d2": 0}},
     ),
-    "this looks like two runs, and no judgments": (_SCORED, {**_SCORED}),
+    "this looks like two runs without judgments": (_SCORED, {**_SCORED}),
     "judgments and run are the same": (_SCORED, _SCORED),
     "each row counts as grade 1, whatever stands in the column": (
         [

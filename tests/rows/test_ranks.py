@@ -259,7 +259,8 @@ def test_the_name_of_a_run_is_in_the_warning(tmp_path):
         for form, rows in (("csv", RISING[::-1]), ("tsv", RISING))
     )
     with pytest.warns(
-        gf.errors.GainfulWarning, match="^run 'bad', scores: those of every query are 1, 2, 3 …"
+        gf.errors.GainfulWarning,
+        match="^run 'bad', scores: the scores of every query are 1, 2, 3 …",
     ):
         gf.evaluate_runs(JUDGMENTS, {"good": good, "bad": bad}, "nDCG")
 

@@ -133,10 +133,10 @@ def hint_for_documents(sides: Sides, as_chunks: str, *, folded: bool = False) ->
 
 
 def _mark_of_chunks(sides: Sides, *, folded: bool = False) -> str:
-    """Return the `chunks` option under which ids of the run match judged documents; empty if none helps.
+    """Return the `chunks` option that makes ids of the run match judged documents; empty without one.
 
-    If several separators help, the one with the most matches wins. Ids that have already been cut at
-    the last separator can only be cut at the first one.
+    The separator with the most matches wins. Ids that have already been cut at the last separator can
+    only be cut at the first one.
 
     >>> _mark_of_chunks([(["doc7"], ["doc7#1", "doc8#2"])]), _mark_of_chunks([(["vpn.md"], ["vpn.md::1"])])
     ('#', '::')

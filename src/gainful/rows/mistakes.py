@@ -152,7 +152,7 @@ def swapped_inputs(sample: Sample) -> Iterator[Slip]:
 
 
 def _silenced(column: str) -> str:
-    return f"If they are grades, say so: columns grade={column}." if column else ""
+    return f"If they are grades, name their column: columns grade={column}." if column else ""
 
 
 def _numbers(rows: FirstRows) -> "Floats":
@@ -267,7 +267,7 @@ def warn_of_ranks_on_spark(run: "DataFrame") -> None:
 def _warn_of_ranks(first: int | None, remedy: str = "give their negatives") -> None:
     if first is not None:
         warn(
-            f"scores: those of every query are {first}, {first + 1}, {first + 2} …, so they look like "
+            f"scores: the scores of every query are {first}, {first + 1}, {first + 2} …, so they look like "
             f"ranks; the highest is taken for the best. If they are ranks, {remedy}.",
             "run.ranks-as-scores",
         )

@@ -293,24 +293,13 @@ def holds_documents(record: Record, kind: Kind, columns: Mapping[str, str], name
     """
     asked = asked_columns(kind, columns).get("doc")
     record = with_path(record, asked)
-    listed = [name for name in record if items_of(record[name]) is not None]
-    doc = doc_field(record) if asked is None else asked
-    if is_list_as_text(record.get(doc)):
-        raise InputError(
-            f"{name or kind.name}, column {doc!r}",
-            "one document in each row",
-            f"a list as text: {shortened(shown(record[doc]))}",
-            "Parse the texts with ast.literal_eval, then make a row of each document with explode.",
-        )
-    if not listed:
-        return lacks_list(record, kind, columns)
-    if asked is not None:
-        return asked in listed
-    answer = doc is None and is_answer(record)
-    error = None if answer else odd_list(record, kind, columns, name or kind.name)
+    listed = any(items_of(value) is not None for value in record.values())
+    if listed and asked is None and doc_field(record) is None and is_answer(record):
+        return True
+    error = odd_list(record, kind, columns, name or kind.name)
     if error is not None:
         raise error
-    return answer
+    return items_of(record.get(asked)) is not None or lacks_list(record, kind, columns)
 
 
 def odd_list(
@@ -327,18 +316,23 @@ def odd_list(
     """
     asked = asked_columns(kind, columns)
     lists = {name: items for name in record if (items := items_of(record[name])) is not None}
-    if not lists or "doc" in asked:
-        return None
-    doc = doc_field(record)
-    if doc in lists:
+    doc = asked["doc"] if "doc" in asked else doc_field(record)
+    text = is_list_as_text(record.get(doc))
+    if text or (doc in lists and "doc" not in asked):
+        rows = f"Make a row of each document: explode({[*lists]!r}) in a data frame. Or, if the column "
         return InputError(
             f"{where}, column {doc!r}",
             "one document in each row",
-            f"a list: {shortened(shown(record[doc]))}",
-            f"Make a row of each document: explode({[*lists]!r}) in a data frame. Or, if the column "
-            f"holds ranked lists, name it: columns {kind.name}.doc={doc}.",
+            f"a list{' as text' * text}: {shortened(shown(record[doc]))}",
+            "Parse the texts with ast.literal_eval, then make a row of each document with explode."
+            if text
+            else f"{rows}holds ranked lists, name it: columns {kind.name}.doc={doc}.",
         )
-    if doc is not None or not ("query" in asked or fields_named(record, ALIASES["query"])):
+    if (
+        not lists
+        or doc is not None
+        or not ("query" in asked or fields_named(record, ALIASES["query"]))
+    ):
         return None
     names = (*RELEVANT, *FOUND) if kind.name == JUDGMENTS.name else FOUND
     name, items = next(iter(lists.items()))

@@ -198,32 +198,28 @@ def _no_children(response: Record) -> list[Any] | None:
 _IDS, _DISTANCES = "ids", "distances"  # in Chroma responses: one list per query
 
 
-def _lists_of_ids(response: Record) -> Sequence[Sequence[Any]] | None:
-    """Return the ids that Chroma found for each query, nearest first; None for other responses.
+def _hits_by_query(response: Record) -> list[list[Any]] | None:
+    """Return the ids that Chroma found for each query, with distances if there are any; None for other responses.
 
-    >>> _lists_of_ids({"ids": [["a", "b"], ["c"]], "distances": [[0.1, 0.2], [0.3]]})
-    [['a', 'b'], ['c']]
+    >>> _hits_by_query({"ids": [["a", "b"]], "distances": [[0.1, 0.2]]})
+    [[{'id': 'a', 'distances': 0.1}, {'id': 'b', 'distances': 0.2}]]
     """
-    ids = response.get(_IDS)
+    ids, distances = response.get(_IDS), response.get(_DISTANCES)
     if not ids or response.keys().isdisjoint((_DISTANCES, "metadatas", "included")):
         return None
-    return ids if is_list(ids) and all(map(is_list, ids)) else None
-
-
-def _ids_with_distances(response: Record) -> list[Any] | None:
-    """Return the first list of ids in a Chroma response, with distances if there are any.
-
-    >>> _ids_with_distances({"ids": [["a", "b"]], "distances": [[0.1, 0.2]]})
-    [{'id': 'a', 'distances': 0.1}, {'id': 'b', 'distances': 0.2}]
-    """
-    lists = _lists_of_ids(response)
-    if lists is None:
+    if not (is_list(ids) and all(map(is_list, ids))):
         return None
-    distances = response.get(_DISTANCES)
-    first = distances[0] if is_list(distances) and distances else None
-    if not is_list(first) or len(first) != len(lists[0]):
-        return list(lists[0])
-    return [{"id": id_, _DISTANCES: far} for id_, far in zip(lists[0], first, strict=True)]
+    if not is_list(distances) or [*map(np.size, distances)] != [*map(len, ids)]:
+        return [list(docs) for docs in ids]
+    return [
+        [{"id": id_, _DISTANCES: distance} for id_, distance in zip(*hits, strict=True)]
+        for hits in zip(ids, distances, strict=True)
+    ]
+
+
+def _hits_of_one_query(response: Record) -> list[Any] | None:
+    lists = _hits_by_query(response)
+    return None if lists is None else lists[0]
 
 
 _LUCENE = ResponseForm(
@@ -267,7 +263,7 @@ FORMS: Mapping[str, ResponseForm] = {
         partial=_marks("errors"),
         find=_hits_of_a_class,
     ),
-    "chroma": ResponseForm(distance=_DISTANCES, find=_ids_with_distances),
+    "chroma": ResponseForm(distance=_DISTANCES, find=_hits_of_one_query),
     "typesense": ResponseForm(
         id="document.id",
         distance="vector_distance",
@@ -439,7 +435,7 @@ def _message_in(response: Record) -> Any:
 
 
 def hits_in(response: Record) -> Collection[Any] | None:
-    """Return the hits of one response, in order (a set stays a set); None if this is no response.
+    """Return the hits of one response, in order (a set stays a set); None if this isn't a response.
 
     >>> hits_in({"response": {"docs": [{"id": "a"}]}})
     [{'id': 'a'}]
@@ -472,14 +468,9 @@ def responses_in(value: Record) -> list[Record] | None:
     >>> len(responses_in({"responses": [{"hits": {"hits": []}}, {"hits": {"hits": []}}]}))
     2
     """
-    ids = _lists_of_ids(value)
-    if ids is not None and len(ids) > 1:
-        far = value.get(_DISTANCES)
-        lists = far if is_list(far) and len(far) == len(ids) else [None] * len(ids)
-        return [
-            {**value, _IDS: [docs], _DISTANCES: [distances]}
-            for docs, distances in zip(ids, lists, strict=True)
-        ]
+    lists = _hits_by_query(value)
+    if lists is not None and len(lists) > 1:
+        return [{"hits": hits} for hits in lists]
     for name in _SEVERAL:
         responses = value.get(name)
         if not is_list(responses) or not responses:

@@ -45,6 +45,9 @@ from gainful.rows.values_as_numbers import is_array, plain_number
 _ROW = 3  # query, doc and number
 _ROLES = ("query", "doc", *(kind.number for kind in (JUDGMENTS, RUN, RANKS, HISTORY)))
 _MOST_COLUMNS = 20
+_NAME_QUERIES = (
+    "Give queries=[…] (--query-ids FILE) with an id for each list, or a dict {query: list}."
+)
 # A dict without numbers may be {query: list}, and its keys searches: these words are unlikely ones.
 _NO_WORDS = ("query", "qid", "doc", "docno", "docid", "did", "pid")
 # Keys in each kind of JSON that gainful writes: one that holds text, another one, the judgments.
@@ -376,15 +379,18 @@ def _record(item: Any, place: int, reader: ListReader) -> dict[str, Any]:
         return fields
     if isinstance(item, tuple) and len(item) == _ROW:
         return dict(zip(("query", "doc", number), item, strict=True))
-    size = (
-        f"a {type(item).__name__} of {len(item)} values: " if isinstance(item, tuple | list) else ""
-    )
-    row = f"(query, doc, {number})"
-    raise InputError(
+    raise _no_row(item, place, reader)
+
+
+def _no_row(item: Any, place: int, reader: ListReader) -> InputError:
+    row = f"(query, doc, {reader.kind.number})"
+    listed = isinstance(item, tuple | list)
+    size = f"a {type(item).__name__} of {len(item)} values: " if listed else ""
+    return InputError(
         f"{reader.name}, row {place}",
-        f"a row like the first, {row}",
+        f"a row {row}, with a number",
         f"{size}{shown(item)}",
-        f"Write every row as a tuple {row}.",
+        f"Write every row as a tuple {row}. If each is the list of a query: {_NAME_QUERIES}",
     )
 
 
@@ -392,27 +398,21 @@ def _refuse_list(items: list[Any], reader: ListReader) -> NoReturn:
     """Reject lists without query ids, tuples that aren't rows, and items without a query."""
     if not items:
         raise InputError(reader.name, reader.kind.least, "an empty list")
-    name, first, row = reader.name, items[0], f"(query, doc, {reader.kind.number})"
-    named = "Give queries=[…] (--query-ids FILE) with an id for each list, or a dict {query: list}."
+    first, row = items[0], f"(query, doc, {reader.kind.number})"
     if isinstance(first, tuple):
-        where, expected = f"{name}, row 1", f"{row} with a number"
-        found = f"{len(first)} values: {shown(first)}"
-        remedy = f"Write every row as a tuple {row}. If each is the list of a query: {named}"
-    elif _is_of_a_query(first):
-        where, expected = name, "the ids of the queries, for a list of lists"
+        raise _no_row(first, 1, reader)
+    if _is_of_a_query(first):
+        expected = "the ids of the queries, for a list of lists"
         found = f"{len(items)} lists without"
-        remedy = f"{named} If each is a row, write it as a tuple {row}, or an object."
+        remedy = f"{_NAME_QUERIES} If each is a row, write it as a tuple {row}, or an object."
     else:
-        where = name
-        expected = (
-            f"a dict {{query: [doc, …]}}, or rows with a query, a doc and a {reader.kind.number}"
-        )
+        expected = "a dict {query: [doc, …]}, or rows with a query, a doc and a number"
         found = f"a list of {type(first).__name__}: {shown(first)}"
         remedy = (
             "Name the query: {query: list}. For labels and scores without ids, use "
             "evaluate_arrays(labels=…, scores=…)."
         )
-    raise InputError(where, expected, found, remedy)
+    raise InputError(reader.name, expected, found, remedy)
 
 
 def _answers(value: Any, reader: ListReader) -> Lists:

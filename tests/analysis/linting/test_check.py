@@ -630,8 +630,8 @@ def test_a_run_in_the_place_of_the_judgments_is_found(tmp_path):
         runs[name] = tmp_path / f"{name}.csv"
     judgments = runs.pop("old")
     (told,) = (each for each in gf.check(judgments, runs) if each.rule == "run-as-judgments")
-    assert told.message.endswith("this looks like two runs, and no judgments")
+    assert told.message.endswith("this looks like two runs without judgments")
     assert (told.input, told.severity) == ("judgments", "warning")
-    assert told.remedy.endswith("Where they are grades, say so: columns grade=score.")
+    assert told.remedy.endswith("If they are grades, name their column: columns grade=score.")
     said = gf.check(judgments, runs, columns={"grade": "score"})
     assert "run-as-judgments" not in {each.rule for each in said}
