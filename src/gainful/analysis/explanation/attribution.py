@@ -349,22 +349,11 @@ def _documents(base: Side, run: Side, weight: float, *, idle: bool) -> tuple[Mov
         if not part and not idle:
             continue
         grade = grades.get(doc)
-        base_rank, base_rank_last = base.ranks(doc)
-        run_rank, run_rank_last = run.ranks(doc)
-        moved.append(
-            MovedDocument(
-                doc=doc,
-                grade=grade,
-                gain=0.0 if grade is None else base.sums.worth(grade),
-                base_rank=base_rank,
-                base_rank_last=base_rank_last,
-                run_rank=run_rank,
-                run_rank_last=run_rank_last,
-                base_term=before,
-                run_term=after,
-                part=part,
-            )
-        )
+        gain = 0.0 if grade is None else base.sums.worth(grade)
+        base_first, base_last = base.ranks(doc)
+        run_first, run_last = run.ranks(doc)
+        ranks = base_first, base_last, run_first, run_last
+        moved.append(MovedDocument(doc, grade, gain, *ranks, before, after, part))
     return tuple(sorted(moved, key=_order))
 
 

@@ -40,14 +40,11 @@ ORDER = (
     "missing",
 )
 """The order in which choices are changed: choices of the measure, of documents, of queries."""
+# The choices that take effect after matching, but for one value.
 _AFTER = ("absent", "negative", "missing", "empty", "extra")
-"""The choices that take effect after matching."""
-_BEFORE = (("negative", "unjudged"),)
-"""The values of these choices that take effect before matching."""
-_BLOCKS = ("average", "best", "worst")
-"""The tie rules that treat a block of tied documents as a whole."""
-_OFTEN_IDLE = ("precision", "drop_self", "negative")
-"""The choices that have no effect on most data, which a single match can show."""
+_BEFORE = ("negative", "unjudged")
+_BLOCKS = ("average", "best", "worst")  # tie rules that treat a block of tied documents as a whole
+_OFTEN_IDLE = ("precision", "drop_self", "negative")  # no effect on most data, as a match can show
 _KEPT = 24  # the number of recent matches to cache
 
 
@@ -111,6 +108,20 @@ def way_of(
     return Way(tool.name, tool.measure(measure), chosen.resolved(ids=ids), tool)
 
 
+_CUTOFFS = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
+_UNTRIED = ("fold", "extra", "duplicates")  # need further input, or have no effect
+
+
+def _varied_parameters() -> dict[str, tuple[str, ...]]:
+    """Return the parameters to vary, with their named values."""
+    return {
+        "gain": tuple(gain.FORMS),
+        "discount": tuple(name for name, form in discount.FORMS.items() if not form.has_exponent),
+        "ideal": ("judged", "retrieved"),
+        "depth": ("cutoff", "all", "retrieved"),
+    }
+
+
 def changes(start: Way, end: Way) -> Iterator[str]:
     """Yield the choices that differ, in the order in which they are changed."""
     yield from (choice for choice in ORDER if start.answer(choice) != end.answer(choice))
@@ -144,20 +155,6 @@ def _having(measure: Measure, parameter: str, answer: str) -> Measure:
     if parameter == "discount" and not discount.FORMS[answer].has_base:
         changed["base"] = discount.DEFAULT_BASE
     return measure.having(**changed)
-
-
-def _varied_parameters() -> dict[str, tuple[str, ...]]:
-    """Return the parameters to vary, with their named values."""
-    return {
-        "gain": tuple(gain.FORMS),
-        "discount": tuple(name for name, form in discount.FORMS.items() if not form.has_exponent),
-        "ideal": ("judged", "retrieved"),
-        "depth": ("cutoff", "all", "retrieved"),
-    }
-
-
-_CUTOFFS = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
-_UNTRIED = frozenset(["fold", "extra", "duplicates"])  # need further input, or have no effect
 
 
 class WayMeasurer:
@@ -313,7 +310,7 @@ class WayMeasurer:
 def before(policy: Policy) -> Policy:
     """Return the part of a policy that decides how a run is matched."""
     defaults = Policy()
-    after = [name for name in _AFTER if (name, getattr(policy, name)) not in _BEFORE]
+    after = [name for name in _AFTER if (name, getattr(policy, name)) != _BEFORE]
     return dataclasses.replace(policy, **{name: getattr(defaults, name) for name in after})
 
 

@@ -1,24 +1,28 @@
 """`check`: find errors in judgments and runs before evaluating them."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from math import isfinite
 from typing import Unpack
 
+import numpy as np
+
 from gainful import arguments
 from gainful.analysis.linting.findings import Finding, Findings, ids_text
 from gainful.analysis.linting.looks import CheckedTable, Draft, GradeRange, Look, RuledDraft
-from gainful.analysis.linting.readable_rows import UNREADABLE, check_input, folded
 from gainful.analysis.linting.rules import all_rules, drafts_of
 from gainful.errors import InputError, taken_warnings
 from gainful.matching.chunks_to_documents import Chunks, read_chunks
-from gainful.matching.input import Input
+from gainful.matching.input import BadRow, Input
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.reader import open_input, opened_session
 from gainful.measures.policy import Policy
-from gainful.message_texts import shown
+from gainful.message_texts import counted, shown
 from gainful.rows import mistakes
-from gainful.rows.duckdb_engine import Session
+from gainful.rows.duckdb_engine import EngineError, Session
 from gainful.rows.files import are_the_same
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.id_types import UNTYPED, decided_type
@@ -26,9 +30,21 @@ from gainful.rows.input_types import Judgments
 from gainful.rows.mistakes import Rule, Sample
 from gainful.rows.run_and_judgment_columns import asked_columns, read_columns
 from gainful.rows.runs_by_name import Runs, read_runs
+from gainful.rows.table_source import (
+    Source,
+    TextState,
+    guarded,
+    is_whole,
+    read_into,
+    ready,
+    stored_rows,
+)
 from gainful.rows.text_formats import Row, rows
 
 _DEEPEST = 100_000  # the engine keeps this many scores per query in memory
+_KNOWN = "query IS NOT NULL AND doc IS NOT NULL"
+_FINITE = "coalesce(isfinite(number), false)"
+UNREADABLE, NOT_FINITE = "unreadable-row", "not-finite"
 
 
 @takes(ReadingOptions)
@@ -129,7 +145,7 @@ def _look_at_run(
     run, drafts = _checked(session, opened, name, cutoff, warned)
     lists = run
     if run.size and chunks is not None:
-        lists = folded(session, run, chunks, cutoff)
+        lists = _folded(session, run, chunks, cutoff)
     look = Look(session, judged, run, lists, cutoff, in_order=opened.in_order)
     if run.size:
         drafts += drafts_of(look, "input", "run")
@@ -144,7 +160,7 @@ def _checked(
     session: Session, opened: Input, name: str, cutoff: int, warned: list[str]
 ) -> tuple[CheckedTable, list[RuledDraft]]:
     """Read an input; return findings for unreadable rows and for warnings raised on opening it."""
-    table, drafts = check_input(session, opened, name, cutoff)
+    table, drafts = _check_input(session, opened, name, cutoff)
     for warning in warned:
         message = warning.removeprefix(f"{opened.name}: ").removesuffix(".")
         drafts.append(("doubtful-reading", Draft(table, 1, message)))
@@ -159,6 +175,164 @@ def _read_scale(scale: object) -> GradeRange | None:
         if isfinite(low) and isfinite(high) and low <= high:
             return low, high
     raise InputError("scale", "the lowest and the highest grade, such as (0, 3)", shown(scale))
+
+
+def _check_input(
+    session: Session, opened: Input, name: str, cutoff: int
+) -> tuple[CheckedTable, list[RuledDraft]]:
+    """Read judgments or a run; text that the engine can't read is read row by row."""
+    source = opened.table_to_check()
+    if source is not None and not source.lines:
+        return _by_engine(session, source, name, cutoff)
+    if source is not None:
+        with suppress(EngineError, InputError):  # reading row by row finds all bad rows
+            return _by_engine(session, ready(source, session), name, cutoff)
+    checked, drafts = _by_row(session, opened, name, cutoff, source)
+    only_empty_lists = opened.kind.name == RUN.name and opened.bare_queries()
+    if not (checked.size or drafts or only_empty_lists):
+        raise InputError(checked.source, opened.kind.least, "none")
+    return checked, drafts
+
+
+def _by_engine(
+    session: Session, source: Source, name: str, cutoff: int
+) -> tuple[CheckedTable, list[RuledDraft]]:
+    raw, view = session.name("checked"), session.name("rows")
+    columns = guarded(session, source, f"SELECT * FROM ({source.select}) LIMIT 0")
+    ranked = source.kind is RUN and "rank" in columns
+    rank = "rank" if ranked else "CAST(NULL AS DOUBLE) AS rank"
+    select = f"SELECT query, doc, number + 0.0 AS number, {rank} FROM {{rows}}"
+    of_source = select.format(rows=f"({source.select})")
+    if source.rescans:
+        # Input that is cheap to read again isn't copied; its rows have no numbers.
+        session.execute(f"CREATE TEMP VIEW {raw} AS {of_source}")
+    elif not source.lines:
+        read_into(session, source, raw, select)
+    else:
+        count = session.rows(f"CREATE TEMP TABLE {raw} AS {of_source}")[0][0]
+        if not is_whole(source, count):
+            raise InputError(source.name, f"{source.rows} rows", f"{count}")
+    counts = f"SELECT count(*) AS n, count_if({_KNOWN} AND {_FINITE}) AS good FROM {raw}"
+    size, good = (int(column[0]) for column in guarded(session, source, counts).values())
+    if not size:
+        raise InputError(source.name, source.kind.least, "none")
+    numbered = f"SELECT *, {0 if source.rescans else 'rowid + 1'} AS row FROM {raw}"
+    keep = f" WHERE {_KNOWN} AND {_FINITE}" if good < size else ""
+    session.execute(f"CREATE TEMP VIEW {view} AS SELECT * FROM ({numbered}){keep}")
+    groups = _grouped(session, view, cutoff)
+    checked = CheckedTable(
+        name,
+        source.kind,
+        view,
+        groups,
+        good,
+        ranked,
+        (groups,) if source.rescans else (groups, raw),
+        source.name,
+        source.file if source.lines else None,
+        source.layout if source.lines else None,
+        # If no white space had to be normalised, each line is a row.
+        by_line=source.layout.format == "trec" and source.state is TextState.AS_THEY_ARE,
+    )
+    return checked, [*_bad_rows(session, checked, numbered)] if good < size else []
+
+
+def _bad_rows(session: Session, table: CheckedTable, numbered: str) -> Iterator[RuledDraft]:
+    """Yield findings for the rows of a table without an id or a finite number."""
+    for rule, condition in (
+        (UNREADABLE, f"NOT ({_KNOWN})"),
+        (NOT_FINITE, f"{_KNOWN} AND NOT {_FINITE}"),
+    ):
+        bad_rows = session.rows(
+            "SELECT count(*) OVER (), row, query, doc, number "
+            f"FROM ({numbered}) WHERE {condition} ORDER BY row, query, doc LIMIT 1"
+        )
+        for count, row, query, doc, number in bad_rows:
+            problem = f"no id as {'query' if query is None else 'doc'}"
+            if rule == NOT_FINITE:
+                written = "nothing" if number is None else table.kind.turned(number)
+                problem = f"{written} as {table.kind.number}"
+            yield _unread(table, rule, count, BadRow(row, query, doc, problem))
+
+
+def _unread(
+    table: CheckedTable, rule: str, count: int, first: BadRow, remedy: str = ""
+) -> RuledDraft:
+    problem = "cannot be read" if rule == UNREADABLE else f"without a finite {table.kind.number}"
+    message = f"{counted(count, 'row')} {problem}"
+    place = first.query, first.doc, first.row
+    return rule, Draft(table, count, message, first.found, *place, remedy)
+
+
+def _by_row(
+    session: Session, opened: Input, name: str, cutoff: int, source: Source | None
+) -> tuple[CheckedTable, list[RuledDraft]]:
+    """Read an input row by row: good rows are stored in a table, bad ones are counted."""
+    counts: Counter[str] = Counter()
+    first: dict[str, BadRow] = {}
+    remedies: dict[str, str] = {}
+
+    def good_rows() -> Iterator[Row]:
+        for entry in opened.rows_to_check(name):
+            if isinstance(entry, Row):
+                yield entry
+                continue
+            rule = NOT_FINITE if entry.is_number else UNREADABLE
+            counts[rule] += 1
+            first.setdefault(rule, entry)
+            remedies[rule] = remedies.get(rule) or entry.remedy
+
+    table, size = stored_rows(session, good_rows(), "rows", "number + 0.0")
+    groups = _grouped(session, table, cutoff)
+    if bare := opened.bare_queries():
+        listed = session.register("bare", {"query": np.array(bare, object)})
+        session.execute(f"INSERT INTO {groups} (query, n) SELECT query, 0 FROM {listed}")
+        session.connection.unregister(listed)
+    file, layout = (None, None) if source is None else (source.file, source.layout)
+    checked = CheckedTable(
+        name,
+        opened.kind,
+        table,
+        groups,
+        size,
+        opened.kind is RUN and layout is not None and layout.rank is not None,
+        (groups, table),
+        name if source is None else source.name,
+        file,
+        layout,
+        by_line=file is not None,
+    )
+    if size:  # if other rows are readable, the remedy for one row is only a guess
+        remedies.clear()
+    return checked, [
+        _unread(checked, rule, counts[rule], row, remedies.get(rule, ""))
+        for rule, row in first.items()
+    ]
+
+
+def _folded(session: Session, run: CheckedTable, chunks: Chunks, cutoff: int) -> CheckedTable:
+    """Turn a run of chunks into a run of documents, each with its highest score and its first row."""
+    table = session.name("folded")
+    session.execute(
+        f"CREATE TEMP TABLE {table} AS SELECT query, document AS doc, max(number) AS number, "
+        f"CAST(NULL AS DOUBLE) AS rank, min(row) AS row FROM ({chunks.sql(session, run.table)}) "
+        "GROUP BY query, document"
+    )
+    groups = _grouped(session, table, cutoff)
+    session.execute(
+        f"INSERT INTO {groups} (query, n) SELECT query, 0 FROM {run.groups} WHERE n = 0"
+    )
+    return replace(run, table=table, groups=groups, ranked=False, stored=(groups, table))
+
+
+def _grouped(session: Session, table: str, cutoff: int) -> str:
+    groups = session.name("groups")
+    session.execute(
+        f"CREATE TEMP TABLE {groups} AS SELECT query, count(*) AS n, min(number) AS low, "
+        f"max(number) AS high, min(row) AS first, max(number, {cutoff + 1}) AS top "
+        f"FROM {table} GROUP BY query"
+    )
+    return groups
 
 
 def _settled(drafts: Iterable[RuledDraft]) -> tuple[Finding, ...]:

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, overload
 
 from gainful.analysis.linting.rules import all_rules
 from gainful.message_texts import printable
-from gainful.output.rendering.table_formats import WRITERS, Table
-from gainful.output.writing.result_base import Record, Result
+from gainful.output.rendering.table_formats import Table
+from gainful.output.writing.result_base import Document, Record
 from gainful.rows.id_types import UNTYPED, IdType
 from gainful.rows.mistakes import SEVERITIES, Rule
 from gainful.version import VERSION
@@ -54,7 +54,7 @@ class Finding(Record):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Findings(Result, Sequence[Finding]):
+class Findings(Document, Sequence[Finding]):
     """All findings of a check, a sequence with the most severe first.
 
     Prints as text and displays as HTML in a notebook; `to_dict()` exports it, and `render` writes
@@ -119,6 +119,7 @@ class Findings(Result, Sequence[Finding]):
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values."""
         return {
+            "gainful": VERSION,
             "inputs": list(self.inputs),
             "cutoff": self.cutoff,
             "scale": None if self.scale is None else list(self.scale),
@@ -143,14 +144,7 @@ class Findings(Result, Sequence[Finding]):
         return f"Findings({self.summary})"
 
     def _rendered(self, format: str) -> str:  # noqa: A002
-        if format == "table":
-            return str(self)
-        if format == "json":
-            import json
-
-            plain = {"gainful": VERSION, **self.to_dict()}
-            return json.dumps(plain, indent=2, ensure_ascii=False)
-        return WRITERS[format](self.table())
+        return str(self) if format == "table" else super()._rendered(format)
 
 
 def ids_text(query: str | None, doc: str | None) -> str | None:
