@@ -196,7 +196,9 @@ def test_events_of_one_kind_and_numbers_are_not_told(form, values, tmp_path):
 def test_counts_beside_query_and_doc_are_told_what_to_write(form, name, tmp_path):
     counted = {**CLICKS, name: [3, 1, 2]}
     given = FRAMES[form](counted) if form in FRAMES else written(tmp_path, form, counted)
-    told = rf"Say whether the counts are grades: columns grade={name}; or .* columns grade= \(None"
+    told = (
+        r"found only .*; or say which it is: columns grade=…, or that there is none: grade= \(None"
+    )
     with pytest.raises(gf.errors.InputError, match=told):
         gf.evaluate(given, RUN)
     assert gf.evaluate(given, RUN, "CG", columns={"grade": name})["CG"] > 1

@@ -245,11 +245,11 @@ def _table(
     items: object, roles: Roles, name: str, session: Session, columns: Columns | None
 ) -> InputTable:
     """Read a table of items, in which the caller may name the column of ids."""
-    named = None if columns is None else columns.item_column(name)
-    asked = {} if named is None else {"item": named}
+    key = "" if columns is None else columns.item_key(name)
+    asked = {"item": columns[key]} if columns is not None and key in columns else {}
     table = read_table(items, roles, name, columns=asked, session=session)
     if columns is not None and table.has_columns:
-        columns.use_item_column(name)
+        columns.use_key(key)
     return table
 
 

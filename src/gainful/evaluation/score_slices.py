@@ -127,7 +127,7 @@ def read_slices(
     """
     if slices is None:
         return None, options
-    columns = read_columns(options.get("columns"), slicing=True)
+    columns = read_columns(options.get("columns"))
     name = columns.pop(SLICES_QUERY, None)
     if name is None:
         return read_table(slices, SLICES, "slices"), options

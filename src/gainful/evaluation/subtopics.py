@@ -71,7 +71,7 @@ def read_subtopics(
     {'d2': 1.0, '3': 0.0}
     """
     columns = options.get("columns")
-    names = read_columns(columns, None, options.get("assessors"), subtopics=True)
+    names = read_columns(columns, None, options.get("assessors"))
     with opened_session(options) as session:
         judged, _ = read_judged(judgments, names, read_policy(policy), session)
     if names is not columns:  # otherwise, they are checked where they were read

@@ -176,9 +176,7 @@ def evaluate_subtopics(
     if (chunks := options.get("chunks")) is not None:
         expected = "none: subtopics are judged by document"
         raise InputError("chunks", expected, shown(chunks), "Leave it out.")
-    columns = read_columns(
-        options.get("columns"), options.get("queries"), options.get("assessors"), subtopics=True
-    )
+    columns = read_columns(options.get("columns"), options.get("queries"), options.get("assessors"))
     with opened_session(options) as session:
         judged, query_type = subtopics.read_judged(judgments, columns, policy, session)
         reader = Reader(_best_grades(judged), policy.folding(chunks=False), session, columns, None)
@@ -378,9 +376,7 @@ def _evaluated(
     options: RecommendingOptions,
 ) -> dict[str, RecommendationScores]:
     asked = None if measures is None else read_measures_of(ITEMS, measures)
-    columns = read_columns(
-        options.get("columns"), options.get("queries"), options.get("assessors"), recommending=True
-    )
+    columns = read_columns(options.get("columns"), options.get("queries"), options.get("assessors"))
     arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
     ranked, types = {}, {}
     with opened_session(options) as session:

@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from gainful.rows.shapes import Records
 
 _NONE: Mapping[str, object] = MappingProxyType({})
-_TABLES = ("subtopics", "items", "vectors", "history")  # whose columns may be named
 
 
 @dataclass(frozen=True)
@@ -326,14 +325,7 @@ def reading(
     """
     columns, chunks = options.get("columns"), options.get("chunks")
     decided = folding(policy, chunks is not None)
-    tables = {name for name in _TABLES if options.get(name) is not None}
-    names = read_columns(
-        columns,
-        options.get("queries"),
-        options.get("assessors"),
-        subtopics="subtopics" in tables,
-        recommending=bool(tables - {"subtopics"}),
-    )
+    names = read_columns(columns, options.get("queries"), options.get("assessors"))
     rule = None if chunks is None and decided.fold == "none" else read_chunks(chunks, decided)
     with opened_session(options) as session:
         of_dialect = options.get("dialect") is not None

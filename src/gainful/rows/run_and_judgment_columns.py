@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from gainful.errors import InputError, warn
-from gainful.message_texts import did_you_mean, shown
+from gainful.message_texts import did_you_mean, shortened, shown
 from gainful.rows.files import BYTE_ORDER_MARK, opened, path_of
 from gainful.rows.grades_scores_or_ranks import (
     DISTANCES,
@@ -56,17 +56,15 @@ _NUMBERS = {
     HISTORY.name: (HISTORY.number,),
 }
 _ASSESSOR = "assessor"
-_KEYS = ("query", "doc", "grade", "score", "rank", _ASSESSOR, f"{JUDGMENTS.name}.{_ASSESSOR}", *(
-    f"{kind.name}.{role}"
-    for kind in (JUDGMENTS, RUN)
-    for role in ("query", "doc", *_NUMBERS[kind.name])
-))  # fmt: skip
-_ITEM_TABLES = ("items", "vectors")
 SLICES_QUERY = "slices.query"
 """The key that names the column of queries in a table of slices."""
-_RECOMMENDER_KEYS = ("count", *(
-    f"{HISTORY.name}.{role}" for role in ("query", "doc", "count")), *(f"{name}.doc" for name in _ITEM_TABLES)
-)  # fmt: skip
+_SHARED = ("query", "doc", "grade", "score", "rank", "count", _ASSESSOR, "subtopic")
+_KEYS = (
+    *_SHARED,
+    *(f"{kind}.{role}" for kind, roles in _NUMBERS.items() for role in ("query", "doc", *roles)),
+    *(f"{JUDGMENTS.name}.{role}" for role in (_ASSESSOR, "subtopic")),
+    *("items.doc", "vectors.doc", SLICES_QUERY),
+)
 NO_COLUMN = -1
 """The position of the number in a table without a column of numbers."""
 
@@ -79,8 +77,6 @@ _NO_GRADES = frozenset(
     ]
 )  # fmt: skip
 _LONGEST_NUMBER = 10  # digits; no file has so many columns
-_FEWEST_COLUMNS = 2  # a query and a doc
-_SUBTOPIC = "subtopic"
 
 
 class Columns(dict[str, str]):
@@ -104,18 +100,16 @@ class Columns(dict[str, str]):
         super().__init__(names or {})
         self._used: set[str] = set()
         self._queries = queries
-        self._queries_used = queries is None
         self._assessors = assessors
-        self._assessors_used = assessors is None
 
     def use_queries(self) -> Sequence[object] | None:
         """Return the query ids for a list of lists; None if there are none."""
-        self._queries_used = True
+        self._used.add("queries")
         return self._queries
 
     def use_assessors(self) -> object:
         """Return the rule that merges the grades of several assessors; None if unset."""
-        self._assessors_used = True
+        self._used.add("assessors")
         return self._assessors
 
     def use(self, role: str, kind: Kind) -> None:
@@ -126,32 +120,24 @@ class Columns(dict[str, str]):
         """Return whether an input of a kind had the column for a role."""
         return _key(role, kind, self) in self._used
 
-    def item_column(self, table: str) -> str | None:
-        """Return the caller's name for the id column in a table of items, if any."""
-        key = self._item_key(table)
-        return self.get(key)
-
-    def use_item_column(self, table: str) -> None:
-        """Record that a table of items had the column for its ids."""
-        self._used.add(self._item_key(table))
-
-    def _item_key(self, table: str) -> str:
+    def item_key(self, table: str) -> str:
+        """Return the key of the caller's name for the id column in a table of items."""
         own = f"{table}.doc"
         return own if own in self else "doc"
 
+    def use_key(self, key: str) -> None:
+        """Record that an input had the column of a key."""
+        self._used.add(key)
+
     def refuse_unused(self) -> None:
         """Reject a name that no input used, because its input was read in another way."""
-        if not self._queries_used:
-            raise InputError(
-                "queries",
-                "a list of lists, or responses of a search, that lack the ids of their queries",
-                "none",
-                "Leave it out.",
-            )
-        if not self._assessors_used:
-            raise InputError(
-                "assessors", "judgments, whose grades become one", "none", "Leave it out."
-            )
+        lists = "a list of lists, or responses of a search, that lack the ids of their queries"
+        for name, value, expected in (
+            ("queries", self._queries, lists),
+            ("assessors", self._assessors, "judgments, whose grades become one"),
+        ):
+            if value is not None and name not in self._used:
+                raise InputError(name, expected, "none", "Leave it out.")
         for key, name in self.items():
             if key not in self._used:
                 raise InputError(
@@ -167,10 +153,6 @@ def read_columns(
     columns: object,
     queries: object = None,
     assessors: object = None,
-    *,
-    subtopics: bool = False,
-    recommending: bool = False,
-    slicing: bool = False,
 ) -> Columns:
     """Check the caller's column names; names that were checked before are returned unchanged.
 
@@ -178,29 +160,20 @@ def read_columns(
         columns: column names by role.
         queries: the query ids for a list of lists, or the path of a file with one id per line.
         assessors: the rule that merges the grades of several assessors.
-        subtopics: whether roles of subtopics are allowed.
-        recommending: whether roles of a history and of tables of items are allowed.
-        slicing: whether roles of a table of slices are allowed.
 
     >>> read_columns({"query": "user", "run.doc": "item"})
     {'query': 'user', 'run.doc': 'item'}
     """
     if isinstance(columns, Columns):
         return columns
-    if subtopics and assessors is not None:
-        expected = "none: a document has one grade for each subtopic"
-        raise InputError("assessors", expected, shown(assessors), "Leave it out.")
     ids = _read_queries(queries)
     if columns is None:
         return Columns(queries=ids, assessors=assessors)
     if not isinstance(columns, Mapping):
         raise InputError("columns", "a dict such as {'query': 'user'}", shown(columns))
-    keys = (*_KEYS, _SUBTOPIC, f"{JUDGMENTS.name}.{_SUBTOPIC}") if subtopics else _KEYS
-    keys = (*keys, *_RECOMMENDER_KEYS) if recommending else keys
-    keys = (*keys, SLICES_QUERY) if slicing else keys
     for key, name in columns.items():
-        if key not in keys:
-            raise InputError("columns", "a key", f"{key!r}", did_you_mean(key, keys))
+        if key not in _KEYS:
+            raise InputError("columns", "a key", f"{key!r}", did_you_mean(key, _KEYS))
         ungraded = name is None and key.rpartition(".")[2] == JUDGMENTS.number
         if not ungraded and (not isinstance(name, str | int) or isinstance(name, bool)):
             raise InputError(f"columns, {key}", "the name of a column", shown(name))
@@ -224,10 +197,7 @@ def _read_queries(given: object) -> list[object] | None:
         return _ids_in_file(path_of(given))
     if isinstance(given, bytes | Mapping) or not isinstance(given, Iterable):
         raise InputError("queries", "a list of ids, or a file of them", shown(given))
-    try:
-        ids = list(given)
-    except TypeError:  # a zero-dimensional array claims to be iterable
-        raise InputError("queries", "a list of ids, or a file of them", shown(given)) from None
+    ids = list(given)
     for place, each in enumerate(ids, 1):
         id_text(each, where=f"queries, item {place}")
     return ids
@@ -383,23 +353,21 @@ def refuse_ids(
     gainful.errors.InputError: run, column 'q': expected strings (or integers) as ids for query, found values of type FLOAT. Make the ids strings first.
     """
     for role, place in roles.items():
-        name, type_ = columns[place]
-        if type_.split("(")[0] not in known:
-            raise InputError(
-                f"{where}, column {name!r}",
-                f"strings (or integers) as ids for {role}",
-                f"values of type {type_}",
-                "Make the ids strings first.",
-            )
+        expected = f"strings (or integers) as ids for {role}"
+        _refuse_type(where, columns[place], expected, known, "Make the ids strings first.")
 
 
 def refuse_numbers(where: str, column: tuple[str, str], kind: Kind, known: Container[str]) -> None:
     """Reject a column (name and type) that can't hold grades or scores."""
+    _refuse_type(where, column, f"numbers as {kind.number}", known)
+
+
+def _refuse_type(
+    where: str, column: tuple[str, str], expected: str, known: Container[str], remedy: str = ""
+) -> None:
     name, type_ = column
     if type_.split("(")[0] not in known:
-        raise InputError(
-            f"{where}, column {name!r}", f"numbers as {kind.number}", f"values of type {type_}"
-        )
+        raise InputError(f"{where}, column {name!r}", expected, f"values of type {type_}", remedy)
 
 
 def no_rank(where: str, query: str, doc: str, rank: float) -> InputError:
@@ -449,28 +417,13 @@ def _place(
     role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
 ) -> int:
     asked = _given(role, kind, given)
-    place = _find(role, names, kind, given)
+    place = find_column(role, ALIASES[role], names, asked, where, option=f"columns {role}=…")
     if place is None:
-        only = "only " + ", ".join(map(repr, names))
         if asked:
-            raise InputError(
-                where,
-                f"the column {asked!r} for {role}",
-                only,
-                did_you_mean(asked, names) + for_other_side(kind, given),
-                code="rows.no-such-column",
-                subject=asked,
-            )
+            raise no_column(role, names, where, asked, advice=for_other_side(kind, given))
         swapped = _swapped(role, names, kind)
-        raise InputError(
-            where,
-            f"a column for {role}",
-            only,
-            swapped or _remedy(role, names),
-            code="input.swapped" if swapped else "rows.no-column",
-            subject=role,
-        )
-    refuse_alike(names, place, role, where, exact=bool(asked), option=True)
+        code = "input.swapped" if swapped else "rows.no-column"
+        raise no_column(role, names, where, advice=swapped or _remedy(role, names), code=code)
     if asked is not None and isinstance(given, Columns):
         if role == RUN.number and is_name_of_distances(asked) and not given.is_used(role, kind):
             warn(
@@ -481,41 +434,74 @@ def _place(
     return place
 
 
-def refuse_alike(
-    names: Sequence[str],
-    place: int,
+def find_column(
     role: str,
+    usual: Sequence[str],
+    names: Sequence[str],
+    asked: str | None,
     where: str,
     *,
-    exact: bool = False,
-    option: bool = False,
-) -> None:
-    """Reject ambiguous columns.
+    taken: Container[int] = (),
+    option: str = "",
+) -> int | None:
+    """Return the position of the column for a role, in a table of any kind; raise if several match.
 
     Args:
+        role: the role.
+        usual: its usual names, the least ambiguous first.
         names: the column names.
-        place: the position of the matching column.
-        role: its role.
+        asked: the name that the caller gave, which must match exactly; None if the usual names count.
         where: the location of the names in messages.
-        exact: whether the caller gave the name, which must then match exactly; if not, names that differ
-            in blanks or capitals are also ambiguous.
-        option: whether the caller can name the column.
+        taken: the positions of columns that already have a role.
+        option: how the caller can name the column, if they can.
 
-    >>> refuse_alike(["Doc ID", "doc_id"], 0, "doc", "run.csv")
+    >>> find_column("doc", ["doc_id", "doc"], ["Query", "Doc-ID"], None, "run.csv")
+    1
+    >>> find_column("doc", ["doc_id"], ["Doc ID", "doc_id"], None, "run.csv")
     Traceback (most recent call last):
         ...
     gainful.errors.InputError: run.csv: expected one column 'Doc ID' for doc, found 2: 'Doc ID', 'doc_id'. Rename one.
     """
-    chosen = names[place]
-    alike = [
-        name
-        for name in names
-        if name == chosen or (not exact and plain_name(name) == plain_name(chosen))
-    ]
+    if asked is not None:
+        place = names.index(asked) if asked in names else None
+    else:
+        place = place_by_name(usual, names, taken)
+    if place is None:
+        return None
+    same = (
+        str if asked else plain_name
+    )  # other names that differ in blanks or capitals are also ambiguous
+    alike = [name for name in names if same(name) == same(names[place])]
     if len(alike) > 1:
-        say = f", or say which it is: columns {role}=…" if option and len({*alike}) > 1 else ""
+        say = f", or say which it is: {option}" if option and len({*alike}) > 1 else ""
         found = f"{len(alike)}: {', '.join(map(repr, alike))}"
-        raise InputError(where, f"one column {chosen!r} for {role}", found, f"Rename one{say}.")
+        raise InputError(
+            where, f"one column {names[place]!r} for {role}", found, f"Rename one{say}."
+        )
+    return place
+
+
+def no_column(
+    role: str,
+    names: Sequence[str],
+    where: str,
+    asked: str | None = None,
+    *,
+    advice: str = "",
+    code: str = "rows.no-column",
+) -> InputError:
+    """Return the error for a table without the column that the caller named, or any column, for a role."""
+    only = shortened("only " + ", ".join(map(repr, names)))
+    if asked is None:
+        return InputError(where, f"a column for {role}", only, advice, code=code, subject=role)
+    return InputError(
+        where,
+        f"the column {asked!r} for {role}",
+        only,
+        did_you_mean(asked, names) + advice,
+        code="rows.no-such-column",
+        subject=asked,
+    )
 
 
 def for_other_side(kind: Kind, given: Mapping[str, str]) -> str:
@@ -555,20 +541,12 @@ def _remedy(role: str, names: Sequence[str]) -> str:
             "Of distances, the lowest is the best: name them as ranks, columns "
             f"rank={distance}. Those that are equal tie, as scores do."
         )
-    counts = next((name for name in names if plain_name(name) in ALIASES[HISTORY.number]), None)
-    if role == JUDGMENTS.number and counts is not None:
-        return (
-            f"Say whether the counts are grades: columns grade={counts}; or that each row is of "
-            "grade 1: columns grade= (None in Python)."
-        )
-    ranks = ""
+    other = ""
     if role == RUN.number:
-        ranks = ", or rank=… where it has ranks"
-        if len(names) == _FEWEST_COLUMNS:
-            ranks += ". Judgments without grades are given before the run"
+        other = ", or rank=… where it has ranks"
     if role == JUDGMENTS.number:
-        ranks = ", or that there is none: grade= (None in Python), which makes every row of grade 1"
-    return f"Give it one of these names: {', '.join(ALIASES[role])}; or say which it is: columns {role}=…{ranks}."
+        other = ", or that there is none: grade= (None in Python), which makes every row of grade 1"
+    return f"Give it one of these names: {', '.join(ALIASES[role])}; or say which it is: columns {role}=…{other}."
 
 
 def refuse_repeated(names: Sequence[str], where: str) -> None:

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gainful.errors import InputError
-from gainful.message_texts import did_you_mean, shortened
 from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.run_and_judgment_columns import (
     ALIASES,
+    find_column,
+    no_column,
     place_by_name,
     plain_name,
-    refuse_alike,
     refuse_repeated,
 )
 
@@ -138,20 +138,18 @@ def find_header(
     named = [name for name in names[keys:] if name or roles.others]
     refuse_repeated(named, where)
     places = {role.name: place for place, role in enumerate(roles.keys[:keys])}
-    for role in roles.all[keys:]:
-        place = _find(role, names, asked, {*places.values()}, where)
+    for role in (*roles.all[keys:], *roles.besides):
+        wanted = None if role in roles.besides else asked.get(role.name)
+        taken = {*places.values()}
+        place = find_column(role.name, role.names, names, wanted, where, taken=taken)
+        usual = place_by_name(role.names, names) if wanted is None and place is None else place
+        if usual in taken and names[usual] in asked.values():
+            name = names[usual]
+            raise InputError(where, "a column for each role", f"{name!r} given for two of them")
         if place is not None:
             places[role.name] = place
-        elif role in roles.keys or not roles.optional:
-            raise _missing(role, roles, names, asked, where)
-    for role in roles.besides:
-        place = _find(role, names, {}, {*places.values()}, where)
-        if place is not None:
-            places[role.name] = place
-    taken = [*places.values()]
-    twice = [place for place in taken if taken.count(place) > 1]
-    if twice:
-        raise _given_twice(names[twice[0]], roles, where)
+        elif role in roles.keys or not (roles.optional or role in roles.besides):
+            raise _missing(role, roles, names, wanted, where)
     if roles.optional and not any(role.name in places for role in roles.values):
         places[roles.values[-1].name] = _only_other(names, roles, places, where)
     return Header(tuple(names), places)
@@ -176,79 +174,23 @@ def looks_like_header(names: Sequence[str], roles: Roles, asked: Mapping[str, st
     return first or len(found) >= min(2, len(roles.all))
 
 
-def has_value_names_only(names: Sequence[str], roles: Roles) -> bool:
-    """Return whether all names are names of values, as in a record without its id.
-
-    >>> has_value_names_only(["title", "text"], DOC_TEXTS), has_value_names_only(["d1"], DOC_TEXTS)
-    (True, False)
-    """
-    known = {name for role in roles.values for name in role.names}
-    return bool(names) and {plain_name(name) for name in names} <= known
-
-
-def _find(
-    role: Role, names: Sequence[str], asked: Mapping[str, str], taken: set[int], where: str
-) -> int | None:
-    if role.name in asked:
-        return names.index(asked[role.name]) if asked[role.name] in names else None
-    place = place_by_name(role.names, names, taken)
-    if place is not None:
-        refuse_alike(names, place, role.name, where)
-    return place
-
-
 def _missing(
-    role: Role, roles: Roles, names: Sequence[str], asked: Mapping[str, str], where: str
+    role: Role, roles: Roles, names: Sequence[str], wanted: str | None, where: str
 ) -> InputError:
-    wanted, place = asked.get(role.name), place_by_name(role.names, names)
-    if wanted is None and place is not None and names[place] in asked.values():
-        return _given_twice(names[place], roles, where)
     what = f"the id of each {role.noun}" if roles.prose and role in roles.keys else role.name
-    only = shortened("only " + ", ".join(map(repr, names)))
-    if wanted is not None:
-        return InputError(
-            where,
-            f"the column {wanted!r} for {what}",
-            only,
-            did_you_mean(wanted, names),
-            code="rows.no-such-column",
-            subject=wanted,
-        )
-    return InputError(
-        where,
-        f"a column for {what}",
-        only,
-        f"Give it one of these names: {', '.join(role.names)}{_or_say(role, roles)}.",
-        code="rows.no-column" if len(names) > 1 else "rows.no-header",
-        subject=role.name,
+    option = (
+        "" if roles.named is None else f"; or say which it is: columns {roles.named}{role.name}=…"
     )
-
-
-def _or_say(role: Role, roles: Roles) -> str:
-    """Return the advice to name a column, if callers can name one."""
-    if roles.named is None:
-        return ""
-    return f"; or say which it is: columns {roles.named}{role.name}=…"
-
-
-def _given_twice(name: str, roles: Roles, where: str) -> InputError:
-    count = {2: "two", 3: "three", 4: "four"}.get(len(roles.all), str(len(roles.all)))
-    return InputError(where, f"{count} columns", f"{name!r} given for two of them")
+    advice = f"Give it one of these names: {', '.join(role.names)}{option}."
+    code = "rows.no-column" if len(names) > 1 else "rows.no-header"
+    return no_column(what, names, where, wanted, advice="" if wanted else advice, code=code)
 
 
 def _only_other(names: Sequence[str], roles: Roles, places: Mapping[str, int], where: str) -> int:
     """Return the position of the only column beside the keys, whatever its name."""
     others = [place for place in range(len(names)) if place not in places.values()]
     if len(others) != 1:
-        last = roles.values[-1].name
-        raise InputError(
-            where,
-            f"a column for the {last}",
-            shortened(", ".join(map(repr, names))),
-            f"Give it one of these names: {', '.join(n for r in roles.values for n in r.names)}.",
-            code="rows.no-column" if len(names) > 1 else "rows.no-header",
-            subject=last,
-        )
+        raise _missing(roles.values[-1], roles, names, None, where)
     return others[0]
 
 
