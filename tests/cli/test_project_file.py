@@ -623,7 +623,7 @@ def rows_of(done):
 
 def test_config_shows_each_setting_and_where_it_comes_from(project, cli, monkeypatch):
     rows = rows_of(cli("config", "-f", "json"))
-    assert list(rows) == [key for key, _ in all_settings()]
+    assert list(rows) == [*all_settings()]
     assert rows["judgments"] == ("judged/dev.csv", "gainful.toml")
     assert rows["measures"] == ("nDCG@2, RR(rel=3)", "gainful.toml")
     assert rows["columns"] == (", ".join(COLUMNS), "gainful.toml")
@@ -654,7 +654,7 @@ def test_config_without_a_file_shows_how_to_write_one(project, cli):
 
 def test_the_page_tells_of_every_setting_and_what_it_shows_is_read(project, cli):
     page = PAGE.read_text()
-    for key, _ in all_settings():
+    for key in all_settings():
         section, _, name = key.rpartition(".")
         assert f"`{section or name}`" in page, key
         if section in ("compare", "gate", "report", "run"):

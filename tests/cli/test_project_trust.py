@@ -100,7 +100,7 @@ TYPED = {
 
 def test_every_command_and_every_setting_is_among_these():
     assert commands_with("define") == sorted(DEFINING)
-    settings = dict(all_settings())
+    settings = all_settings()
     acting = settings.keys() & ACTING
     # What is no code, no service and no key: who adds a setting says on which side it is.
     harmless = {key for key in settings if key.startswith("run.")} - acting

@@ -19,7 +19,7 @@ _HEAD = 1 << 16  # bytes, enough to recognise the numbers of most files
 _IN_JSON = re.compile(rb'":\s*(-?[\d.][\d.eE+-]*)')
 _ENOUGH = 10  # fewer numbers may all be small integers by chance
 _GRADES = frozenset(b"%d%s" % (grade, end) for grade in range(5) for end in (b"", b".0"))
-TABLES = {name: "subtopics" if name == "subtopic_judgments" else name for name in OF_TABLES}
+TABLES = {name: "subtopics" if name == "subtopic_judgments" else name for name in OF_TABLES.split()}
 """The options of tables besides judgments and runs, and the keywords of Python's functions."""
 # Groups whose value is not the value of the option with the same name.
 _COMPOSED = ("columns", "queries", "engine", "dialect", "policy", "chunks")
@@ -354,26 +354,19 @@ def check_target(output: str | None, *inputs: str | None) -> None:
 
 
 def is_among(output: str, *inputs: str | None) -> bool:
-    """Return whether an existing file is one of the inputs, or matches one of their patterns."""
-    if not Path(output).exists():
-        return False
-    files = (
-        file
-        for name in filter(None, inputs)
+    """Return whether a file is one of the inputs, or matches one of their patterns."""
+    target = Path(output).resolve()
+    for name in filter(None, inputs):
         # Unlike glob, Path.glob doesn't accept absolute patterns.
-        for file in ([name] if Path(name).exists() else glob.glob(name, recursive=True))  # noqa: PTH207
-    )
-    return any(Path(file).is_file() and Path(file).samefile(output) for file in files)
-
-
-def is_same(one: str, other: str | None) -> bool:
-    """Return whether two names refer to the same file, which need not exist yet."""
-    return other is not None and Path(one).resolve() == Path(other).resolve()
+        files = [name] if Path(name).exists() else [name, *glob.glob(name, recursive=True)]  # noqa: PTH207
+        if output != "-" and any(Path(file).resolve() == target for file in files):
+            return True
+    return False
 
 
 def check_cache(cache: str | None, output: str | None, *inputs: str | None) -> None:
     """Reject a cache that is also another file of the command."""
-    if cache is not None and (is_same(cache, output) or is_among(cache, *inputs)):
+    if cache is not None and is_among(cache, output, *inputs):
         raise click.UsageError("The cache needs a file of its own.")
 
 

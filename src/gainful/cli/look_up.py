@@ -209,7 +209,7 @@ def _rows(project: Project | None, context: click.Context, *, exact: bool) -> li
     values = {} if project is None else project.values
     name = "" if project is None else str(project) if exact else project.file.name
     rows: list[list[Cell]] = []
-    for key, setting in all_settings():
+    for key, setting in all_settings().items():
         if key in values:
             value, source = values[key], name
         else:

@@ -395,111 +395,97 @@ def give(*parts: str | Usages, **changes: str | Mapping[str, Any]) -> Callable[[
 
 
 class Conflict(NamedTuple):
-    """Options that cannot be combined with others, or that require one of others.
+    """Options that cannot be combined with others, or that require one of others; names are separated by spaces.
 
     Attributes:
-        options: the names of the options.
+        options: the options.
         others: options that cannot be combined with any of them.
         needed: options of which any of them requires at least one.
         more: the end of the message.
     """
 
-    options: tuple[str, ...]
-    others: tuple[str, ...] = ()
-    needed: tuple[str, ...] = ()
+    options: str
+    others: str = ""
+    needed: str = ""
     more: str = ""
 
 
-_OF_MEANS = ("interval", "slices", "by")
-_ENDS = ("worst", "best")
-_POLICY = tuple(choice.name for choice in gf.measures.choices())
-_FOLDING = ("chunks", "chunk_map")
-OF_TABLES = ("subtopic_judgments", "items", "separator", "vectors", "history", "expected")
+_POLICY = " ".join(choice.name for choice in gf.measures.choices())
+OF_TABLES = "subtopic_judgments items separator vectors history expected"
+_MACHINE = "memory threads temp_dir unpacked engine master"
+_COMPARING = "pairs test correction baseline margin tie resamples seed slices by"
 _SCORES = Conflict(
-    (
-        "judgments", "columns", "query_ids", "assessors", "memory", "threads", "temp_dir", "unpacked", "dialect", *_POLICY,
-        *_FOLDING, *OF_TABLES, "engine", "master",
-    ),
-    ("scores",),
+    f"judgments columns query_ids assessors dialect chunks chunk_map {_POLICY} {OF_TABLES} {_MACHINE}",
+    "scores",
     more=", which needs no judgments and runs",
-)  # fmt: skip
-_JUNIT = Conflict(("junit",), needed=("fail_if", "fail_unless"))
+)
+_JUNIT = Conflict("junit", needed="fail_if fail_unless")
 CONFLICTS = {
-    "chunks": (Conflict(("chunks",), ("chunk_map",)),),
+    "chunks": (Conflict("chunks", "chunk_map"),),
     "spark": (
-        Conflict(("master",), needed=("engine",), more=" spark"),
-        Conflict(("engine",), ("unpacked",), more=": Spark decompresses while reading"),
+        Conflict("master", needed="engine", more=" spark"),
+        Conflict("engine", "unpacked", more=": Spark decompresses while reading"),
     ),
     "evaluate": (
-        Conflict(
-            ("bounds",),
-            ("subtopics", "engine", "save_baseline", *_OF_MEANS, *_ENDS, "summary", *OF_TABLES),
-        ),
-        Conflict(("subtopics",), ("engine", "save_baseline", "slices", "by", *OF_TABLES)),
-        Conflict(_OF_MEANS, ("per_query", *_ENDS), more=": intervals and slices apply to means"),
-        Conflict(("per_query",), _ENDS),
-        Conflict(("level",), needed=(*_OF_MEANS, "fail_if", "fail_unless")),
-        Conflict(("grades", "unseen"), needed=("bounds",)),
+        Conflict("bounds", f"subtopics engine save_baseline interval slices by worst best summary {OF_TABLES}"),
+        Conflict("subtopics", f"engine save_baseline slices by {OF_TABLES}"),
+        Conflict("interval slices by", "per_query worst best", more=": intervals and slices apply to means"),
+        Conflict("per_query", "worst best"),
+        Conflict("level", needed="interval slices by fail_if fail_unless"),
+        Conflict("grades unseen", needed="bounds"),
         _JUNIT,
     ),
     "compare": (
-        Conflict(("human",), needed=("model",)),
-        Conflict(("model", "design", "drawn_at_random"), needed=("human",)),
+        Conflict("human", needed="model"),
+        Conflict("model design drawn_at_random", needed="human"),
         Conflict(
-            ("human",),
-            (
-                "judgments", "scores", "pairs", "test", "interval", "tie", "resamples", "seed", "slices", "by", "html",
-                "tests", "systems", "per_query", "worst", "best", "engine", "master", "movers",
-            ),
+            "human",
+            "judgments scores pairs test interval tie resamples seed slices by html tests systems per_query worst best "
+            "engine master movers",
             more=": differences are estimated by PPI++, see `gainful calibrate --help`",
         ),
         _SCORES,
-        Conflict(("movers",), ("scores",)),
-        Conflict(("movers",), needed=("summary",)),
+        Conflict("movers", "scores"),
+        Conflict("movers", needed="summary"),
         _JUNIT,
-        Conflict(("systems",), ("tests", "per_query", *_ENDS)),
-        Conflict(("tests",), ("per_query", *_ENDS)),
-        Conflict(("per_query",), _ENDS),
+        Conflict("systems", "tests per_query worst best"),
+        Conflict("tests", "per_query worst best"),
+        Conflict("per_query", "worst best"),
     ),
     "leaderboard": (_SCORES,),
     "collect": (
-        Conflict(("model",), needed=("endpoint",)),
-        Conflict(("endpoint",), ("call",)),
-        Conflict(("endpoint",), needed=("model",), more=" NAME, the name of a model"),
+        Conflict("model", needed="endpoint"),
+        Conflict("endpoint", "call"),
+        Conflict("endpoint", needed="model", more=" NAME, the name of a model"),
     ),
     "judge": (
-        Conflict(("offline",), needed=("output",)),
-        Conflict(("output", "budget"), needed=("offline",)),
-        Conflict(("offline",), ("merge",)),
-        Conflict(("as",), needed=("merge",)),
+        Conflict("offline", needed="output"),
+        Conflict("output budget", needed="offline"),
+        Conflict("offline", "merge"),
+        Conflict("as", needed="merge"),
     ),
     "agreement": (
         Conflict(
-            ("measures", "rule", "baseline", "pairs", "correction", "html", "dialect", *_FOLDING, *_POLICY),
-            needed=("runs",),
+            f"measures rule baseline pairs correction html dialect chunks chunk_map {_POLICY}", needed="runs"
         ),
     ),
     "fuse": (
         Conflict(
-            ("measure", "folds", "seed", "assessors", "dialect", *_FOLDING, *(name for name in _POLICY if name != "ties")),
-            needed=("judgments",),
+            f"measure folds seed assessors dialect chunks chunk_map {_POLICY.replace('ties', '')}", needed="judgments"
         ),
     ),
-    "measures": (Conflict(("subtopics",), ("recommend",)),),
-    "pool": (Conflict(("measure", "budget", "grades", "compare", "assessors"), needed=("judgments",)),),
+    "measures": (Conflict("subtopics", "recommend"),),
+    "pool": (Conflict("measure budget grades compare assessors", needed="judgments"),),
     "recommend": (
-        Conflict(("per_user",), ("intervals", "compared")),
-        Conflict(("intervals",), ("compared",)),
-        Conflict(("assessors",), needed=("judgments",)),
-        Conflict(("interval", "level"), needed=("intervals", "compared")),
-        Conflict(
-            ("pairs", "test", "correction", "baseline", "margin", "tie", "resamples", "seed", "slices", "by"),
-            needed=("compared",),
-        ),
+        Conflict("per_user", "intervals compared"),
+        Conflict("intervals", "compared"),
+        Conflict("assessors", needed="judgments"),
+        Conflict("interval level", needed="intervals compared"),
+        Conflict(_COMPARING, needed="compared"),
     ),
     "sample": (
-        Conflict(("depth", "model"), needed=("documents",)),
-        Conflict(("strata",), ("documents",), more=": use --by"),
+        Conflict("depth model", needed="documents"),
+        Conflict("strata", "documents", more=": use --by"),
     ),
 }  # fmt: skip
 """Options that cannot be combined, by command or by a group of options."""
@@ -557,17 +543,18 @@ def refuse_conflicts(tables: Iterable[str], options: dict[str, Any]) -> None:
         return f" {word} ".join(max(params[name].opts, key=len) for name in names)
 
     for conflict in (conflict for table in tables for conflict in CONFLICTS[table]):
-        first = [name for name in conflict.options if name in used and name in params]
-        second = [name for name in conflict.others if name in used]
-        if not first or not (second or conflict.needed) or {*used} & {*conflict.needed}:
+        first = [name for name in conflict.options.split() if name in used and name in params]
+        second = [name for name in conflict.others.split() if name in used]
+        needed = conflict.needed.split()
+        if not first or not (second or needed) or {*used} & {*needed}:
             continue
         typed, others = [*filter(is_typed, first)], [*filter(is_typed, second)]
-        if conflict.needed and typed:
-            problem = f"{written(typed[:1], '')} requires {written(conflict.needed, 'or')}"
+        if needed and typed:
+            problem = f"{written(typed[:1], '')} requires {written(needed, 'or')}"
         elif typed and others:
             problem = f"{written(typed, 'and')} cannot be combined with {written(others, 'and')}"
         else:
-            set_aside(options, first if conflict.needed or others else second)
+            set_aside(options, first if needed or others else second)
             continue
         raise click.UsageError(f"{problem}{conflict.more}.", context)
 
@@ -582,50 +569,37 @@ _OWN = {
 
 
 class HelpGroup(NamedTuple):
-    """Options that belong together, by the names of their parameters.
+    """Options that belong together, by their names, separated by spaces.
 
     If there is a `topic`, `gainful help` describes the options there, and the brief help only lists their names.
     """
 
     title: str
-    names: tuple[str, ...]
+    names: str
     topic: str = ""
 
 
 _HELP_GROUPS = (
-    HelpGroup("Judgments and measures", ("judgments", "measures", "measure", "define", "subtopics", "dialect")),
-    HelpGroup("Options", ()),  # all others
-    HelpGroup(
-        "Tables for measures of subtopics and items",
-        OF_TABLES,
-        "measures",
-    ),
-    HelpGroup(
-        "Intervals, tests and slices",
-        ("interval", "level", "pairs", "baseline", "test", "correction", "margin", "tie", "resamples",
-         "seed", "slices", "by"),
-    ),
-    HelpGroup("Gates", ("fail_if", "fail_unless", "junit", "summary", "movers")),
+    HelpGroup("Judgments and measures", "judgments measures measure define subtopics dialect"),
+    HelpGroup("Options", ""),  # all others
+    HelpGroup("Tables for measures of subtopics and items", OF_TABLES, "measures"),
+    HelpGroup("Intervals, tests and slices", f"interval level {_COMPARING}"),
+    HelpGroup("Gates", "fail_if fail_unless junit summary movers"),
     HelpGroup(
         "Output",
-        ("per_query", "worst", "best", "digits", "systems", "tests", "table_name", "html", "format",
-         "output", "verbose", "help"),
+        "per_query worst best digits systems tests table_name html format output verbose help",
     ),
-    HelpGroup(
-        "Columns, ids and chunks",
-        ("columns", "query_ids", "assessors", "chunks", "chunk_map"),
-        "columns",
-    ),
+    HelpGroup("Columns, ids and chunks", "columns query_ids assessors chunks chunk_map", "columns"),
     HelpGroup("Policy", _POLICY, "policy"),
-    HelpGroup("Memory, cores and engine", ("memory", "threads", "temp_dir", "unpacked", "engine", "master"), "machine"),
-)  # fmt: skip
+    HelpGroup("Memory, cores and engine", _MACHINE, "machine"),
+)
 
 
 def groups_of(
     command: click.Command, params: Iterable[click.Parameter]
 ) -> list[tuple[HelpGroup, list[click.Option]]]:
     """Return the options of a command in groups, in the order of the help, without empty groups."""
-    places = {name: at for at, group in enumerate(_HELP_GROUPS) for name in group.names}
+    places = {name: at for at, group in enumerate(_HELP_GROUPS) for name in group.names.split()}
     options: list[list[click.Option]] = [[] for _ in _HELP_GROUPS]
     for option in params:
         if isinstance(option, click.Option) and not option.hidden:

@@ -14,6 +14,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -474,21 +475,16 @@ class Project:
 
 
 @functools.cache
-def _options(section: str) -> dict[str, click.Option]:
-    """Return the options of a table, by their names; those outside of tables for an empty name."""
-    options: dict[str, click.Option] = {}
-    for group in SECTIONS[section].groups:
-        options |= options_of_group(group)
-    return options
-
-
-def all_settings() -> Iterator[tuple[str, click.Option | None]]:
-    """Yield every setting with its option, which is None for the table of columns."""
-    for section in SECTIONS:
-        for name, option in _options(section).items():
-            yield _key(section, name), option
+def all_settings() -> dict[str, click.Option | None]:
+    """Return every setting with its option, which is None for the table of columns."""
+    settings: dict[str, click.Option | None] = {}
+    for section, (groups, _) in SECTIONS.items():
+        for group in groups:
+            for name, option in options_of_group(group).items():
+                settings[_key(section, name)] = option
         if not section:
-            yield _COLUMNS, None
+            settings[_COLUMNS] = None
+    return settings
 
 
 def _key(section: str, name: str) -> str:
@@ -501,8 +497,7 @@ def _name(key: str) -> str:
 
 
 def _is_file(key: str) -> bool:
-    section, _, name = key.rpartition(".")
-    return key != _COLUMNS and isinstance(_options(section)[name].type, InputFile)
+    return isinstance(getattr(all_settings()[key], "type", None), InputFile)
 
 
 def _public(key: str, value: Any) -> Any:
@@ -561,17 +556,13 @@ def _names(
 def _refuse_together(file: ProjectFile, values: dict[str, Any]) -> None:
     """Reject two settings that contradict each other."""
     if "chunks" in values and "chunk_map" in values:
-        raise gf.errors.InputError(
-            f"{file}, chunk_map", "chunks or chunk_map", "both", "Leave one out."
-        )
-    choices = [key for key in values if key.startswith("policy.")]
-    if "dialect" in values and choices:
-        raise gf.errors.InputError(
-            f"{file}, {choices[0]}",
-            "no policy next to a dialect, which has its own",
-            f"dialect = {shown(values['dialect'])}",
-            "Leave one of them out.",
-        )
+        key, expected, found = "chunk_map", "chunks or chunk_map", "both"
+    elif "dialect" in values and (choices := [key for key in values if key.startswith("policy.")]):
+        key, expected = choices[0], "no policy next to a dialect, which has its own"
+        found = f"dialect = {shown(values['dialect'])}"
+    else:
+        return
+    raise gf.errors.InputError(f"{file}, {key}", expected, found, "Leave one of them out.")
 
 
 def _columns(file: ProjectFile, table: object) -> dict[str, str]:
@@ -594,19 +585,18 @@ def _columns(file: ProjectFile, table: object) -> dict[str, str]:
 
 def _value(file: ProjectFile, section: str, name: str, value: object) -> Any:
     """Return the value of a setting for its option."""
-    key, options = _key(section, name), _options(section)
+    key, settings = _key(section, name), all_settings()
     where = f"{file}, {key}"
-    if name not in options:
-        tables = {inner: table for table in SECTIONS if table for inner in _options(table)}  # fmt: skip
-        if name in tables:
-            hint = f"Write it in the table [{tables[name]}]."
-        else:
-            hint = did_you_mean(name, [*options, *([] if section else [_COLUMNS, *SECTIONS])])
+    if (option := settings.get(key)) is None:
+        tables = [known.rpartition(".")[0] for known in settings if _name(known) == name]
+        names = [_name(known) for known in settings if known.rpartition(".")[0] == section]
+        hint = did_you_mean(name, names if section else [*names, *SECTIONS])
+        if any(tables):
+            hint = f"Write it in the table [{tables[-1]}]."
         raise gf.errors.InputError(where, "a setting", shown(name), hint)
-    option = options[name]
     found = type(value).__name__ if key in SECRET else shown(value)
     if section == "policy":
-        choice = next(choice for choice in gf.measures.choices() if choice.name == name)
+        (choice,) = (choice for choice in gf.measures.choices() if choice.name == name)
         try:
             return choice.read(value)
         except gf.errors.GainfulError as problem:
@@ -696,30 +686,21 @@ class ProjectCommand(GroupedCommand):
 
         An error in the file takes precedence over an error in the call, but not over --help.
         """
-        problem = None
         try:
             extra |= self._settings(parent)
-        except gf.errors.GainfulError as in_file:
-            problem = in_file
+        except gf.errors.GainfulError:
+            if not {"--help", "-h"} & {*args}:
+                raise
         try:
-            context = super().make_context(info_name, args, parent, **extra)
-        except click.UsageError as wrong:
-            if problem is not None:
-                raise problem from None
-            if isinstance(wrong, click.NoSuchOption):
-                raise no_such_option(wrong.option_name, str(info_name), wrong) from None
-            raise
-        if problem is not None:
-            raise problem
-        return context
+            return super().make_context(info_name, args, parent, **extra)
+        except click.NoSuchOption as wrong:
+            raise no_such_option(wrong.option_name, str(info_name), wrong) from None
 
     def help_context(self, info_name: str, parent: click.Context | None) -> click.Context:
         """Return a context for showing help, with the settings of the file as defaults if it is readable."""
-        try:
-            extra = self._settings(parent)
-        except gf.errors.GainfulError:
-            extra = {}
-        return click.Context(self, parent, info_name, **extra)
+        with suppress(gf.errors.GainfulError):
+            return click.Context(self, parent, info_name, **self._settings(parent))
+        return click.Context(self, parent, info_name)
 
     def _settings(self, parent: click.Context | None) -> dict[str, Any]:
         """Return the keywords of a context that come from the file."""
@@ -731,26 +712,22 @@ class ProjectCommand(GroupedCommand):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command without conflicting options, then report which settings of the file it used."""
-        project, params = ctx.obj, ctx.params
+        params = ctx.params
+        project = ctx.obj if isinstance(ctx.obj, Project) else None
         conflicts = [name for name in (self.name, "chunks", "spark") if name in CONFLICTS]
-        if not isinstance(project, Project):
-            refuse_conflicts(conflicts, params)
-            return super().invoke(ctx)
-        files = next(
-            (params[name] for name in ("files", "arguments", "runs") if name in params), ()
-        )
-        if is_typed("columns"):
+        files = [params[name] for name in ("files", "arguments", "runs") if name in params]
+        if project is not None and is_typed("columns"):
             params["columns"] = project.merge_columns(params["columns"])
         try:
             refuse_conflicts(conflicts, params)
             return super().invoke(ctx)
         except gf.errors.GainfulError as problem:
-            located = project.located(problem, files)
+            located = problem if project is None else project.located(problem, *files[:1])
             if located is problem:
                 raise
             raise located from problem
         finally:
-            if (used := project.told(self)) is not None:
+            if project is not None and (used := project.told(self)) is not None:
                 tell(used)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
