@@ -151,9 +151,8 @@ _NAMES = {
     "gainful.writing": {
         "output.rendering.table_formats": "formats",
         "reporting.render_any_result": "render",
-        "output.writing.atomic_files": "write_text",
+        "output.writing.output_files": "endings, write_text",
         "output.writing.experiment_trackers": "flat_name",
-        "output.writing.file_formats": "endings",
     },
 }
 # Names that moved to a topic module: they work until the next release, with a warning.

@@ -1,9 +1,9 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
 from gainful.output.rendering.table_formats import formats
-from gainful.output.writing.atomic_files import write_text
 from gainful.output.writing.experiment_trackers import flat_name
-from gainful.output.writing.file_formats import endings
+from gainful.output.writing.output_files import endings
+from gainful.output.writing.output_files import write_text
 from gainful.reporting.render_any_result import render
 
 __all__ = [

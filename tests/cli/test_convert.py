@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gainful.output.writing.file_formats import DOCUMENTS
+from gainful.output.writing.output_files import DOCUMENTS
 from read_back import read_back
 
 RUN = "q1 Q0 a 1 0.9 t\nq1 Q0 u 2 0.8 t\nq2 Q0 x 1 2 t\n"

@@ -3,7 +3,7 @@
 import pytest
 
 import gainful as gf
-from gainful.output.writing.file_formats import DOCUMENTS, OTHERS, POOLS, TABLES, read_naming
+from gainful.output.writing.output_files import DOCUMENTS, OTHERS, POOLS, TABLES, read_naming
 
 CALL = ("power", "--sd", "0.2", "--queries", "50")
 TEXTS = {ending: form for ending, form in TABLES.items() if form != "parquet"}

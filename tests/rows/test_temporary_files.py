@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import gainful as gf
-from gainful.output.writing.atomic_files import replacing
+from gainful.output.writing.output_files import replacing
 from gainful.rows import temporary_files
 from gainful.rows.duckdb_engine import Engine, Session
 from gainful.rows.temporary_files import folder_beside, temporary_folder

@@ -27,8 +27,7 @@ from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
 from gainful.message_texts import shown
 from gainful.output.rendering.table_formats import Table
-from gainful.output.writing.atomic_files import name_of
-from gainful.output.writing.packing import PACKINGS, write_parts
+from gainful.output.writing.output_files import PACKINGS, name_of, write_parts
 from gainful.output.writing.result_base import Result
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.files import beginning, path_of, plain_file

@@ -19,7 +19,7 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.notation import GivenMeasure
 from gainful.message_texts import counted, shown
 from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.file_formats import POOLS, read_naming
+from gainful.output.writing.output_files import POOLS, read_naming
 from gainful.output.writing.result_base import Result
 from gainful.output.writing.runs_and_judgments import write_pool
 from gainful.output.writing.table_files import write_table

@@ -33,9 +33,14 @@ from gainful.measures.notation import Measures
 from gainful.message_texts import shown
 from gainful.output.plotting.renderer import refuse_without_renderer
 from gainful.output.rendering.table_formats import Table
-from gainful.output.writing.atomic_files import name_of, write_text
-from gainful.output.writing.file_formats import DOCUMENTS, OTHERS, TABLES
-from gainful.output.writing.packing import PACKINGS
+from gainful.output.writing.output_files import (
+    DOCUMENTS,
+    OTHERS,
+    PACKINGS,
+    TABLES,
+    name_of,
+    write_text,
+)
 from gainful.output.writing.result_base import Result
 from gainful.reporting.packed_details import Packed
 from gainful.reporting.page.compose import page, prepare

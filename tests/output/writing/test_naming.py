@@ -3,7 +3,7 @@
 import pytest
 
 import gainful as gf
-from gainful.output.writing.file_formats import DOCUMENTS, TABLES, read_naming
+from gainful.output.writing.output_files import DOCUMENTS, TABLES, read_naming
 
 RUN = {"q": {"a": 1.0}}
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import gainful as gf
-from gainful.output.writing.atomic_files import replacing
+from gainful.output.writing.output_files import replacing
 from gainful.rows.duckdb_engine import Session
 
 RUN = {"q": {"a": 1.0}}

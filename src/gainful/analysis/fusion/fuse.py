@@ -21,7 +21,7 @@ from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.reader import Reader, reading
 from gainful.measures.policy import Policy
 from gainful.message_texts import counted, shown
-from gainful.output.writing.file_formats import DOCUMENTS, read_naming
+from gainful.output.writing.output_files import DOCUMENTS, read_naming
 from gainful.output.writing.runs_and_judgments import (
     OrderedRows,
     read_tag,

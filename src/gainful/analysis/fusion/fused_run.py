@@ -12,7 +12,7 @@ from gainful.analysis.fusion.settings import Settings
 from gainful.array_types import Floats, Ints
 from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Cell, Table
-from gainful.output.writing.file_formats import FUSED, read_naming
+from gainful.output.writing.output_files import FUSED, read_naming
 from gainful.output.writing.run_like_result import DocumentsByQuery
 from gainful.output.writing.runs_and_judgments import write_run
 from gainful.rows.id_types import UNTYPED, IdType

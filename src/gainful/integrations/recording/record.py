@@ -57,7 +57,7 @@ from gainful.integrations.recording.service_transports import (
 )
 from gainful.measures.user_given_names import at_place
 from gainful.message_texts import counted, shown
-from gainful.output.writing.atomic_files import name_of
+from gainful.output.writing.output_files import name_of
 from gainful.output.writing.runs_and_judgments import read_tag
 from gainful.rows.id_types import UNTYPED, IdType
 from gainful.rows.identifiers import examples

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 from gainful import arguments
 from gainful.message_texts import counted, printable, shortened, shown
 from gainful.output.rendering.table_formats import Cell, Table
-from gainful.output.writing.file_formats import FUSED, read_naming
-from gainful.output.writing.packing import write_parts
+from gainful.output.writing.output_files import FUSED, read_naming, write_parts
 from gainful.output.writing.run_like_result import DocumentsByQuery
 from gainful.output.writing.runs_and_judgments import refuse_queries, write_run
 from gainful.rows.id_types import UNTYPED, IdType

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from gainful.message_texts import counted, printable, shortened
 from gainful.output.rendering.table_formats import Cell, Table
-from gainful.output.writing.file_formats import POOLS, read_naming
-from gainful.output.writing.packing import write_parts
+from gainful.output.writing.output_files import POOLS, read_naming, write_parts
 from gainful.output.writing.run_like_result import DocumentsByQuery
 from gainful.output.writing.runs_and_judgments import write_judgments
 from gainful.rows.id_types import UNTYPED, IdType

@@ -29,7 +29,7 @@ from gainful.judging.assessors.spending_limit import Prices, SpendingLimit
 from gainful.matching.keyword_options import InputOptions, takes
 from gainful.measures.user_given_names import at_place
 from gainful.message_texts import counted, shown
-from gainful.output.writing.atomic_files import name_of
+from gainful.output.writing.output_files import name_of
 from gainful.rows.input_types import TableLike
 
 _AT_A_TIME, _RETRIES, _TIMEOUT = 8, 5, 120.0  # defaults for an endpoint

@@ -21,7 +21,7 @@ from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import counted, did_you_mean, shown
 from gainful.output.rendering.table_formats import Cell, Table
-from gainful.output.writing.file_formats import MERGED, read_naming
+from gainful.output.writing.output_files import MERGED, read_naming
 from gainful.output.writing.run_like_result import DocumentsByQuery
 from gainful.output.writing.runs_and_judgments import write_judgments
 from gainful.rows.id_types import UNTYPED, IdType

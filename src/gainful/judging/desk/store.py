@@ -18,7 +18,7 @@ from typing import Any, Self
 from gainful import arguments
 from gainful.errors import InputError, MissingDependencyError, StudyError
 from gainful.message_texts import shown, without_password
-from gainful.output.writing.atomic_files import name_of, replacing
+from gainful.output.writing.output_files import name_of, replacing
 from gainful.rows.files import are_one_file
 
 Row = Sequence[Any]

@@ -16,7 +16,7 @@ from altair.utils.schemapi import debug_mode
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean
 from gainful.output.plotting.renderer import refuse_without_renderer
-from gainful.output.writing.atomic_files import replacing
+from gainful.output.writing.output_files import replacing
 
 ENDINGS = ("png", "svg", "pdf", "html", "json")
 _BINARY = ("png", "pdf")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from gainful.errors import InputError
-from gainful.output.writing.atomic_files import name_of
+from gainful.output.writing.output_files import name_of
 
 _END = b"\n"
 

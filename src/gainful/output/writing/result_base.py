@@ -93,8 +93,7 @@ class Result:
                 in .gz or .zst.
         """
         # Imported here because most results are not written.
-        from gainful.output.writing.file_formats import TABLES, read_naming
-        from gainful.output.writing.packing import write_parts
+        from gainful.output.writing.output_files import TABLES, read_naming, write_parts
         from gainful.output.writing.table_files import write_table
 
         naming = read_naming(path, format, TABLES)

@@ -14,9 +14,14 @@ from gainful.matching.dict_table_conversion import stored, unique
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.reader import open_input, opened_session
 from gainful.message_texts import counted, shown
-from gainful.output.writing.atomic_files import name_of, replacing
-from gainful.output.writing.file_formats import DOCUMENTS, FileFormat, read_naming
-from gainful.output.writing.packing import write_parts
+from gainful.output.writing.output_files import (
+    DOCUMENTS,
+    FileFormat,
+    name_of,
+    read_naming,
+    replacing,
+    write_parts,
+)
 from gainful.output.writing.table_files import copied_aside, copy
 from gainful.output.writing.trec_run_lines import RankedIds
 from gainful.rows.duckdb_engine import Session, quoted

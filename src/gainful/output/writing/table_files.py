@@ -8,9 +8,15 @@ from types import MappingProxyType
 import numpy as np
 
 from gainful.output.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
-from gainful.output.writing.atomic_files import replacing
-from gainful.output.writing.file_formats import TABLES, FileFormat, read_naming
-from gainful.output.writing.packing import PACKINGS, parts_of, write_parts
+from gainful.output.writing.output_files import (
+    PACKINGS,
+    TABLES,
+    FileFormat,
+    parts_of,
+    read_naming,
+    replacing,
+    write_parts,
+)
 from gainful.rows.duckdb_engine import (
     Columns,
     EngineError,
