@@ -303,7 +303,7 @@ def test_explain_a_query(cli, pair):
         (["3", "2", "1"], "Pass the grades as one list"),
         (["a", "b"], "--query ID"),
         (["3,2", "--query", "q"], "--query requires JUDGMENTS and RUN"),
-        (["3,2", "--judged", "1"], "all known grades, those of the list included"),
+        (["3,2", "--judged", "1"], "all known grades, including the list's"),
         (["3,2", "-m", "nDGC"], "Did you mean 'nDCG'"),
         (["3,2", "-m", "nDCG@1", "-m", "DCG"], "accepts one measure"),
         ([], "Missing argument"),

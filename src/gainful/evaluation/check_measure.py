@@ -26,7 +26,7 @@ _LONGEST = 12
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """A list of a query: its grades by rank, and the grades of what was not retrieved."""
+    """A list of a query: its grades by rank, and the grades of documents that were not retrieved."""
 
     grades: Grades
     others: tuple[float, ...] = ()
@@ -191,7 +191,7 @@ def _best_first(grades: Grades) -> Grades:
 
 
 def _swapped(one: _List) -> _List:
-    """Swap the first neighbours of which the lower is better."""
+    """Swap the first two neighbours that are in the wrong order."""
     grades = list(one.grades)
     for at, (above, below) in enumerate(pairwise(one.grades)):
         if (below or 0.0) > (above or 0.0):

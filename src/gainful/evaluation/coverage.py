@@ -51,7 +51,7 @@ class Coverage(Record):
 
     @property
     def unjudged_share(self) -> float:
-        """The share of the documents seen that have no judgment; 0 if there are none."""
+        """The share of the documents seen that lack a judgment; 0 without documents."""
         return self.unjudged / self.seen if self.seen else 0.0
 
     def counts(self) -> Mapping[str, int | float | None]:
@@ -113,7 +113,7 @@ class QueryCounts:
         queries: (q,) ids of the judged queries, whether they count or not.
         judged: (q,) how many documents are judged.
         missing: (q,) True where the run has no such query.
-        empty: (q,) True where there is no positive gain for at least one of the measures.
+        empty: (q,) True without a positive gain for at least one of the measures.
         retrieved: (q,) how many documents the run has.
         seen: (q,) how many of them were looked at.
         unjudged: (q,) how many of those have no judgment; on average, where ties are averaged over.
@@ -161,7 +161,7 @@ class QueryCounts:
 def coverage_of(
     policy: Policy, *, retrieved: int, seen: int, unjudged: float, **others: Any
 ) -> Coverage:
-    """Return the coverage of queries; what is condensed was dropped from the lists, and retrieved all the same."""
+    """Return the coverage of queries; condensed documents were dropped from the lists, but retrieved."""
     unjudged = in_documents(unjudged)
     dropped = int(unjudged) if policy.unjudged == "condense" else 0
     return Coverage(retrieved=retrieved + dropped, seen=seen + dropped, unjudged=unjudged, **others)
@@ -195,7 +195,7 @@ Hashes = tuple[str, str]  # of the judgments and of the run
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Evidence:
-    """What scores rest on, beside the values of queries.
+    """The basis of scores, apart from the values of queries.
 
     Attributes:
         counting: how many queries count for each measure.
@@ -233,7 +233,7 @@ class Evidence:
         return self._hashed[reach]
 
     def whole(self) -> Sequence[Matched]:
-        """Return the lists down to the last rank; those that were cut are read once more."""
+        """Return the lists down to the last rank; cut lists are read again."""
         if self.rematch is None:
             return self.lists
         remedy = "Evaluate again; with tie_warning, ties are looked at in the same call."
@@ -267,7 +267,7 @@ class Evidence:
         return np.unique(np.concatenate(pools)).tolist() if pools else []
 
     def ends_of_grades(self) -> tuple[float, float]:
-        """Return the lowest and the highest grade in the judgments; infinite where there are none."""
+        """Return the lowest and the highest grade in the judgments; infinite without judgments."""
         lowest = min((batch.lowest_grade for batch in self.lists), default=math.inf)
         tops = (float(batch.pool_grades.max(initial=-math.inf)) for batch in self.lists)
         return lowest, max(tops, default=-math.inf)

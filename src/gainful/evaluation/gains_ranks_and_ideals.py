@@ -467,31 +467,28 @@ def expected_hits(sheet: Worksheet, chosen: Bools, cutoffs: Cutoffs) -> Floats:
 
     `chosen` (n,) is of the rows as `sheet.graded` has them.
     """
+    return summed(sheet, chosen.astype(np.float64), np.ones(sheet.longest + 1), cutoffs)
+
+
+def summed(sheet: Worksheet, worth: Floats, discounts: Floats, cutoffs: Cutoffs) -> Floats:
+    """Return what the rows are worth (n,), discounted by rank (depth+1,) and summed (q, c) down to each cutoff."""
     _, first, last = sheet.graded()
-    undiscounted = np.ones(sheet.longest + 1)
-    return cumulated(
-        chosen.astype(np.float64),
-        first,
-        last,
-        sheet.matched.offsets,
-        undiscounted,
-        depths(cutoffs, sheet),
-    )
+    return cumulated(worth, first, last, sheet.matched.offsets, discounts, depths(cutoffs, sheet))
 
 
-def worth_of(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Ints, Ints]:
-    """Return what the judged documents retrieved are worth (n,), from 0 to 1, and their ranks."""
-    grades, first, last = sheet.graded()
+def worth_of(sheet: Worksheet, parameters: Parameters) -> Floats:
+    """Return what the judged documents retrieved are worth (n,), from 0 to 1."""
+    grades, _, _ = sheet.graded()
     scale = parameters["max"]
     if scale == "query":
         pool, starts = sheet.matched.pool_grades, sheet.matched.pool_offsets[:-1]
         highest = np.ones(starts.size)
         some = starts < sheet.matched.pool_offsets[1:]
         highest[some] = np.maximum(pool[starts[some]], 1.0)
-        return worth_on_scale(grades, parameters, highest[sheet.owner]), first, last
+        return worth_on_scale(grades, parameters, highest[sheet.owner])
     if scale != "none":
         refuse_above(sheet, scale)
-    return worth_on_scale(grades, parameters), first, last
+    return worth_on_scale(grades, parameters)
 
 
 def worth_on_scale(grades: Floats, parameters: Parameters, highest: Floats | float = 1.0) -> Floats:

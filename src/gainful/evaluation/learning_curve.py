@@ -34,13 +34,13 @@ class LearningCurve(Result):
     """Measures of a model after each of some iterations, on the same queries.
 
     Attributes:
-        measures: what was measured.
+        measures: the measures.
         iterations: (i,) how many iterations the model had, ascending.
         queries: (q,) ids.
         values: [iteration, query, measure]; NaN where a query does not count.
         counted: of the same shape, whether the query counts.
         policy: the choices made.
-        coverage: what was counted and what was missing, at the last iteration.
+        coverage: that of the last iteration.
         dialect: of another tool, if the caller named one.
     """
 

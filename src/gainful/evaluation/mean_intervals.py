@@ -100,7 +100,7 @@ def has_interval(measure: Measure, values: Floats) -> bool:
 def interval_or_none(
     measure: Measure, values: Floats, *, method: str = "hall", level: float = 0.95
 ) -> Interval | None:
-    """Return the interval of a mean, or None where there is none: of a sum, and of what is undefined."""
+    """Return the interval of a mean; None for a sum or an undefined mean."""
     if not values.size or not has_interval(measure, values):
         return None
     return mean_interval(measure, values, method=method, level=level)
@@ -136,7 +136,7 @@ def names_of_ends(level: float) -> list[str]:
 
 
 def ends_of(interval: Interval | None) -> list[Cell]:
-    """Return the ends of an interval as cells; there are none where it has no end, or is none."""
+    """Return the ends of an interval as cells, empty if infinite or unknown."""
     if interval is None:
         return [None, None]
     return [end if math.isfinite(end) else None for end in (interval.low, interval.high)]

@@ -85,7 +85,7 @@ def idcg(
     Args:
         grades: in any order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
-        judged: all known grades, those of the list included (but for documents without a
+        judged: all known grades, including the list's (except for documents without a
             gain), in any order; None if the list holds them all.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
@@ -120,7 +120,7 @@ def ndcg(
     Args:
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
-        judged: all known grades, those of the list included (but for documents without a gain), in
+        judged: all known grades, including the list's (except for documents without a gain), in
             any order, for the ideal. None if the list holds them all.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
@@ -173,7 +173,7 @@ def recall(
     Args:
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
-        judged: all known grades, those of the list included (but for documents that are not
+        judged: all known grades, including the list's (except for documents that are not
             relevant), in any order. None if the list holds them all.
         rel: documents of this grade or a higher one are relevant.
 
@@ -196,12 +196,12 @@ def ap(
 ) -> "Value":
     """Return the average precision, (1/R) Σ P@i over the ranks i ≤ k of the relevant documents.
 
-    R is the number of all relevant documents; where there is none, it is 0.
+    R is the number of all relevant documents; without any, it is 0.
 
     Args:
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
-        judged: all known grades, those of the list included (but for documents that are not
+        judged: all known grades, including the list's (except for documents that are not
             relevant), in any order. None if the list holds them all.
         rel: documents of this grade or a higher one are relevant.
 
@@ -216,7 +216,7 @@ def ap(
 
 @naming_keywords
 def rr(grades: "Grades", *, k: int | None = None, rel: float = 1) -> "Value":
-    """Return the reciprocal rank, 1 / the rank of the first relevant document; 0 if there is none down to k.
+    """Return the reciprocal rank, 1 / the rank of the first relevant document; 0 without one down to k.
 
     Args:
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
@@ -295,6 +295,6 @@ def _refuse_unknown_grades(matched: Matched, measure: Measure) -> None:
         for grade in sorted((listed - known).keys() & needed):
             raise InputError(
                 "judged",
-                "all known grades, those of the list included",
+                "all known grades, including the list's",
                 f"grade {write_number(grade)}: {known[grade]} in judged, {listed[grade]} in the list",
             )

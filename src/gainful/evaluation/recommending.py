@@ -214,7 +214,7 @@ class ItemTable:
     separators: dict[str, str] = field(default_factory=dict)
 
     def column(self, name: str | None, measure: object) -> Categories:
-        """Return the categories of a column, or of the only column if there is no name."""
+        """Return the categories of a column, or of the only column without a name."""
         if not self.columns:
             expected = "items with a column of categories"
             raise InputError(str(measure), expected, "ids alone", "Give {item: category}.")
@@ -385,7 +385,7 @@ def read_vectors(
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """What is known besides runs; None for tables that the caller did not pass.
+    """The tables next to runs; None for tables that the caller did not pass.
 
     Attributes:
         user_codes: the ids of users.
@@ -393,7 +393,7 @@ class Sources:
         items: the catalogue and its categories.
         vectors: of items.
         history: what users did before.
-        judgments: what is relevant to them.
+        judgments: their relevant items.
         expected: the run of a simple recommender.
     """
 
@@ -430,7 +430,7 @@ class Sources:
         return np.unique(self.need("history", measure).items)
 
     def categories(self, measure: Measure) -> Categories:
-        """Return the categories of a column of the items: the one that the measure names."""
+        """Return the categories of the items in the column that the measure names."""
         items: ItemTable = self.need("items", measure)
         return items.column(measure.parameters.get("by"), measure)
 
@@ -716,7 +716,7 @@ def _unexpected_by_list(measure: Measure, lists: RankedLists, sources: Sources) 
 
 
 def _unexpected_by_rank(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    """Return how much earlier an item stands than its popularity suggests, as a share of the catalogue."""
+    """Return how much higher an item is ranked than its popularity suggests, as a share of the catalogue."""
     count = sources.catalogue(measure).size
     popularity = sources.popularity(measure, "once")
     different = np.unique(popularity[popularity > 0])[::-1]

@@ -12,7 +12,7 @@ from gainful import arguments
 from gainful.arithmetic.statistics.argument_checks import read_share
 from gainful.arithmetic.statistics.intervals import INTERVALS, Interval
 from gainful.arithmetic.statistics.resampling import Draws
-from gainful.array_types import Bools, Floats, Ints
+from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage, QueryCounts
 from gainful.evaluation.mean_intervals import (
@@ -38,7 +38,7 @@ from gainful.rows.side_table_reader import InputTable, read_table
 _MOST_VALUES = 12  # of a column of numbers that are taken as they are
 _BINS = 4
 _NONE = "(none)"
-_NOTHING, _UNKNOWN = -1, -2
+_UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +121,9 @@ class Slicing:
 def read_slices(
     slices: TableLike | None, options: MeasuringOptions
 ) -> tuple[InputTable | None, MeasuringOptions]:
-    """Read a table of slices, whose column of queries the options may name; None where there is none.
+    """Read a table of slices, whose column of queries the options may name; None without one.
 
-    With it come the options for what is measured, without that name.
+    Also return the options without that name.
     """
     if slices is None:
         return None, options
@@ -161,7 +161,7 @@ class ScoreSlice:
         mean: over the queries of the part that count, or what the measure has in its place; None
             where none of them counts.
         queries: how many count.
-        coverage: what was counted and what was missing in this part.
+        coverage: its counts, and missing queries.
         values: (n,) float64 of the queries that count.
     """
 
@@ -230,12 +230,11 @@ def intervals_table(
         level: above 0 and below 1.
     """
     ordered = [(run, one) for run, slices in runs.items() for one in slices]
-    intervals, notes = _intervals(ordered, method, level)
+    ends, notes = _ends(ordered, method, level)
     rows: list[list[Cell]] = []
-    for (run, one), interval in zip(ordered, intervals, strict=True):
+    for (run, one), cells in zip(ordered, ends, strict=True):
         queries = None if one.measure.family.aggregate == RUN else one.queries
-        mean = cell_of(one.measure, one.mean)
-        rows.append([run, str(one.measure), mean, *ends_of(interval), queries])
+        rows.append([run, str(one.measure), cell_of(one.measure, one.mean), *cells, queries])
     columns = ["run", "measure", "mean", *names_of_ends(level), "queries"]
     return Table(columns, rows, notes=notes)
 
@@ -246,7 +245,7 @@ def slices_table(
     """Return a row for each slice, measure and run, after a row for all queries of each.
 
     Args:
-        runs: name → all queries as a slice, for each measure, then slices that were cut alike.
+        runs: name → all queries as a slice, for each measure, then slices cut in the same way.
         method: a key of `INTERVALS`.
         level: above 0 and below 1.
     """
@@ -255,11 +254,11 @@ def slices_table(
         for one in slices:
             together.setdefault((one.column, one.value, one.measure), []).append((run, one))
     ordered = [pair for pairs in together.values() for pair in pairs]
-    intervals, notes = _intervals(ordered, method, level)
+    ends, notes = _ends(ordered, method, level)
     rows: list[list[Cell]] = []
-    for (run, one), interval in zip(ordered, intervals, strict=True):
-        name, mean, coverage = str(one.measure), cell_of(one.measure, one.mean), one.coverage
-        row: list[Cell] = [one.column, one.value, name, run, one.queries, mean, *ends_of(interval)]
+    for (run, one), cells in zip(ordered, ends, strict=True):
+        mean, coverage = cell_of(one.measure, one.mean), one.coverage
+        row: list[Cell] = [one.column, one.value, str(one.measure), run, one.queries, mean, *cells]
         rows.append([*row, len(coverage.missing), len(coverage.empty), coverage.unjudged_share])
     columns = ["slice", "value", "measure", "run", "queries", "mean", *names_of_ends(level)]
     columns += ["missing", "empty", "unjudged"]
@@ -267,26 +266,24 @@ def slices_table(
     return Table(columns, rows, title="Slices, worst first", notes=notes)
 
 
-def _intervals(
+def _ends(
     ordered: Sequence[tuple[str, ScoreSlice]], method: str, level: float
-) -> tuple[list[Interval | None], list[str]]:
-    """Return the interval of each mean, and what readers must know of all."""
+) -> tuple[list[list[Cell]], list[str]]:
+    """Return the ends of the interval of each mean, and what readers must know of all."""
     arguments.choice(method, "method", INTERVALS)
     level = read_share(level, "level")
-    intervals = [
-        interval_or_none(one.measure, one.values, method=method, level=level) for _, one in ordered
-    ]
-    made = [
-        (f"{one.measure}, {run}{one.place}", one.measure, one.values, interval)
-        for (run, one), interval in zip(ordered, intervals, strict=True)
-    ]
-    return intervals, cautions_of_intervals(made, method, level)
+    made = []
+    for run, one in ordered:
+        interval = interval_or_none(one.measure, one.values, method=method, level=level)
+        made.append((f"{one.measure}, {run}{one.place}", one.measure, one.values, interval))
+    ends = [ends_of(interval) for *_, interval in made]
+    return ends, cautions_of_intervals(made, method, level)
 
 
 def columns_to_cut_by(
     by: Sequence[str], metadata: InputTable | None, automatic: Collection[str]
 ) -> list[str]:
-    """Return the columns that are asked for, each once; all of the metadata if none is named.
+    """Return the requested columns, each once; all of the metadata if none is named.
 
     Args:
         by: names of columns.
@@ -322,39 +319,31 @@ def parts_by_metadata(
         metadata: with a row for each query.
         also: (e,) ids of other queries, which are put where they belong.
     """
-    place = {query: at for at, query in enumerate(metadata["query"])}
-    at, others = ([place.get(query) for query in ids] for ids in (queries, also))
-    if all(one is None for one in at):
+    place = {query: row for row, query in enumerate(metadata["query"])}
+    rows, other_rows = ([place.get(query) for query in ids] for ids in (queries, also))
+    if all(row is None for row in rows):
         raise InputError(
             f"slices {metadata.name}",
             "some of the queries that are measured",
             f"none of them; it has {examples(metadata['query'])}",
             f"Measured are {examples(queries)}.",
         )
-    if metadata.is_numeric(column):
-        numbers = metadata.numbers(column)
-        found, rest = (
-            np.array([np.nan if one is None else numbers[one] for one in places], np.float64)
-            for places in (at, others)
-        )
-        return parts_by_number(column, found, rest)
-    texts = metadata.texts(column)
-    cells, rest_cells = (
-        [None if one is None else texts[one] for one in each] for each in (at, others)
+    numeric = metadata.is_numeric(column)
+    cells: Any = metadata.numbers(column) if numeric else metadata.texts(column)
+    nothing: Any = np.nan if numeric else None
+    values, others = (
+        [nothing if row is None else cells[row] for row in some] for some in (rows, other_rows)
     )
-    names = sorted({cell for cell in cells if cell is not None})
-    number = {name: code for code, name in enumerate(names)}
-    cuts = [(name, _is(code)) for code, name in enumerate(names)]
-    return _cut(
-        column, [*cuts, (_NONE, _is(_NOTHING))], _codes(cells, number), _codes(rest_cells, number)
+    if numeric:
+        return parts_by_number(column, np.array(values, np.float64), np.array(others, np.float64))
+    names = sorted({cell for cell in values if cell is not None})
+    code: dict[str | None, int] = {name: number for number, name in enumerate(names)}
+    code[None] = len(names)
+    codes, other_codes = (
+        np.array([code.get(cell, _UNKNOWN) for cell in some], np.int64) for some in (values, others)
     )
-
-
-def _codes(cells: Sequence[str | None], number: Mapping[str, int]) -> Ints:
-    """Return the number of each text: one for those without any, another for those not known."""
-    return np.array(
-        [_NOTHING if cell is None else number.get(cell, _UNKNOWN) for cell in cells], np.int64
-    )
+    cuts = [(_NONE if name is None else name, _is(at)) for name, at in code.items()]
+    return _cut(column, cuts, codes, other_codes)
 
 
 def parts_by_number(column: str, values: Floats, also: Floats | None = None) -> list[Part]:
@@ -362,7 +351,7 @@ def parts_by_number(column: str, values: Floats, also: Floats | None = None) -> 
 
     Args:
         column: what the numbers are.
-        values: (q,) of each query, NaN where there is none, which are a part of their own.
+        values: (q,) of each query; queries with NaN are a separate part.
         also: (e,) of other queries, which do not say where to cut.
 
     >>> [part.value for part in parts_by_number("length", np.array([2.0, 3.0, 2.0, np.nan]))]

@@ -116,7 +116,7 @@ def read_judged(
 
 
 def read_weights(weights: object, judged: Judged) -> Weights | None:
-    """Read the weights of the subtopics of every judged query; None if there are none.
+    """Read the weights of the subtopics of every judged query; None without weights.
 
     >>> read_weights({"q": {"a": 3, "b": 1}}, {"q": {"a": {}, "b": {}}})
     {'q': {'a': 3.0, 'b': 1.0}}
@@ -355,7 +355,7 @@ def _reciprocal(depth: int) -> Floats:
 
 
 def _ratio(facets: Facets, measure: Measure, discount: Discounts) -> float:
-    """Return the discounted gains of the list over those of the greedy ideal."""
+    """Return the discounted gains of the list, divided by the greedy ideal's."""
     alpha, cutoff = measure.parameters["alpha"], measure.cutoff
     gains, ideal = facets.gains(alpha, cutoff), facets.ideal_gains(alpha, cutoff)
     table = discount(max(gains.size, ideal.size))
@@ -447,7 +447,7 @@ def _together(measure: Measure, topic: Topic, policy: Policy) -> float | None:
 
 
 def _gains(measure: Measure, topic: Topic, policy: Policy) -> Floats:
-    """Return the gains [document, subtopic], 0 where there is no judgment."""
+    """Return the gains [document, subtopic], 0 without a judgment."""
     judged = ~np.isnan(topic.grades)
     grades, gains = topic.grades[judged], np.zeros(topic.grades.shape)
     gains[judged] = gains_of(measure.parameters["gain"], grades, np.unique(grades))

@@ -51,7 +51,7 @@ from gainful.rows.spark_frames import refuse_spark
 def with_values(
     measures: tuple[Measure, ...], tables: TablesGiven, reader: Reader, run: Run
 ) -> tuple[Measure, ...]:
-    """Return measures of which those that need more than grades know the values of a run."""
+    """Return measures, with a run's values in those that need more than grades."""
     _refuse_without_tables(measures, tables.options)
     values: dict[Measure, ValuesOfRun] = {}
     for needs, compute in BY_NEED.items():
@@ -108,7 +108,7 @@ BY_NEED: Mapping[
 
 
 def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, object]) -> None:
-    """Refuse measures whose tables are missing, with what to pass, or which measure may be meant instead."""
+    """Refuse measures whose tables are missing, and suggest tables, or another measure."""
     passed = {name for name in TableOptions.__annotations__ if options.get(name) is not None}
     for measure in measures_inside(measures):
         family = measure.family
@@ -285,7 +285,7 @@ class RecommendationScores(Scores):
 
     @property
     def coverage(self) -> ListCoverage:
-        """What was counted and what was missing."""
+        """The counts of users and items, and the users without a list or a judgment."""
         return cast("ListCoverage", self.evidence.covered)
 
     def table(self) -> Table:
@@ -299,7 +299,7 @@ class RecommendationScores(Scores):
         return Table(["measure", "value", "of"], rows, notes=[f"coverage  {self.coverage}"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the values, those of the run as a whole once more, and what they rest on."""
+        """Return the values, the values of the run as a whole again, and their coverage."""
         return super().to_dict() | {"run_values": self.run_values}
 
 
@@ -318,7 +318,7 @@ def evaluate_recommendations(
     """Measure recommendations beyond relevance: coverage, novelty, diversity, calibration and more.
 
     Items with equal scores are ordered by id, descending. Lists shorter than a cutoff are taken as they
-    are. A user of whom a measure is not defined has no value of it, and is counted in `coverage`.
+    are. Users without a value of a measure are counted in `coverage`.
 
     Args:
         run: `{user: {item: score}}`, higher is better, `{user: [item, …]}`, the path of a file, a
@@ -358,7 +358,7 @@ def evaluate_recommendation_runs(
         runs: name → run, or the paths of files, of a folder or a pattern, as
             `gainful.inputs.find_runs` names them.
         measures: as in `evaluate_recommendations`, like all that follow.
-        judgments: what is relevant.
+        judgments: the relevant items.
         **options: the tables and how they are read.
 
     >>> runs = {"same": {"u": ["a"], "v": ["a"]}, "other": {"u": ["a"], "v": ["b"]}}
@@ -469,9 +469,9 @@ def _scores(
 def _chosen(
     asked: tuple[Measure, ...] | None, sources: recommending.Sources
 ) -> tuple[list[Measure], set[Measure]]:
-    """Return the measures, and those of them that are left out if nobody has a value.
+    """Return the measures, and the optional ones, which are left out if nobody has a value.
 
-    Those are what the caller did not name: the usual ones, and each segment of several.
+    Measures that the caller did not name are optional: the usual ones, and each segment of several.
     """
     chosen: dict[Measure, None] = {}
     optional = set()

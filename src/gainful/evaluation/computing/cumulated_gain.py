@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gainful.arithmetic.kernels import err_and_graded_precision as graded
 from gainful.arithmetic.kernels.binary_relevance import ratio
 from gainful.arithmetic.kernels.cumulated_gain import (
     absent,
@@ -12,13 +13,6 @@ from gainful.arithmetic.kernels.cumulated_gain import (
     divide_by_ideal,
     owners,
     without_rounding,
-)
-from gainful.arithmetic.kernels.err_and_graded_precision import (
-    Changes,
-    logarithms_of_costs,
-    ndcg_at_changes,
-    ndcg_at_the_end,
-    ndcg_so_far,
 )
 from gainful.arithmetic.kernels.row_sums import counts, sums
 from gainful.array_types import Bools, Floats, Ints
@@ -33,6 +27,7 @@ from gainful.evaluation.gains_ranks_and_ideals import (
     discounted,
     shared,
     sum_of_terms,
+    summed,
     worth_of,
 )
 from gainful.measures.discount import Discount
@@ -49,17 +44,23 @@ def _cg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
 
 
 def _dcg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    gains, first, last = sheet.listed(parameters["gain"])
-    sums = cumulated(
-        gains,
-        first,
-        last,
-        sheet.matched.offsets,
-        sheet.discounts(parameters["discount"], parameters["base"], sheet.longest),
-        depths(cutoffs, sheet),
+    sums = _discounted_sums(
+        sheet, parameters, cutoffs, sheet.listed(parameters["gain"]), sheet.matched.offsets
     )
     absent_gain = sheet.absent_gain(parameters["gain"])
     return sums + _absent_sum(sheet, parameters, cutoffs, sheet.matched.retrieved, absent_gain)
+
+
+def _discounted_sums(
+    sheet: Worksheet,
+    parameters: Parameters,
+    cutoffs: Cutoffs,
+    listed: tuple[Floats, Ints, Ints],
+    offsets: Ints,
+) -> Floats:
+    """Return the discounted sums (q, c) of gains, from their first and last ranks (n,)."""
+    table = sheet.discounts(parameters["discount"], parameters["base"], sheet.longest)
+    return cumulated(*listed, offsets, table, depths(cutoffs, sheet))
 
 
 def _idcg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
@@ -145,14 +146,9 @@ def _sum_in_order(
         columns = [place for place, cutoff in enumerate(cutoffs) if (cutoff is not None) == fixed]
         if not columns:
             continue
-        sums[:, columns] = cumulated(
-            np.maximum(gains, floor) if fixed and floor else gains,
-            rank,
-            rank,
-            offsets,
-            sheet.discounts(parameters["discount"], parameters["base"], sheet.longest),
-            depths([cutoffs[place] for place in columns], sheet),
-        )
+        worth = np.maximum(gains, floor) if fixed and floor else gains
+        some = [cutoffs[place] for place in columns]
+        sums[:, columns] = _discounted_sums(sheet, parameters, some, (worth, rank, rank), offsets)
     return sums + _absent_sum(sheet, parameters, cutoffs, offsets[1:] - offsets[:-1], floor)
 
 
@@ -200,7 +196,7 @@ def _log_terms(sheet: Worksheet, parameters: Parameters) -> LogTerms:
 def _so_far(sheet: Worksheet, parameters: Parameters) -> Floats:
     """Return the nDCG (n,) down to each row."""
     at, matched = _log_terms(sheet, parameters), sheet.matched
-    return ndcg_so_far(at.terms, at.rank, matched.offsets, at.ideal, matched.pool_offsets)
+    return graded.ndcg_so_far(at.terms, at.rank, matched.offsets, at.ideal, matched.pool_offsets)
 
 
 def _at_relevant_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
@@ -211,7 +207,7 @@ def _at_relevant_terms(sheet: Worksheet, parameters: Parameters, _: int | None) 
 def ndcg_in_the_end(sheet: Worksheet, parameters: Parameters) -> Floats:
     """Return the nDCG (q,) of whole lists."""
     at, matched = _log_terms(sheet, parameters), sheet.matched
-    return ndcg_at_the_end(at.terms, matched.offsets, at.ideal, matched.pool_offsets)
+    return graded.ndcg_at_the_end(at.terms, matched.offsets, at.ideal, matched.pool_offsets)
 
 
 @shared
@@ -230,10 +226,10 @@ def _at_relevant(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats
     return ratio(found + lacking * ndcg_in_the_end(sheet, parameters), relevant)[:, None]
 
 
-def changes_of_ideal(sheet: Worksheet, parameters: Parameters) -> tuple[Changes, Bools]:
+def changes_of_ideal(sheet: Worksheet, parameters: Parameters) -> tuple[graded.Changes, Bools]:
     """Return the nDCG where the gain of the ideal falls, and which lists (q,) go on: their end is a point, too."""
     at, matched = _log_terms(sheet, parameters), sheet.matched
-    changes = ndcg_at_changes(
+    changes = graded.ndcg_at_changes(
         at.terms, at.rank, matched.offsets, at.ideal, at.pool, matched.pool_offsets
     )
     count, _ = with_gain(sheet, parameters)
@@ -260,7 +256,9 @@ def _costs(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Floats]:
     """Return gains (n,), and the logarithms (n,) that they are divided by."""
     gains, rank = sheet.certain_order(parameters["gain"])
     matched, pool = sheet.matched, sheet.ideal(parameters["gain"])
-    return gains, logarithms_of_costs(gains, rank, matched.offsets, pool, matched.pool_offsets)
+    return gains, graded.logarithms_of_costs(
+        gains, rank, matched.offsets, pool, matched.pool_offsets
+    )
 
 
 def _gain(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
@@ -280,14 +278,13 @@ def sum_of_gains(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats
 
 
 def _scaled(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    worth, first, last = worth_of(sheet, parameters)
-    discount = sheet.discounts(_LOG, 2.0, sheet.longest)
-    return cumulated(worth, first, last, sheet.matched.offsets, discount, depths(cutoffs, sheet))
+    discounts = sheet.discounts(_LOG, 2.0, sheet.longest)
+    return summed(sheet, worth_of(sheet, parameters), discounts, cutoffs)
 
 
 def _scaled_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
-    worth, _, _ = worth_of(sheet, parameters)
-    return discounted(sheet, worth, sheet.discounts(_LOG, 2.0, sheet.longest), cutoff)
+    discounts = sheet.discounts(_LOG, 2.0, sheet.longest)
+    return discounted(sheet, worth_of(sheet, parameters), discounts, cutoff)
 
 
 def _sum_of_discounts(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
@@ -340,9 +337,6 @@ def _absent_sum(
 def _refuse_too_deep(cutoff: int, where: str) -> None:
     """Refuse a cutoff whose table of discounts would fill the memory."""
     if cutoff > _LARGEST_FIXED_SIZE:
-        raise InputError(
-            "cutoff",
-            f"at most {_LARGEST_FIXED_SIZE:,} {where}",
-            f"{cutoff:,}",
-            "Lower the cutoff, or leave the policy absent at zero.",
-        )
+        expected = f"at most {_LARGEST_FIXED_SIZE:,} {where}"
+        remedy = "Lower the cutoff, or leave the policy absent at zero."
+        raise InputError("cutoff", expected, f"{cutoff:,}", remedy)

@@ -32,14 +32,14 @@ _ARRAYS = (
 class JudgedLists:
     """The lists of all queries, for a measure that is computed for all at once.
 
-    The documents are those that were retrieved and have a grade, in the order of query and rank, down to the
-    cutoff; what was retrieved without a grade shows in the ranks that are left out. Arrays are read-only.
+    The documents are the retrieved documents with a grade, in the order of query and rank, down to the
+    cutoff; the ranks of retrieved documents without a grade are left out. Arrays are read-only.
 
     Attributes:
         queries: (q,) ids.
         grade: (n,) of each document.
         rank: (n,) from 1. Where the order is open, the first rank that it may have.
-        first: (n,) the first rank that the document may have: the block of those with its score.
+        first: (n,) the first rank that the document may have: the block of documents with its score.
         last: (n,) the last rank that it may have; the same where the order is certain.
         owner: (n,) the number of its query, from 0.
         retrieved: (q,) how many documents each list has, down to the cutoff.
@@ -263,7 +263,7 @@ _RETURNED = ("query_id", "doc_id", "score")
 def asked_of_documents(
     measures: tuple[Measure, ...], reader: Reader, run: Run
 ) -> tuple[Measure, ...]:
-    """Return measures of which those that are functions of documents know the values of a run."""
+    """Return measures, with a run's values in functions of documents."""
     wanted = [one for one in measures_inside(measures) if isinstance(one, DocumentMeasure)]
     if not wanted:
         return measures

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from gainful.arithmetic.kernels.binary_relevance import ratio
-from gainful.arithmetic.kernels.cumulated_gain import cumulated
 from gainful.arithmetic.kernels.tied_orders import blocks, first_relevant
 from gainful.array_types import Bools, Floats, Ints
 from gainful.evaluation.gains_ranks_and_ideals import (
@@ -16,12 +15,12 @@ from gainful.evaluation.gains_ranks_and_ideals import (
     Worksheet,
     are_judged,
     deepest,
-    depths,
     discounted,
     expected_hits,
     relevant_total,
     shared,
     sum_of_terms,
+    summed,
 )
 
 
@@ -56,7 +55,7 @@ def counted(
 
 
 def sizes(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Ints:
-    """Return how many documents (q, c) are asked for: the cutoff, or the whole list."""
+    """Return the requested number (q, c) of documents: the cutoff, or the whole list."""
     retrieved = sheet.matched.retrieved
     return np.stack(
         [retrieved if cutoff is None else np.full(retrieved.size, cutoff) for cutoff in cutoffs],
@@ -125,40 +124,36 @@ def _unjudged_rows(sheet: Worksheet, _: Parameters) -> Bools:
     return ~are_judged(sheet)
 
 
-def _judged_hits(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
-    return expected_hits(sheet, are_judged(sheet), cutoffs)
-
-
 def _seen(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Ints:
     return np.minimum(sizes(sheet, parameters, cutoffs), sheet.matched.retrieved[:, None])
+
+
+def _judged_hits(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
+    return expected_hits(sheet, are_judged(sheet), cutoffs)
 
 
 def _unjudged(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     return _seen(sheet, parameters, cutoffs) - _judged_hits(sheet, parameters, cutoffs)
 
 
+def _table(sheet: Worksheet, parameters: Parameters) -> Floats:
+    return sheet.discounts(parameters["discount"], parameters["base"], sheet.longest)
+
+
 def _mass(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    discounts = sheet.discounts(parameters["discount"], parameters["base"], sheet.longest)
-    whole: Floats = np.cumsum(discounts)[_seen(sheet, parameters, cutoffs)]
+    whole: Floats = np.cumsum(_table(sheet, parameters))[_seen(sheet, parameters, cutoffs)]
     return whole
 
 
 def _unjudged_mass(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    _, first, last = sheet.graded()
-    judged = cumulated(
-        are_judged(sheet).astype(np.float64),
-        first,
-        last,
-        sheet.matched.offsets,
-        sheet.discounts(parameters["discount"], parameters["base"], sheet.longest),
-        depths(cutoffs, sheet),
-    )
-    return _mass(sheet, parameters, cutoffs) - judged
+    judged = are_judged(sheet).astype(np.float64)
+    found = summed(sheet, judged, _table(sheet, parameters), cutoffs)
+    return _mass(sheet, parameters, cutoffs) - found
 
 
 def _unjudged_mass_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
-    table = sheet.discounts(parameters["discount"], parameters["base"], sheet.longest)
-    return discounted(sheet, (~are_judged(sheet)).astype(np.float64), table, cutoff)
+    unjudged = (~are_judged(sheet)).astype(np.float64)
+    return discounted(sheet, unjudged, _table(sheet, parameters), cutoff)
 
 
 def _share(values: Floats, totals: Floats) -> Floats:
@@ -185,6 +180,8 @@ def _others(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Float
 
 
 _HITS = "relevant", "", counted(relevant_rows)
+_JUDGED = "judged", "", counted(_judged_rows), _judged_hits
+_MASS = "unjudged", "discount", _unjudged_mass_terms, _unjudged_mass
 _UNJUDGED = "unjudged", "", counted(_unjudged_rows)
 _RETRIEVED = "retrieved", "", counted(lambda sheet, _: np.ones(sheet.matched.grade.size, np.bool_))
 
@@ -196,13 +193,9 @@ COMPUTE: Mapping[str, Arithmetic] = {
     "SetAP": Arithmetic(*_HITS, _unranked),
     "Success": Arithmetic(*_HITS, _success),
     "Utility": Arithmetic(*_HITS, _utility),
-    "Judged": sum_of_terms(
-        "judged", "", counted(_judged_rows), _judged_hits, _seen, "documents seen"
-    ),
+    "Judged": sum_of_terms(*_JUDGED, _seen, "documents seen"),
     "Unjudged": sum_of_terms(*_UNJUDGED, _unjudged, sizes, "k"),
-    "UnjudgedMass": sum_of_terms(
-        "unjudged", "discount", _unjudged_mass_terms, _unjudged_mass, _mass, "Σ d", divide=_share
-    ),
+    "UnjudgedMass": sum_of_terms(*_MASS, _mass, "Σ d", divide=_share),
     "NumQ": Arithmetic("", "", _no_terms, _queries, adds=False),
     "NumRet": sum_of_terms(*_RETRIEVED, _seen),
     "NumRel": Arithmetic(*_HITS, totals),

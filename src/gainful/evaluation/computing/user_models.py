@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from gainful.arithmetic.kernels import err_and_graded_precision, user_models
-from gainful.arithmetic.kernels.cumulated_gain import cumulated, divide_by_ideal, owners
+from gainful.arithmetic.kernels.cumulated_gain import divide_by_ideal, owners
 from gainful.arithmetic.kernels.row_sums import counts, sums, sums_down_to
 from gainful.array_types import Floats, Ints
 from gainful.evaluation.computing.cumulated_gain import sum_of_gains
@@ -17,11 +17,11 @@ from gainful.evaluation.gains_ranks_and_ideals import (
     Worksheet,
     are_judged,
     deepest,
-    depths,
     discounted,
     refuse_above,
     shared,
     sum_of_terms,
+    summed,
     worth_of,
 )
 
@@ -63,20 +63,18 @@ def _powers(sheet: Worksheet, parameters: Parameters) -> Floats:
 
 
 def _rank_biased(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    worth, first, last = worth_of(sheet, parameters)
-    matched, p = sheet.matched, parameters["p"]
-    if not sheet.ties_matter:
-        return user_models.geometric(
-            worth, first, sheet.owner, len(matched.queries), p, deepest(cutoffs, sheet)
-        )
-    deep, powers = depths(cutoffs, sheet), _powers(sheet, parameters)
-    found: Floats = (1.0 - p) * cumulated(worth, first, last, matched.offsets, powers, deep)
-    return found
+    worth, p = worth_of(sheet, parameters), parameters["p"]
+    if sheet.ties_matter:
+        sums: Floats = (1.0 - p) * summed(sheet, worth, _powers(sheet, parameters), cutoffs)
+        return sums
+    _, rank, _ = sheet.graded()
+    queries = len(sheet.matched.queries)
+    return user_models.geometric(worth, rank, sheet.owner, queries, p, deepest(cutoffs, sheet))
 
 
 def _rank_biased_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
     weights = (1.0 - parameters["p"]) * _powers(sheet, parameters)
-    return discounted(sheet, worth_of(sheet, parameters)[0], weights, cutoff)
+    return discounted(sheet, worth_of(sheet, parameters), weights, cutoff)
 
 
 def _residual(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
@@ -177,7 +175,7 @@ def _stops(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Ints:
 
 def _certain_worth(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Ints]:
     _, rank = sheet.certain_grades()
-    return worth_of(sheet, parameters)[0], rank
+    return worth_of(sheet, parameters), rank
 
 
 def _overlaps(sheet: Worksheet, parameters: Parameters) -> tuple[Ints, Floats]:
@@ -202,13 +200,14 @@ def _overlap_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> T
 
 
 def _overlap_of_ideal(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
-    matched = sheet.matched
-    return user_models.overlap_of_ideal(matched.pool_grades, matched.pool_offsets, parameters["p"])[
-        :, None
-    ]
+    pool, offsets = sheet.matched.pool_grades, sheet.matched.pool_offsets
+    return user_models.overlap_of_ideal(pool, offsets, parameters["p"])[:, None]
 
 
 _CASCADE = "satisfies", "read / i", _cascade_terms, _cascade
+_GRADED = "Σ min of gains", "1/i", _graded_precision_terms, _graded_precision
+_ATTENDED = "worth", "attention"
+_OVERLAP = "grade above 0", "overlap", _overlap_terms, _overlap
 
 COMPUTE: Mapping[str, Arithmetic] = {
     "ERR": sum_of_terms(*_CASCADE),
@@ -216,21 +215,9 @@ COMPUTE: Mapping[str, Arithmetic] = {
     "RBP": sum_of_terms("worth", "(1−p)·p^(i−1)", _rank_biased_terms, _rank_biased),
     "RBPres": Arithmetic("unjudged", "(1−p)·p^(i−1)", _residual_terms, _residual),
     "Q": sum_of_terms("gain above 0", "blended ratio", _blended_terms, _blended, _denominator, "R"),
-    "GAP": sum_of_terms(
-        "Σ min of gains", "1/i", _graded_precision_terms, _graded_precision, sum_of_gains, "Σ g"
-    ),
-    "INST": sum_of_terms(
-        "worth", "attention", _adaptive_terms, None, _all_attention, "all attention"
-    ),
-    "INSQ": sum_of_terms("worth", "attention", _squared_terms, None, _all_squared, "all attention"),
+    "GAP": sum_of_terms(*_GRADED, sum_of_gains, "Σ g"),
+    "INST": sum_of_terms(*_ATTENDED, _adaptive_terms, None, _all_attention, "all attention"),
+    "INSQ": sum_of_terms(*_ATTENDED, _squared_terms, None, _all_squared, "all attention"),
     "BPM": sum_of_terms("worth", "read", _read_terms, None, _stops, "documents read"),
-    "Compat": sum_of_terms(
-        "grade above 0",
-        "overlap",
-        _overlap_terms,
-        _overlap,
-        _overlap_of_ideal,
-        "ideal",
-        has_ideal=True,
-    ),
+    "Compat": sum_of_terms(*_OVERLAP, _overlap_of_ideal, "ideal", has_ideal=True),
 }
