@@ -59,21 +59,17 @@ def sides_in_tables(session: Session, queries: str, judged: str, run: str) -> Si
         judged: a table of judgments, with the columns query and doc.
         run: a table of the run, with the same columns.
     """
-    shared = session.name("shared")
-    session.execute(
-        f"CREATE TEMP TABLE {shared} AS SELECT DISTINCT query FROM {queries} "
-        f"SEMI JOIN {run} USING (query) ORDER BY length(query), query LIMIT {QUERIES}"
+    shared = (
+        f"(SELECT DISTINCT query FROM {queries} SEMI JOIN {run} USING (query) "
+        f"ORDER BY length(query), query LIMIT {QUERIES})"
     )
     documents: dict[str, tuple[list[str], list[str]]] = {}
     for side, table in enumerate((judged, run)):
-        rows = session.rows(
-            f"SELECT query, doc FROM (SELECT DISTINCT query, doc FROM {table} "
-            f"SEMI JOIN {shared} USING (query)) QUALIFY row_number() "
-            f"OVER (PARTITION BY query ORDER BY length(doc), doc) <= {_DOCUMENTS}"
-        )
-        for query, doc in rows:
-            documents.setdefault(query, ([], []))[side].append(doc)
-    session.drop(shared)
+        for query, docs in session.rows(
+            f"SELECT query, list(doc ORDER BY length(doc), doc)[:{_DOCUMENTS}] FROM "
+            f"(SELECT DISTINCT query, doc FROM {table} SEMI JOIN {shared} USING (query)) GROUP BY query"
+        ):
+            documents.setdefault(query, ([], []))[side].extend(docs)
     return [documents[query] for query in in_order(documents)]
 
 

@@ -122,9 +122,8 @@ def one_for_each(
 
 def fields_of(item: Any) -> dict[str, Any]:
     """Return the fields of a named tuple, a dataclass or another object, by name."""
-    names = getattr(item, "_fields", None)
-    if isinstance(item, tuple) and names is not None:
-        return dict(zip(names, item, strict=True))
+    if isinstance(item, tuple) and hasattr(item, "_fields"):
+        return dict(zip(item._fields, item, strict=True))
     if dataclasses.is_dataclass(item) and not isinstance(item, type):
         return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
     try:

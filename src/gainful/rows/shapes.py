@@ -259,14 +259,19 @@ def _held_by_object(value: Any, reader: ListReader) -> Callable[[], Any] | None:
     return rows or (getattr(value, "to_dict", None) if hasattr(value, attribute) else None)
 
 
+def _is_record(value: Any, reader: ListReader) -> bool:
+    """Return whether this is a response, or a record with a list of documents."""
+    return isinstance(value, Mapping) and (
+        reader.has_list(value)
+        or (is_answer(value) and reader.asked.get("doc") not in value)
+        or lacks_list(value, reader.kind, reader.columns)
+    )
+
+
 def _is_one_record(value: Any, reader: ListReader) -> bool:
     """Return whether this is one response, or one record with a query and a list of documents."""
-    if not isinstance(value, Mapping):
-        return False
-    return (
-        is_answer(value)
-        or (lacks_list(value, reader.kind) and query_in(value) is not None)
-        or (query_in(value, reader.asked.get("query")) is not None and reader.has_list(value))
+    return _is_record(value, reader) and (
+        is_answer(value) or query_in(value, reader.asked.get("query")) is not None
     )
 
 
@@ -292,10 +297,7 @@ def _splits(value: Any) -> dict[str, Any] | None:
         if not isinstance(inner, Mapping) or is_of_a_query(inner):
             return None
         splits |= {f"[{subset!r}][{split!r}]": queries for split, queries in inner.items()}
-    empty = all(isinstance(queries, Mapping) for queries in splits.values()) and not all(
-        splits.values()
-    )
-    return splits if empty or any(map(_has_queries, splits.values())) else None
+    return splits if any(map(_has_queries, splits.values())) else None
 
 
 def _has_queries(split: Any) -> bool:
@@ -307,20 +309,10 @@ def _run_of_a_split(value: Any, reader: ListReader) -> Content | None:
         path: queries for path, queries in (_splits(value) or {}).items() if _has_queries(queries)
     }
     if len(filled) != 1:
-        found = f"{len(filled)}{': ' * bool(filled)}{', '.join(filled)}"
+        found = f"{len(filled)}: {', '.join(filled)}"
         remedy = "Pass a single split; gf.integrations.mteb.predictions extracts it from a file."
         raise InputError(reader.name, "one split of one subset, with queries", found, remedy)
     return _read_inside(next(iter(filled.values())), reader)
-
-
-def _is_list_of_records(value: Any, reader: ListReader) -> bool:
-    """Return whether this is a list of responses, or of records with a query and a list."""
-    first = value[0] if isinstance(value, list) and value else None
-    return isinstance(first, Mapping) and (
-        reader.has_list(first)
-        or (is_answer(first) and reader.asked.get("doc") not in first)
-        or lacks_list(first, reader.kind, reader.columns)
-    )
 
 
 def _lists_in_order(value: Any, reader: ListReader) -> bool:
@@ -474,7 +466,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape(
         "responses, or records with a query and a list",
         '[{"query": "q1", "retrieved": ["d1", "d2"]}]',
-        _is_list_of_records,
+        lambda value, reader: isinstance(value, list) and value and _is_record(value[0], reader),
         _answers,
     ),
     Shape(
