@@ -150,7 +150,7 @@ def test_scores_that_rise_along_every_list_are_told():
         ({"q1": [1.5]}, "the id of a document"),
         ([{"query": "q", "hits": [{"t": 1}]}], "the id of a document"),
         ([{"hits": {"hits": []}}], "the query that it answers"),
-        ([("q1", "a", 1), 5], "row 2: expected a row"),
+        ([("q1", "a", 1), 5], r"row 2: expected .query, doc, score. with a number"),
         ({"en": {"test": RUN}, "de": {"test": RUN}}, "one split of one subset"),
         (5, "a data frame"),
         (object(), "a data frame"),

@@ -380,7 +380,7 @@ def _no_row(item: Any, place: int, reader: ListReader) -> InputError:
     size = f"a {type(item).__name__} of {len(item)} values: " if listed else ""
     return InputError(
         f"{reader.name}, row {place}",
-        f"a row {row}, with a number",
+        f"{row} with a number",
         f"{size}{shown(item)}",
         f"Write every row as a tuple {row}. If each is the list of a query: {_NAME_QUERIES}",
     )
