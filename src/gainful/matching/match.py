@@ -321,9 +321,7 @@ class _Matcher:
             if self.policy.precision == "single":
                 hits = replace(hits, score=in_single(hits.score))
             return hits
-        lengths = self.judged.pools.lengths[number]
-        list_of = np.arange(number.size).repeat(lengths)
-        judged_row = ranges(self.judged.pools.starts[number], lengths)
+        list_of, judged_row = self.judged.lists_and_rows(number)
         row = _located(rows, lists, list_of, self.judged.rows, judged_row)
         there = (row >= 0).nonzero()[0]
         there = there[rows.are_same(row[there], self.judged.rows, judged_row[there])]

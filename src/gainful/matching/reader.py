@@ -205,7 +205,8 @@ class Reader:
         sessions = (judgments.given.spark, opened.spark)
         session = next(each for each in sessions if each is not None)
         # Imported here because runs on this machine don't need it.
-        from gainful.matching.spark.plan import Plan, RunWithJudgments, refuse_orders
+        from gainful.matching.spark.plan import Plan, RunWithJudgments
+        from gainful.matching.spark.spark_judgments import refuse_orders
         from gainful.rows.spark_frames import errors_of_spark, functions
 
         with errors_of_spark():

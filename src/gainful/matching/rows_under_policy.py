@@ -231,6 +231,10 @@ class JudgedRows:
             return np.arange(self.grades.size)
         return ranges(self.pools.starts[number], self.pools.lengths[number])
 
+    def lists_and_rows(self, number: Ints) -> tuple[Ints, Ints]:
+        """Return the rows of some queries (p,), ascending, and before them the place of each row's query in `number`."""
+        return np.arange(number.size).repeat(self.pools.lengths[number]), self.rows_of(number)
+
     @cached_property
     def lowest(self) -> float:
         """The lowest grade; infinite without judged documents."""

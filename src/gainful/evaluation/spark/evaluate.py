@@ -56,15 +56,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-# Conditions of SQL: that a row is of a judged query, and that it is empty for one of the measures.
+# SQL conditions: the row of a judged query; a query without relevant documents for any measure.
 IS_MEASURED = "NOT extra"
 IS_EMPTY = "exists(empty, one -> one)"
 
-Again = Callable[[tuple[Measure, ...], Policy], "SparkScores"]
-
 
 class Names(Sequence[str]):
-    """So many ids, in order; they are fetched when one is looked at.
+    """A known number of ids, in order, which are fetched on first use.
 
     >>> names = Names(2, lambda most: ("q1", "q2")[:most])
     >>> len(names), names[0], names == ("q1", "q2")
@@ -143,21 +141,19 @@ def _in_order(table: Any) -> tuple[list[str], list[int]]:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SparkEvidence(Evidence):
-    """What was measured, on Spark.
+    """The data behind scores on Spark.
 
     Attributes:
         rows: the queries and their values.
         extra: queries of the run without judgments.
-        again: measures the same under another policy.
-        fetch_grades: returns all grades of the judgments.
-        fetch_ends: returns their lowest and their highest.
+        pair: the run with its judgments.
+        tool: the dialect, if requested.
     """
 
     rows: SparkRows
     extra: Sequence[str]
-    again: Again
-    fetch_grades: Callable[[], list[float]]
-    fetch_ends: Callable[[], tuple[float, float]]
+    pair: RunWithJudgments
+    tool: Dialect | None
 
     @cached_property
     def counts(self) -> QueryCounts:
@@ -176,12 +172,12 @@ class SparkEvidence(Evidence):
         )
 
     def grades(self) -> list[float]:
-        """Return the grades in the judgments, each once, ascending."""
-        return self.fetch_grades()
+        """Return the distinct grades of the judgments, ascending."""
+        return self.pair.grades()
 
     def ends_of_grades(self) -> tuple[float, float]:
-        """Return the lowest and the highest grade in the judgments; infinite where there are none."""
-        return self.fetch_ends()
+        """Return the lowest and the highest grade of the judgments; infinite without judgments."""
+        return self.pair.ends_of_grades()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -204,7 +200,8 @@ class SparkScores(Scores):
         return tie_ranges(self.measures, self._mean_under)
 
     def _mean_under(self, measure: Measure, ties: str) -> float:
-        other = self.evidence.again((measure,), replace(self.policy, ties=ties))
+        policy, evidence = replace(self.policy, ties=ties), self.evidence
+        other = measure_on_spark(evidence.pair.under(policy), (measure,), policy, evidence.tool)
         other.unpersist()
         return other[measure]
 
@@ -250,14 +247,14 @@ def measure_on_spark(
 
     Args:
         pair: the run with its judgments.
-        measures: the measures, in the order asked.
+        measures: the measures, in the requested order.
         policy: with `ties` decided.
-        tool: the dialect, if one is asked for.
-        query_type: what the ids of queries were, before they were text.
+        tool: the dialect, if requested.
+        query_type: the original type of the query ids.
     """
     plan = pair.plan
     reaches = tuple(dict.fromkeys(measure.reach for measure in measures))
-    # What the lowest grade is, the machines do not know: each sees a part of the judgments.
+    # Workers don't know the lowest grade, because each of them has only a part of the judgments.
     plan = replace(plan, policy=plan.policy.knowing(plan.lowest))
     with keeping() as keep:
         try:
@@ -315,10 +312,9 @@ def measure_on_spark(
             empty=tuple(summary.lacking),
             rows=fetched,
             extra=names["extra"],
-            again=lambda chosen, other: measure_on_spark(pair.under(other), chosen, other, tool),
+            pair=pair,
+            tool=tool,
             hash_of=dict(zip(reaches, pairs, strict=True)).__getitem__,
-            fetch_grades=pair.grades,
-            fetch_ends=pair.ends_of_grades,
         ),
         dialect=None if tool is None else tool.name,
         query_type=query_type,
@@ -326,7 +322,7 @@ def measure_on_spark(
 
 
 def _mean(summary: Summary, column: int, measure: Measure, rows: SparkRows) -> float:
-    """Return the mean of a measure from what was summed on Spark."""
+    """Return the mean of a measure from the sums computed on Spark."""
     terms = summary.sums[column]
     if terms is None:  # a sum that is too large, of numbers whose mean may still be one
         return aggregate_of(measure, rows.values[rows.counted[:, column], column].tolist())
@@ -336,9 +332,9 @@ def _mean(summary: Summary, column: int, measure: Measure, rows: SparkRows) -> f
 def measured_rows(
     pair: RunWithJudgments, measuring: Measuring, keep: Keep = lambda rows: rows
 ) -> "DataFrame":
-    """Return a row for each query, and one for each partition with what is known of all its queries.
+    """Return a row for each query, and a row with a summary for each partition.
 
-    Where a depth is all that matters, Spark has its first look at the run now.
+    If only ranks down to a depth matter, Spark makes its first pass over the run now.
     """
     return in_python(pair.rows(keep), measuring, SCHEMA)
 
@@ -358,7 +354,7 @@ def _summary(frame: "DataFrame") -> Summary:
 
 
 def _refuse(pair: RunWithJudgments, frame: "DataFrame", summary: Summary) -> None:
-    """Refuse what is wrong with the rows, or could not be measured."""
+    """Raise the error for faulty rows, or for queries that couldn't be measured."""
     if "faulty" in summary.flags:
         pair.refuse_faulty()
     if "suspect" in summary.flags:
@@ -387,7 +383,7 @@ def _refuse_queries(
     measures: tuple[Measure, ...],
     policy: Policy,
 ) -> None:
-    """Refuse queries that the policy does not allow; their names are fetched only then."""
+    """Reject queries that the policy doesn't allow; their names are fetched only then."""
     refuse_by_policy(
         measures,
         policy,

@@ -12,7 +12,6 @@ from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import DictInput, Input
 from gainful.matching.match import Hits, Numbers, Run, match
 from gainful.matching.matched import Matched
-from gainful.matching.ranking import ranges
 from gainful.matching.rows_under_policy import JudgedRows
 from gainful.measures.policy import Policy
 from gainful.rows.duckdb_engine import Session
@@ -119,9 +118,7 @@ class _IdArrayRows(Numbers):
 
     def find(self, judged: JudgedRows, number: Ints, lists: Ints) -> Hits:
         """Compare the ids of judged documents with the ids in their rows."""
-        lengths = judged.pools.lengths[number]
-        of_list = np.repeat(np.arange(number.size), lengths)
-        judged_row = ranges(judged.pools.starts[number], lengths)
+        of_list, judged_row = judged.lists_and_rows(number)
         docs = [doc for at in number.tolist() for doc in judged.documents[at]]
         rank = _ranks(self._ids, lists[of_list], docs)
         there = np.flatnonzero(rank)

@@ -1,4 +1,4 @@
-"""Spark data frames as input: their rows stay where they are."""
+"""Spark data frames as input, whose rows stay on Spark."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NoReturn
 from gainful.arithmetic.cores import cached_property
 from gainful.matching.dict_table_conversion import Documents
 from gainful.matching.input import Input
-from gainful.matching.spark.plan import refuse_orders
 from gainful.matching.spark.spark_judgments import (
     SparkJudgments,
     documents_on_spark,
     judgments_in_frame,
+    refuse_orders,
 )
 from gainful.measures.policy import Policy
 from gainful.rows.duckdb_engine import Session
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-_SAMPLE = 200  # rows that tell whether judgments and run are in each other's place
+_SAMPLE = 200  # rows that show whether judgments and run are swapped
 
 
 class SparkInput(Input):
@@ -46,7 +46,7 @@ class SparkInput(Input):
     ) -> None:
         super().__init__(kind, kind.name, session)
         self._given, self._columns = given, columns
-        library()  # says how to get Spark
+        library()  # raises if Spark isn't installed
         self.spark: SparkSession = given.sparkSession
 
     @cached_property
@@ -64,7 +64,7 @@ class SparkInput(Input):
         return self._types[1]
 
     def refuse(self, remedy: str = "") -> NoReturn:
-        """Refuse a question for which all rows would have to come to this machine."""
+        """Raise the error for an operation that needs all rows on this machine."""
         del remedy
         raise not_on_this_machine(self.kind.name)
 
@@ -75,11 +75,11 @@ class SparkInput(Input):
 
     @cached_property
     def taken_from(self) -> str:
-        """The name of the column of scores or grades; empty of ranks, and of a file."""
+        """The name of the column of scores or grades; empty for ranks and for files."""
         return number_column_on_spark(self._given, self.kind, self._columns)
 
     def first_rows(self) -> FirstRows:
-        """Return the first rows as they come; of judgments only where they may be a run's."""
+        """Return some rows; none for judgments that can't be a run."""
         name = self.taken_from
         if not name or (self.kind is JUDGMENTS and not may_be_of_a_run(name)):
             return ()
@@ -88,7 +88,7 @@ class SparkInput(Input):
         return [(row["query"], row["number"]) for row in rows]
 
     def warn_of_ranks(self) -> None:
-        """Do nothing: the scores are looked at where they are measured."""
+        """Do nothing, because measuring on Spark checks the scores."""
 
     def judged_on_spark(self, session: "SparkSession", policy: Policy) -> SparkJudgments:
         """Check the judgments where they are."""

@@ -96,8 +96,7 @@ class _StreamRows(Numbers):
 
     def find(self, judged: JudgedRows, number: Ints, lists: Ints) -> Hits:
         """Look judged documents up by list and id."""
-        list_of = np.repeat(np.arange(number.size), judged.pools.lengths[number])
-        judged_row = judged.rows_of(number)
+        list_of, judged_row = judged.lists_and_rows(number)
         docs = chain.from_iterable(judged.documents[query] for query in number.tolist())
         pairs = zip(lists[list_of].tolist(), docs, strict=True)
         row = np.array([self._row_of.get(pair, -1) for pair in pairs], np.int64)

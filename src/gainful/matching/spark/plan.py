@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from gainful.errors import InputError, PolicyError
+from gainful.errors import InputError
 from gainful.matching.chunks_to_documents import Chunks, unknown_chunk
 from gainful.matching.spark.spark_judgments import SparkJudgments, is_counted
 from gainful.measures.policy import BY_ID, Policy
-from gainful.message_texts import shown
 from gainful.rows.disjoint_documents import sides_on_spark, warn_of_disjoint_documents
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.identifiers import examples
@@ -34,7 +33,6 @@ from gainful.rows.spark_frames import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_UNORDERED = (("ties", "order"), ("duplicates", "first"), ("fold", "first"), ("fold", "in_place"))
 # The kinds of rows, in their order within a query.
 BARE, JUDGMENT, PRESENT, FAULTY, UNFOLDED, RETRIEVED = range(6)
 _ROW = {
@@ -183,18 +181,6 @@ class RunWithJudgments:
         queries = self.judged.frame.select("query").distinct()
         sides = sides_on_spark(queries, judged, run)
         warn_of_disjoint_documents(sides, folded=self.plan.chunks is not None)
-
-
-def refuse_orders(policy: Policy) -> None:
-    """Reject a policy that depends on the order of rows, which Spark doesn't keep."""
-    for name, answer in _UNORDERED:
-        if getattr(policy, name) == answer:
-            raise PolicyError(
-                f"policy {name}",
-                "a choice that doesn't need the order of rows, which Spark doesn't keep",
-                shown(answer),
-                "Make another choice, or evaluate ordered rows: files, or a data frame.",
-            )
 
 
 def planned(judged: SparkJudgments, run: "DataFrame", plan: Plan, keep: Keep) -> "DataFrame":

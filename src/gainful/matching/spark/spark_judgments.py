@@ -1,4 +1,4 @@
-"""Judgments as a Spark data frame, checked once for any number of runs."""
+"""Judgments on Spark, checked once for any number of runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.errors import InputError
+from gainful.errors import InputError, PolicyError
 from gainful.matching.dict_matching import judged_of, queries_of
 from gainful.matching.dict_table_conversion import Documents, columns_of
 from gainful.matching.matched import MARK, marks_in
@@ -30,18 +30,19 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _SOME = 1000
+_UNORDERED = (("ties", "order"), ("duplicates", "first"), ("fold", "first"), ("fold", "in_place"))
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of all judgments together.
+    """Facts about all judgments.
 
     Attributes:
-        count: how many there are.
-        queries: about how many queries they have.
-        lowest: the lowest grade; infinite where there is none.
-        marks: how many grades are −1, where that is the only negative one.
-        highest: the highest grade; −infinite where there is none.
+        count: the number of judgments.
+        queries: the approximate number of queries.
+        lowest: the lowest grade; infinite without judgments.
+        marks: the number of grades of −1 if it is the only negative grade.
+        highest: the highest grade; negative infinity without judgments.
     """
 
     count: int
@@ -56,10 +57,9 @@ class SparkJudgments:
     """Judgments on Spark.
 
     Attributes:
-        frame: with the columns query, doc and number. That a document comes once for a query is
-            checked, or the best of several chosen, when they are matched.
-        bare: queries without documents, the column query; None where no query is.
-        facts: what is known of them. They can be looked at while the run is, which takes longer.
+        frame: with the columns query, doc and number. Matching checks for repeated documents, or takes the best.
+        bare: queries without documents, in the column query; None if there are none.
+        facts: facts about them, which can be computed while the run is read, which takes longer.
         local: whether they came from this machine, and are small.
     """
 
@@ -72,7 +72,7 @@ class SparkJudgments:
 def judgments_in_frame(
     given: "DataFrame | SparkText", columns: Mapping[str, str], policy: Policy
 ) -> SparkJudgments:
-    """Return judgments that are a Spark data frame, to be checked when their facts are asked for."""
+    """Return judgments in a Spark data frame, which are checked when their facts are computed."""
     frame = in_shape(given, JUDGMENTS, columns)
     facts = Awaited(frame.sparkSession, lambda: _facts(frame, policy))
     return SparkJudgments(frame, None, facts, local=False)
@@ -81,8 +81,7 @@ def judgments_in_frame(
 def _facts(frame: "DataFrame", policy: Policy) -> Facts:
     """Check judgments.
 
-    That a document comes twice for a query is seen where the rows of the query meet, so that
-    they are not sent for that alone; unless the best of several counts.
+    Repeated documents are found later, when the rows of a query are together anyway, unless the best one counts.
     """
     rows, faulty = frame, is_faulty()
     grade = f"if({is_counted(policy)}, number, NULL)"
@@ -122,7 +121,7 @@ def is_counted(policy: Policy) -> str:
 def judgments_in_dicts(
     documents: Documents, session: "SparkSession", policy: Policy
 ) -> SparkJudgments:
-    """Bring judgments that are on this machine, a dict of dicts, to Spark."""
+    """Bring judgments on this machine, a dict of dicts, to Spark."""
     known = queries_of(documents, JUDGMENTS.name)
     frame = frame_of(known, JUDGMENTS, session, policy)
     judged = [judged_of(found, query, policy) for query, found in known.items()]
@@ -160,6 +159,18 @@ def frame_of(
         return session.createDataFrame(table)
 
 
+def refuse_orders(policy: Policy) -> None:
+    """Reject a policy that depends on the order of rows, which Spark doesn't keep."""
+    for name, answer in _UNORDERED:
+        if getattr(policy, name) == answer:
+            raise PolicyError(
+                f"policy {name}",
+                "a choice that doesn't need the order of rows, which Spark doesn't keep",
+                shown(answer),
+                "Make another choice, or evaluate ordered rows: files, or a data frame.",
+            )
+
+
 @errors_of_spark()
 def documents_on_spark(
     given: "DataFrame | SparkText",
@@ -168,7 +179,7 @@ def documents_on_spark(
     policy: Policy,
     query: str,
 ) -> dict[str, dict[str, float]]:
-    """Fetch one query; where there is no such query, the ids of some, without documents."""
+    """Fetch one query; if it doesn't exist, the ids of some queries, without documents."""
     sql = functions()
     frame = in_shape(given, kind, columns)
     mine = frame.where(sql.col("query") == sql.lit(query))
