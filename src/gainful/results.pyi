@@ -20,9 +20,9 @@ from gainful.evaluation.check_measure import MeasureCheck
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.learning_curve import LearningCurve
 from gainful.evaluation.saved_baseline import Baseline
+from gainful.evaluation.scores import RunScores
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.scores import TieRange
-from gainful.evaluation.scores_by_run import RunScores
 from gainful.evaluation.tables_beside_judgments import RecommendationScores
 from gainful.evaluation.tables_beside_judgments import SubtopicScores
 from gainful.integrations.recording.recorded_run import RecordedRun

@@ -26,8 +26,7 @@ from gainful.evaluation.request import (
     speaking,
     warn_of_ratings,
 )
-from gainful.evaluation.scores import Scores, scores_of, sliced_scores, warn_of_ties
-from gainful.evaluation.scores_by_run import RunScores
+from gainful.evaluation.scores import RunScores, Scores, scores_of, sliced_scores, warn_of_ties
 from gainful.matching.keyword_options import (
     EvaluatingOptions,
     MeasuringOptions,

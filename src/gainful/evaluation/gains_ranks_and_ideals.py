@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from gainful.arithmetic.cores import cached_property
 from gainful.arithmetic.kernels.binary_relevance import ratio
-from gainful.arithmetic.kernels.cumulated_gain import cumulated, mean_discount, owners
-from gainful.arithmetic.kernels.gains_and_discounts import (
+from gainful.arithmetic.kernels.cumulated_gain import (
     binary_gains,
+    cumulated,
     discount_table,
     exp2_gains,
     mapped_gains,
+    mean_discount,
+    owners,
 )
 from gainful.arithmetic.kernels.row_sums import counts, running_counts, sums
 from gainful.arithmetic.kernels.tied_orders import extreme_order

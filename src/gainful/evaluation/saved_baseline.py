@@ -20,7 +20,8 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage, count_queries
 from gainful.evaluation.measuring import Rows
-from gainful.evaluation.scores import PerQuery, Scores
+from gainful.evaluation.scores import Scores
+from gainful.evaluation.scores_per_query import PerQuery
 from gainful.measures.measure import Measure, measures_inside
 from gainful.measures.measure_family import GRADES
 from gainful.measures.notation import parse
@@ -31,7 +32,7 @@ from gainful.output.writing.output_files import PACKINGS, name_of, write_parts
 from gainful.output.writing.result_base import Result
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.files import beginning, path_of, plain_file
-from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import UNTYPED, IdType
 from gainful.rows.nested_json import read_json
 from gainful.version import VERSION
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Unpack
 
 import numpy as np
 
@@ -22,8 +22,8 @@ from gainful.evaluation.coverage import (
     Coverage,
     Evidence,
     QueryCounts,
-    count_queries,
     notes_of,
+    policy_note,
 )
 from gainful.evaluation.measuring import (
     Measured,
@@ -37,17 +37,18 @@ from gainful.evaluation.measuring import (
     together,
 )
 from gainful.evaluation.request import find_measure
+from gainful.evaluation.scores_per_query import PerQuery, RunPerQuery
 from gainful.matching.matched import Matched
 from gainful.measures.measure import Measure, measures_inside
 from gainful.measures.measure_family import MEAN, NEVER
 from gainful.measures.notation import GivenMeasure, name_of, parse, read_measure, read_measures
-from gainful.measures.policy import BY_ID, Policy
+from gainful.measures.policy import BY_ID, Policy, shared_policy
 from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import did_you_mean, shown
 from gainful.output.rendering.table_formats import Cell, Table, as_text
 from gainful.output.writing.experiment_trackers import Logged, flat_names
-from gainful.output.writing.result_base import Record, Result
-from gainful.rows.id_types import UNTYPED, IdType
+from gainful.output.writing.result_base import Record
+from gainful.rows.identifiers import UNTYPED, IdType
 from gainful.version import VERSION
 
 if TYPE_CHECKING:
@@ -56,186 +57,9 @@ if TYPE_CHECKING:
     from gainful.output.plotting.charts import Chart, Look, SizedLook
 
 _DEEPEST = 10**9  # no list is longer
+_SHOWN = 10  # runs in a repr
 
 Kind = TypeVar("Kind", bound="Scores")
-Array = TypeVar("Array", bound=np.ndarray)
-
-
-class TableOfQueries(Result):
-    """What the tables of the queries of one run and of several have in common."""
-
-    columns: tuple[str, ...]
-
-    def __getitem__(self, column: GivenMeasure) -> list[Cell]:
-        """Return a column by its name, or by a measure in any spelling."""
-        raise NotImplementedError
-
-    def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
-        """Return the queries with the lowest values, then those of the others with the highest.
-
-        Args:
-            worst: how many of the lowest, at most.
-            best: how many of the highest, at most.
-            measure: whose values; of the first if None.
-        """
-        raise NotImplementedError
-
-    def worst(self, count: int = 10, *, measure: GivenMeasure | None = None) -> Self:
-        """Return the queries with the lowest values, the lowest first; of several runs, those of each.
-
-        Args:
-            count: how many, at most; none that the policy left out of the mean is among them.
-            measure: whose values; of the first if None.
-
-        >>> import gainful as gf
-        >>> judgments = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
-        >>> run = {"q1": ["b", "a"], "q2": ["a"], "q3": ["b", "c", "a"]}
-        >>> gf.evaluate(judgments, run, "RR").per_query.worst(2).queries
-        ('q3', 'q1')
-        """
-        return self.ends(worst=count, measure=measure)
-
-    def best(self, count: int = 10, *, measure: GivenMeasure | None = None) -> Self:
-        """Return the queries with the highest values, the highest first; of several runs, those of each.
-
-        Args:
-            count: how many, at most; none that the policy left out of the mean is among them.
-            measure: whose values; of the first if None.
-        """
-        return self.ends(best=count, measure=measure)
-
-    def _columns_by_name(self) -> dict[str, list[Cell]]:
-        return {column: self[column] for column in self.columns}
-
-
-class PerQuery(TableOfQueries):
-    """A table with the columns `query` and one for each measure, a row for each query.
-
-    Queries stand by the length of their id, then by its bytes, so numbers stand by value;
-    arrays without query ids keep their order.
-
-    A cell is empty (None, null, NaN in pandas) where the policy left the query out of that
-    measure's mean. In data frames the queries have the type that they had in the run, or in the
-    judgments; anywhere else they are strings. What the run has as a whole has no column.
-    """
-
-    def __init__(
-        self, rows: Rows, measures: tuple[Measure, ...], query_type: IdType = UNTYPED
-    ) -> None:
-        self.rows, self.measures = rows, measures
-        self._places = [place for place, each in enumerate(measures) if each.has_users]
-        self.columns = ("query", *(str(measures[place]) for place in self._places))
-        self.query_type = query_type  # of the ids, where they came from
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """(q,) ids of the queries that count for at least one measure."""
-        return self.rows.queries
-
-    @property
-    def values(self) -> Floats:
-        """[query, column], read-only; NaN where not counted."""
-        return self._of_users(self.rows.values)
-
-    @property
-    def counted(self) -> Bools:
-        """[query, column], read-only."""
-        return self._of_users(self.rows.counted)
-
-    def _of_users(self, array: Array) -> Array:
-        """Return the columns [query, column] of measures of which queries have values."""
-        if len(self._places) == len(self.measures):
-            return array
-        chosen = array[:, self._places]
-        chosen.flags.writeable = False
-        return cast("Array", chosen)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[dict[str, Cell]]:
-        """Yield the rows as dicts."""
-        for query, values, counted in zip(
-            self.queries, self.values.tolist(), self.counted.tolist(), strict=True
-        ):
-            cells = (value if known else None for value, known in zip(values, counted, strict=True))
-            yield dict(zip(self.columns, (query, *cells), strict=True))
-
-    def __getitem__(self, column: GivenMeasure) -> list[Cell]:
-        """Return a column by its name, or by a measure in any spelling."""
-        if self._place(column) is None:
-            return list(self.queries)
-        values, counted = self._column(column)
-        pairs = zip(values.tolist(), counted.tolist(), strict=True)
-        return [value if known else None for value, known in pairs]
-
-    def _column(self, column: GivenMeasure) -> tuple[Floats, Bools]:
-        place = self._place(column)
-        if place is None:
-            raise InputError("measure", "a measure", "the column of the queries")
-        return self.rows.values[:, place], self.rows.counted[:, place]
-
-    def _place(self, column: GivenMeasure) -> int | None:
-        """Return the place of a measure among all, by its name or in any spelling; None for the queries."""
-        name = name_of(column)
-        if name is None:
-            raise InputError("per_query", "one of its columns", shown(column))
-        if name in self.columns:
-            place = self.columns.index(name) - 1
-            return None if place < 0 else self._places[place]
-        if name in self.queries:
-            hint = f"The values of a query are to_dict()[{name!r}]."
-            raise InputError("per_query", "one of its columns", f"the query {name!r}", hint)
-        measure = find_measure(column, self.measures)
-        if measure is None:
-            hint = did_you_mean(name, self.columns)
-            raise InputError("per_query", "one of its columns", shown(name), hint)
-        if not measure.has_users:
-            found = f"'{measure}', which the run has as a whole"
-            raise InputError("per_query", "a measure of which queries have values", found)
-        return self.measures.index(measure)
-
-    def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
-        """Return the queries with the lowest values, then those of the others with the highest.
-
-        Args:
-            worst: how many of the lowest, at most.
-            best: how many of the highest, at most.
-            measure: whose values; of the first if None.
-        """
-        worst = arguments.whole(worst, "worst", least=0)
-        best = arguments.whole(best, "best", least=0)
-        values, counted = self._column(self.columns[1] if measure is None else measure)
-        known = np.flatnonzero(counted)
-        values = values[known]
-        lowest = np.argsort(values, kind="stable")[:worst]
-        # Negated, so that queries with the same value stay in their order, too.
-        order = np.argsort(-values, kind="stable")
-        highest = order[~np.isin(order, lowest)][:best]
-        places = known[np.concatenate((lowest, highest))]
-        queries = tuple(self.queries[at] for at in places.tolist())
-        rows = Rows(queries, self.rows.values[places], self.rows.counted[places])
-        return type(self)(rows, self.measures, self.query_type)
-
-    def to_dict(self) -> dict[str, dict[str, float | None]]:
-        """Return `{query: {measure: value}}`."""
-        return {
-            str(row["query"]): {name: row[name] for name in self.columns[1:]}  # type: ignore[misc]
-            for row in self
-        }
-
-    def table(self) -> Table:
-        """Return the rows for rendering."""
-        return Table(self.columns, [list(row.values()) for row in self])
-
-    def _id_types(self) -> Mapping[str, IdType]:
-        return {"query": self.query_type}
-
-    def _equal_by(self) -> tuple[Any, ...]:
-        return self.columns, self.queries, self.values, self.counted
-
-    def __repr__(self) -> str:
-        return f"PerQuery({count_queries(len(self))} × {', '.join(self.columns[1:])})"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -844,6 +668,93 @@ def counts_of(batches: Sequence[Matched], measured: Measured, policy: Policy) ->
         tied=measured.tied,
         extra=tuple(query for batch in batches for query in batch.extra),
     )
+
+
+class RunScores(Logged, dict[str, Scores]):
+    """The scores of several runs, a dict {name: scores}; as a table, a row for each run.
+
+    >>> import gainful as gf
+    >>> runs = {"one": {"q": {"a": 2, "b": 1}}, "two": {"q": {"a": 1, "b": 2}}}
+    >>> gf.evaluate_runs({"q": {"a": 1}}, runs, ["nDCG@1", "RR"])
+    RunScores(one: nDCG@1 1.0000, RR 1.0000; two: nDCG@1 0.0000, RR 0.5000)
+    """
+
+    __slots__ = ()
+
+    def table(self) -> Table:
+        """Return a row for each run and a column for each measure, policy and coverage as notes."""
+        return means_table(self)
+
+    @property
+    def per_query(self) -> RunPerQuery:
+        """The values of each query of each run: columns run, query, and one for each measure."""
+        rows = {name: scores.per_query for name, scores in self.items()}
+        return RunPerQuery(rows, notes_of_runs(self) if self else ())
+
+    def slices_table(self, *, method: str = "hall", level: float = 0.95) -> Table:
+        """Return the slices of all runs, as `Scores.slices_table` does.
+
+        Args:
+            method: of the intervals: `hall`, `t` or `bca`, as in `compare`.
+            level: of the intervals.
+        """
+        return Scores.slices_table(self, method=method, level=level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores of each run as plain values."""
+        return {name: scores.to_dict() for name, scores in self.items()}
+
+    def _numbers(self) -> dict[str, float]:
+        named = zip(flat_names(self), self.values(), strict=True)
+        return {
+            f"{run}/{name}": number
+            for run, scores in named
+            for name, number in scores._numbers().items()  # noqa: SLF001
+        }
+
+    __eq__ = dict.__eq__
+    __ne__ = dict.__ne__
+    __hash__ = None  # type: ignore[assignment]  # as of any dict
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of all runs; `ties` is auto where it is decided differently for some of them."""
+        return shared_policy(each.policy for each in self.values())
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+    def __repr__(self) -> str:
+        told = [
+            f"{name}: " + ", ".join(f"{measure} {mean:.4f}" for measure, mean in each.means.items())
+            for name, each in list(self.items())[:_SHOWN]
+        ]
+        more = len(self) - _SHOWN
+        told += [f"… and {more} more"] if more > 0 else []
+        return f"RunScores({'; '.join(told)})"
+
+
+def means_table(runs: Mapping[str, Scores]) -> Table:
+    """Return the means of several runs, a row for each."""
+    scores = next(iter(runs.values()), None)
+    if scores is None:
+        return Table(["run"], [])
+    columns = ["run", *(str(measure) for measure in scores.measures)]
+    rows: list[list[Cell]] = [
+        [run, *(cell_of(measure, each.means[str(measure)]) for measure in each.measures)]
+        for run, each in runs.items()
+    ]
+    return Table(columns, rows, notes=notes_of_runs(runs))
+
+
+def notes_of_runs(runs: Mapping[str, Scores]) -> list[str]:
+    """Return what stands under a table of several runs: dialect, policy, coverage of each."""
+    first = next(iter(runs.values()))
+    policy = shared_policy(each.policy for each in runs.values())
+    width = max(map(len, runs))
+    covered = [f"{name:<{width}}  {scores.coverage}" for name, scores in runs.items()]
+    spoken = [] if first.dialect is None else [f"dialect: {first.dialect}"]
+    return [*spoken, policy_note(policy), *covered, *first.aggregates]
 
 
 _ALWAYS = 100  # cutoffs of a curve, however short the lists are

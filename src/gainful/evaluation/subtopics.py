@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.arithmetic.cores import cached_property
 from gainful.arithmetic.kernels import subtopics
-from gainful.arithmetic.kernels.gains_and_discounts import log_discounts, reciprocal_discounts
+from gainful.arithmetic.kernels.cumulated_gain import log_discounts, reciprocal_discounts
 from gainful.arithmetic.kernels.subtopics import greedy_order, novelty_gains
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, MeasureError, PolicyError
@@ -28,8 +28,7 @@ from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.message_texts import shown
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
-from gainful.rows.id_types import UNTYPED, IdType
-from gainful.rows.identifiers import in_order
+from gainful.rows.identifiers import UNTYPED, IdType, in_order
 from gainful.rows.input_types import Judgments
 from gainful.rows.run_and_judgment_columns import Columns, asked_columns, read_columns
 from gainful.rows.side_table_columns import SUBTOPICS, WEIGHTS

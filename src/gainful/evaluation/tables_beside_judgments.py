@@ -14,8 +14,7 @@ from gainful.errors import InputError, MeasureError, PolicyError
 from gainful.evaluation import recommending, subtopics
 from gainful.evaluation.coverage import Coverage, Evidence, Hashes
 from gainful.evaluation.request import TablesGiven, naming_run, refuse_dialect, warn_of_ratings
-from gainful.evaluation.scores import Kind, Scores, as_kind, measure_matched
-from gainful.evaluation.scores_by_run import RunScores
+from gainful.evaluation.scores import Kind, RunScores, Scores, as_kind, measure_matched
 from gainful.matching.keyword_options import (
     ItemTables,
     MeasuringOptions,
@@ -41,7 +40,7 @@ from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import counted, shown
 from gainful.output.rendering.table_formats import Table
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
-from gainful.rows.id_types import IdType, decided_type
+from gainful.rows.identifiers import IdType, decided_type
 from gainful.rows.input_types import Judgments, Run, TableLike
 from gainful.rows.run_and_judgment_columns import read_columns
 from gainful.rows.runs_by_name import Runs, read_runs

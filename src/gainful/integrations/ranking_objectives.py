@@ -6,7 +6,7 @@ import numpy as np
 
 import gainful as gf
 from gainful import arguments
-from gainful.arithmetic.kernels.gains_and_discounts import discount_table
+from gainful.arithmetic.kernels.cumulated_gain import discount_table
 from gainful.arithmetic.kernels.loss_derivatives import (
     cross_entropy_derivatives,
     lambda_derivatives,

@@ -23,8 +23,7 @@ from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.rows.disjoint_documents import warn_of_disjoint_documents
 from gainful.rows.grades_scores_or_ranks import RunInOrder
-from gainful.rows.id_types import IdType
-from gainful.rows.identifiers import in_order
+from gainful.rows.identifiers import IdType, in_order
 from gainful.rows.input_types import Judgments, Run
 
 GradesByQuery = dict[str, dict[str, float]]

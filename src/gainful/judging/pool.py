@@ -23,8 +23,7 @@ from gainful.output.writing.output_files import POOLS, read_naming
 from gainful.output.writing.result_base import Result
 from gainful.output.writing.runs_and_judgments import write_pool
 from gainful.output.writing.table_files import write_table
-from gainful.rows.id_types import UNTYPED, IdType
-from gainful.rows.identifiers import in_order
+from gainful.rows.identifiers import UNTYPED, IdType, in_order
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.runs_by_name import Runs, read_runs
 

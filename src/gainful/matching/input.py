@@ -20,8 +20,7 @@ from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import Kind, RunInOrder
-from gainful.rows.id_types import UNTYPED, IdType, type_of_ids
-from gainful.rows.identifiers import id_text
+from gainful.rows.identifiers import UNTYPED, IdType, id_text, type_of_ids
 from gainful.rows.mistakes import FirstRows, warn_of_ranks_in_dicts
 from gainful.rows.table_source import Source
 from gainful.rows.text_formats import Row

@@ -33,8 +33,7 @@ from gainful.rows.files import (
     unpacked,
 )
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, RunInOrder
-from gainful.rows.id_types import UNTYPED, IdType, decided_type, type_of_ids
-from gainful.rows.identifiers import in_order
+from gainful.rows.identifiers import UNTYPED, IdType, decided_type, in_order, type_of_ids
 from gainful.rows.input_types import Run, TableLike
 from gainful.rows.mistakes import Sample
 from gainful.rows.run_and_judgment_columns import (

@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?")
 _SUM, _PRODUCT, _SIGN, _ATOM = range(4)  # how tightly a part holds together
 _DEEPEST = 100  # nested brackets and signs, because parsing is recursive
 _MOST_OPERATIONS = 200  # per formula, because evaluation is recursive
-_BRACKETS = {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}
+BRACKETS = {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,34 +169,6 @@ class Combination(Measure):
         return Combination, (self.formula,)
 
 
-def is_formula(text: str) -> bool:
-    """Return whether a text is a formula of measures rather than a single measure.
-
-    >>> [is_formula(text) for text in ("2*AP", "nDCG@10 - AP", "min(AP, RR)", "D#-nDCG@10", "nDCG@10")]
-    [True, True, True, False, False]
-    """
-    if text.startswith(tuple(f"{name}(" for name in FUNCTIONS)) or text[:1] in ("-", "("):
-        return True
-    depth = 0
-    for at, character in enumerate(text):
-        depth += _BRACKETS.get(character, 0)
-        if depth == 0 and (character in "+*/" or text[at : at + 3] == " - "):
-            return True
-    return False
-
-
-def hint_of_minus(text: str) -> str:
-    """Return a hint on writing a minus, if an unreadable text contains one.
-
-    >>> hint_of_minus("AP-RR")
-    'A minus between measures needs blanks around it: AP - RR.'
-    """
-    left, minus, right = text.strip().partition("-")
-    if not (minus and left.strip() and right.strip()):
-        return ""
-    return f"A minus between measures needs blanks around it: {left.strip()} - {right.strip()}."
-
-
 class _Reader:
     """Reads a formula from left to right."""
 
@@ -302,7 +274,7 @@ class _Reader:
             character = self.text[self.at]
             if depth == 0 and (character in "+*/,)" or self.text[self.at : self.at + 3] == " - "):
                 break
-            depth += _BRACKETS.get(character, 0)
+            depth += BRACKETS.get(character, 0)
             self.at += 1
         written = self.text[start : self.at].strip()
         if not written:
@@ -329,9 +301,6 @@ def read_combination(text: str, read_measure: Callable[[str], Sequence[Measure]]
                 f"{measure}, the {measure.family.aggregate} over queries",
             )
     return Combination(formula)
-
-
-_WRITTEN = re.compile(r"(?P<measure>.*\S)\s*\(\s*baseline\s*\)", re.DOTALL)
 
 
 class BaselineMeasure(Measure):
@@ -402,16 +371,6 @@ class BaselineMeasure(Measure):
 
     def __reduce__(self) -> tuple[object, ...]:
         return BaselineMeasure, (self.measure, self.found)
-
-
-def measure_inside(text: str) -> str | None:
-    """Return the measure inside `MEASURE(baseline)`; None for any other text.
-
-    >>> measure_inside("nDCG@10(baseline)"), measure_inside("nDCG@10")
-    ('nDCG@10', None)
-    """
-    found = _WRITTEN.fullmatch(text)
-    return None if found is None else found["measure"]
 
 
 def changed_inside(measure: Measure, change: Callable[[Measure], Measure]) -> Measure:

@@ -24,10 +24,9 @@ from gainful.errors import MeasureError
 from gainful.measures.catalogue.subtopics import INTENT_AWARE
 from gainful.measures.discount import DISCOUNTS, Discount
 from gainful.measures.formulas import (
+    BRACKETS,
+    FUNCTIONS,
     BaselineMeasure,
-    hint_of_minus,
-    is_formula,
-    measure_inside,
     read_combination,
 )
 from gainful.measures.gain import GAINS, Gain
@@ -323,6 +322,8 @@ _OPENING, _CLOSING = "({[", ")}]"
 _NEXT = re.compile(r"(?<=[\w)}\]])(?:\s+|\s*,\s*)(?=\d*[^\W\d])")
 _WORDS = re.compile(r"[\w\s]+")  # a name of several words, if the first isn't a measure
 
+_OF_BASELINE = re.compile(r"(?P<measure>.*\S)\s*\(\s*baseline\s*\)", re.DOTALL)
+
 # ir_measures names the gain after the DCG formula.
 _IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exp2"}
 _IR_MEASURES_KEYS = {"gains": "gain", "max_rel": "max"}
@@ -463,6 +464,44 @@ def _parsed(text: str, stripped: str) -> tuple[Measure, ...]:
             _made(family, **{**own, spelling.suffix: spelling.read(number)}) for number in numbers
         )
     return _at(family, parameters, [read_cutoff(number) for number in numbers])
+
+
+def is_formula(text: str) -> bool:
+    """Return whether a text is a formula of measures rather than a single measure.
+
+    >>> [is_formula(text) for text in ("2*AP", "nDCG@10 - AP", "min(AP, RR)", "D#-nDCG@10", "nDCG@10")]
+    [True, True, True, False, False]
+    """
+    if text.startswith(tuple(f"{name}(" for name in FUNCTIONS)) or text[:1] in ("-", "("):
+        return True
+    depth = 0
+    for at, character in enumerate(text):
+        depth += BRACKETS.get(character, 0)
+        if depth == 0 and (character in "+*/" or text[at : at + 3] == " - "):
+            return True
+    return False
+
+
+def hint_of_minus(text: str) -> str:
+    """Return a hint on writing a minus, if an unreadable text contains one.
+
+    >>> hint_of_minus("AP-RR")
+    'A minus between measures needs blanks around it: AP - RR.'
+    """
+    left, minus, right = text.strip().partition("-")
+    if not (minus and left.strip() and right.strip()):
+        return ""
+    return f"A minus between measures needs blanks around it: {left.strip()} - {right.strip()}."
+
+
+def measure_inside(text: str) -> str | None:
+    """Return the measure inside `MEASURE(baseline)`; None for any other text.
+
+    >>> measure_inside("nDCG@10(baseline)"), measure_inside("nDCG@10")
+    ('nDCG@10', None)
+    """
+    found = _OF_BASELINE.fullmatch(text)
+    return None if found is None else found["measure"]
 
 
 def parse_needing(needs: str | None, text: str) -> tuple[Measure, ...]:

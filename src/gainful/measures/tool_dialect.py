@@ -10,8 +10,6 @@ from gainful.errors import InputError
 from gainful.measures.formulas import (
     BaselineMeasure,
     changed_inside,
-    is_formula,
-    measure_inside,
     read_combination,
 )
 from gainful.measures.measure import Measure, family, measures_inside
@@ -19,6 +17,8 @@ from gainful.measures.notation import (
     ForeignMeasure,
     GivenMeasure,
     is_document_measure,
+    is_formula,
+    measure_inside,
     only_one,
     parse_all,
     read_measures,

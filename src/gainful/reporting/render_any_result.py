@@ -157,8 +157,7 @@ def _scores(
     per_query: bool,
     digits: int | None,
 ) -> str:
-    from gainful.evaluation.scores import refuse_unlike_scores
-    from gainful.evaluation.scores_by_run import means_table
+    from gainful.evaluation.scores import means_table, refuse_unlike_scores
 
     refuse_unlike_scores(runs)
     if format == "json":
@@ -190,8 +189,7 @@ def _intervals(
 ) -> str:
     """Write the means of scores with their intervals, and those of their slices."""
     from gainful.evaluation.mean_intervals import interval_or_none
-    from gainful.evaluation.scores import Scores
-    from gainful.evaluation.scores_by_run import notes_of_runs
+    from gainful.evaluation.scores import Scores, notes_of_runs
 
     runs = {"run": result} if isinstance(result, Scores) else result
     if not isinstance(runs, Mapping):
@@ -221,7 +219,7 @@ def _intervals(
 
 
 def _per_query(runs: "Mapping[str, Scores]") -> Table:
-    from gainful.evaluation.scores_by_run import notes_of_runs
+    from gainful.evaluation.scores import notes_of_runs
 
     columns = ["run", *next(iter(runs.values())).per_query.columns]
     rows: list[list[Cell]] = [

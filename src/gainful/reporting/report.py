@@ -24,8 +24,7 @@ from gainful.evaluation.evaluate import (
 )
 from gainful.evaluation.request import read_request
 from gainful.evaluation.score_slices import read_slices
-from gainful.evaluation.scores import Scores
-from gainful.evaluation.scores_by_run import means_table
+from gainful.evaluation.scores import Scores, means_table
 from gainful.judging.assessors.agreement import Agreement
 from gainful.matching.keyword_options import EvaluatingOptions, PageOptions, TableOptions, takes
 from gainful.measures.measure import refuse_without_baseline

@@ -12,8 +12,7 @@ from gainful.arithmetic.number_arrays import LARGEST_EXACT, Numbers, as_array, c
 from gainful.array_types import AnyArray, Bools, Floats, Ints
 from gainful.errors import InputError, warn
 from gainful.message_texts import shown
-from gainful.rows.id_types import TEXT, UNTYPED, IdType
-from gainful.rows.identifiers import id_text, in_order
+from gainful.rows.identifiers import TEXT, UNTYPED, IdType, id_text, in_order
 
 BATCH_DIMENSIONS = 2
 _MOST_NAMES = 100_000  # cached

@@ -24,8 +24,7 @@ from gainful.rows.duckdb_engine import (
 )
 from gainful.rows.files import refuse_versioned_tables
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
-from gainful.rows.id_types import IdType, type_of_column, type_of_ids
-from gainful.rows.identifiers import id_text, refuse_halves
+from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_column, type_of_ids
 from gainful.rows.records_of_lists import has_name_of_list, holds_documents
 from gainful.rows.run_and_judgment_columns import (
     assessor_in,

@@ -13,8 +13,15 @@ import numpy as np
 from gainful.errors import InputError, warn
 from gainful.message_texts import shortened, shown
 from gainful.rows.grades_scores_or_ranks import RANKS, RUN, Kind, RunInOrder, number_in
-from gainful.rows.id_types import UNTYPED, IdType, type_of_ids
-from gainful.rows.identifiers import id_advice, id_text, is_id, is_odd_id
+from gainful.rows.identifiers import (
+    UNTYPED,
+    IdType,
+    id_advice,
+    id_text,
+    is_id,
+    is_odd_id,
+    type_of_ids,
+)
 from gainful.rows.input_types import Record
 from gainful.rows.records_of_lists import (
     IDS_OF_HITS,

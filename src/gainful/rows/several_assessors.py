@@ -20,8 +20,7 @@ from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
-from gainful.rows.id_types import UNTYPED, IdType, type_of_ids
-from gainful.rows.identifiers import in_order
+from gainful.rows.identifiers import UNTYPED, IdType, in_order, type_of_ids
 from gainful.rows.ranked_lists import Lists
 from gainful.rows.run_and_judgment_columns import Columns, asked_columns
 from gainful.rows.side_table_columns import ASSESSED

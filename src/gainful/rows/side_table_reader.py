@@ -17,8 +17,7 @@ from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Session, name_quoted, reading_table
 from gainful.rows.files import is_parquet, parts_of, path_of, plain_file
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
-from gainful.rows.id_types import IdType, type_of_column, type_of_ids
-from gainful.rows.identifiers import id_text, refuse_halves
+from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_column, type_of_ids
 from gainful.rows.parquet_and_frame_tables import (
     FRACTIONS,
     WHOLE,

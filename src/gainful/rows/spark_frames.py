@@ -26,7 +26,7 @@ from gainful.rows.clean_text_files import MARGIN
 from gainful.rows.decimal_parsing import Bytes
 from gainful.rows.files import BYTE_ORDER_MARK, csv_fields
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
-from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import UNTYPED, IdType
 from gainful.rows.nested_json import read_line
 from gainful.rows.packed_rows import words_of
 from gainful.rows.run_and_judgment_columns import (

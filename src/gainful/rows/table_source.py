@@ -25,7 +25,7 @@ from gainful.rows.duckdb_engine import (
 )
 from gainful.rows.files import BYTE_ORDER_MARK, LocalFile
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
-from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import UNTYPED, IdType
 from gainful.rows.run_and_judgment_columns import (
     kind_by_columns,
     no_rank,

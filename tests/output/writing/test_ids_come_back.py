@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gainful as gf
-from gainful.rows.id_types import IdType
+from gainful.rows.identifiers import IdType
 
 # Query 7 has its good document at rank 2, query 12 at rank 1.
 QUERIES, DOCS, SCORES = [7, 7, 12, 12], [1, 2, 3, 4], [0.9, 0.8, 0.7, 0.6]

@@ -71,7 +71,7 @@ from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Cell, Table
 from gainful.output.writing.result_base import Document
 from gainful.rows.duckdb_engine import Progress
-from gainful.rows.id_types import UNTYPED
+from gainful.rows.identifiers import UNTYPED
 from gainful.rows.input_types import Judgments, TableLike
 from gainful.rows.run_and_judgment_columns import plain_name
 from gainful.rows.runs_by_name import Runs, read_runs

@@ -10,8 +10,7 @@ from gainful.arithmetic.statistics.intervals import ANY, Ends, ends_of_differenc
 from gainful.array_types import AnyArray, Bools, Floats
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
-from gainful.rows.id_types import UNTYPED, IdType, decided_type
-from gainful.rows.identifiers import examples, in_order
+from gainful.rows.identifiers import UNTYPED, IdType, decided_type, examples, in_order
 
 _FEWEST = 2  # systems that can be compared
 _CLEARLY = 0.1  # more documents of the list of one run are unjudged than of the other's

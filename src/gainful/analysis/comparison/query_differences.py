@@ -16,7 +16,7 @@ from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
 from gainful.output.rendering.table_formats import Cell, Table, as_text
 from gainful.output.writing.result_base import Result
-from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import UNTYPED, IdType
 
 _COUNTED = 12  # comparisons whose wins and losses are printed under a table
 

@@ -14,7 +14,8 @@ from gainful.array_types import Floats
 from gainful.errors import GainfulError, InputError, warn
 from gainful.evaluation.measuring import formula_of
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
-from gainful.evaluation.scores import PerQuery, Scores
+from gainful.evaluation.scores import Scores
+from gainful.evaluation.scores_per_query import PerQuery
 from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.formulas import BaselineMeasure, Combination
 from gainful.measures.measure import Measure, catalogue
@@ -22,7 +23,7 @@ from gainful.measures.measure_family import GRADES, RUN
 from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures, listed_measures, parse, parse_all
 from gainful.message_texts import shortened
-from gainful.rows.id_types import UNTYPED
+from gainful.rows.identifiers import UNTYPED
 from gainful.rows.side_table_columns import QUERIES, Roles
 from gainful.rows.side_table_reader import InputTable, read_table
 

@@ -36,8 +36,7 @@ from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.policy import Policy, shared_policy
 from gainful.message_texts import printable
 from gainful.output.rendering.table_formats import Cell, Table
-from gainful.rows.id_types import UNTYPED, IdType
-from gainful.rows.identifiers import id_text
+from gainful.rows.identifiers import UNTYPED, IdType, id_text
 from gainful.rows.input_types import Judgments, Run
 
 _DIGITS = 4

@@ -20,7 +20,7 @@ from gainful.output.rendering.table_formats import (
     folded,
 )
 from gainful.output.writing.result_base import Document, write_for_file
-from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import UNTYPED, IdType
 
 _IDEALS = {
     ("ideal", "retrieved"): "ideal retrieved: of the documents of the list",

@@ -30,7 +30,7 @@ from gainful.measures.notation import GivenMeasure
 from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Cell, Table, as_text
 from gainful.output.writing.result_base import Result
-from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import UNTYPED, IdType
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.runs_by_name import Runs, read_runs
 

@@ -25,7 +25,7 @@ from gainful.rows import mistakes
 from gainful.rows.duckdb_engine import EngineError, Session
 from gainful.rows.files import are_the_same
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
-from gainful.rows.id_types import UNTYPED, decided_type
+from gainful.rows.identifiers import UNTYPED, decided_type
 from gainful.rows.input_types import Judgments
 from gainful.rows.mistakes import Rule, Sample
 from gainful.rows.run_and_judgment_columns import asked_columns, read_columns

@@ -8,7 +8,7 @@ from gainful.analysis.linting.rules import all_rules
 from gainful.message_texts import printable
 from gainful.output.rendering.table_formats import Table
 from gainful.output.writing.result_base import Document, Record
-from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import UNTYPED, IdType
 from gainful.rows.mistakes import SEVERITIES, Rule
 from gainful.version import VERSION
 

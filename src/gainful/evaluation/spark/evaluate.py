@@ -26,7 +26,8 @@ from gainful.evaluation.measuring import (
     refuse_by_policy,
     refuse_nothing_counted,
 )
-from gainful.evaluation.scores import PerQuery, Scores, TieRange, tie_ranges
+from gainful.evaluation.scores import Scores, TieRange, tie_ranges
+from gainful.evaluation.scores_per_query import PerQuery
 from gainful.evaluation.spark.partition_measuring import (
     SCHEMA,
     Measuring,
@@ -39,8 +40,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.measures.tool_dialect import Dialect
 from gainful.rows.grades_scores_or_ranks import RUN
-from gainful.rows.id_types import UNTYPED, IdType
-from gainful.rows.identifiers import in_order, refuse_disjoint_queries
+from gainful.rows.identifiers import UNTYPED, IdType, in_order, refuse_disjoint_queries
 from gainful.rows.mistakes import warn_of_ranks_on_spark
 from gainful.rows.spark_frames import (
     batches_by_rows,

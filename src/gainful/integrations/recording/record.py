@@ -59,8 +59,7 @@ from gainful.measures.user_given_names import at_place
 from gainful.message_texts import counted, shown
 from gainful.output.writing.output_files import name_of
 from gainful.output.writing.runs_and_judgments import read_tag
-from gainful.rows.id_types import UNTYPED, IdType
-from gainful.rows.identifiers import examples
+from gainful.rows.identifiers import UNTYPED, IdType, examples
 from gainful.rows.input_types import TableLike
 from gainful.rows.run_and_judgment_columns import plain_name
 from gainful.rows.side_table_columns import SENT_QUERY_TEXTS

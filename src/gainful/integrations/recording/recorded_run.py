@@ -14,7 +14,7 @@ from gainful.output.rendering.table_formats import Cell, Table
 from gainful.output.writing.output_files import FUSED, read_naming, write_parts
 from gainful.output.writing.run_like_result import DocumentsByQuery
 from gainful.output.writing.runs_and_judgments import refuse_queries, write_run
-from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import UNTYPED, IdType
 
 _SHOWN = 10
 _DIGITS = 6

@@ -10,7 +10,7 @@ from gainful.measures.written_numbers import write_number
 from gainful.message_texts import counted, shown
 from gainful.output.rendering.table_formats import Cell, Table
 from gainful.output.writing.result_base import Document
-from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import UNTYPED, IdType
 
 if TYPE_CHECKING:
     from gainful.judging.assessors.effect_of_disagreement_result import Conclusions

@@ -12,7 +12,7 @@ from gainful.output.rendering.table_formats import Cell, Table
 from gainful.output.writing.output_files import POOLS, read_naming, write_parts
 from gainful.output.writing.run_like_result import DocumentsByQuery
 from gainful.output.writing.runs_and_judgments import write_judgments
-from gainful.rows.id_types import UNTYPED, IdType
+from gainful.rows.identifiers import UNTYPED, IdType
 
 _SHOWN = 10
 _LONGEST_ANSWER = 80  # characters of an answer in a table

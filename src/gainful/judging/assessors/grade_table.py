@@ -19,8 +19,7 @@ from gainful.matching.reader import Reader, opened_session
 from gainful.message_texts import shown
 from gainful.rows.files import are_one_file, is_parquet, path_of, pattern_matches
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
-from gainful.rows.id_types import UNTYPED, IdType
-from gainful.rows.identifiers import in_order
+from gainful.rows.identifiers import UNTYPED, IdType, in_order
 from gainful.rows.input_types import Judgments
 from gainful.rows.run_and_judgment_columns import read_columns
 from gainful.rows.runs_by_name import names_of_files

@@ -24,8 +24,7 @@ from gainful.output.rendering.table_formats import Cell, Table
 from gainful.output.writing.output_files import MERGED, read_naming
 from gainful.output.writing.run_like_result import DocumentsByQuery
 from gainful.output.writing.runs_and_judgments import write_judgments
-from gainful.rows.id_types import UNTYPED, IdType
-from gainful.rows.identifiers import examples, in_order
+from gainful.rows.identifiers import UNTYPED, IdType, examples, in_order
 from gainful.rows.input_types import TableLike
 from gainful.rows.several_assessors import (
     DAWID_SKENE,

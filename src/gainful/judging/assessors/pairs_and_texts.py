@@ -12,8 +12,7 @@ from gainful.matching.reader import opened_session
 from gainful.message_texts import counted, shown
 from gainful.output.writing.result_base import Result
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
-from gainful.rows.id_types import UNTYPED, IdType, type_of_ids
-from gainful.rows.identifiers import examples, id_text
+from gainful.rows.identifiers import UNTYPED, IdType, examples, id_text, type_of_ids
 from gainful.rows.input_types import Run, TableLike
 from gainful.rows.run_and_judgment_columns import ALIASES, asked_columns, plain_name, read_columns
 from gainful.rows.side_table_columns import (

@@ -26,8 +26,7 @@ from gainful.matching.keyword_options import MeasuringOptions, ReadingOptions, t
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import shown
 from gainful.rows.files import opened, path_of
-from gainful.rows.id_types import UNTYPED, IdType, type_of_ids
-from gainful.rows.identifiers import examples, id_text, in_order
+from gainful.rows.identifiers import UNTYPED, IdType, examples, id_text, in_order, type_of_ids
 from gainful.rows.input_types import Judgments, Run, TableLike
 from gainful.rows.run_and_judgment_columns import ALIASES, plain_name
 from gainful.rows.runs_by_name import Runs

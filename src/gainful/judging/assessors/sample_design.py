@@ -16,8 +16,7 @@ from gainful.output.rendering.table_formats import Cell, Table, as_text
 from gainful.output.writing.result_base import Result
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.files import opened, path_of, plain_file
-from gainful.rows.id_types import UNTYPED, IdType
-from gainful.rows.identifiers import in_order
+from gainful.rows.identifiers import UNTYPED, IdType, in_order
 
 Unit = tuple[str, ...]
 """A query, or a query and a document of it."""

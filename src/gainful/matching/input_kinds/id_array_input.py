@@ -16,8 +16,7 @@ from gainful.matching.rows_under_policy import JudgedRows
 from gainful.measures.policy import Policy
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import Kind
-from gainful.rows.id_types import INTEGERS, TEXT, type_of_ids
-from gainful.rows.identifiers import id_text
+from gainful.rows.identifiers import INTEGERS, TEXT, id_text, type_of_ids
 from gainful.rows.mistakes import FirstRows
 from gainful.rows.packed_rows import PackedRows, packed
 from gainful.rows.ranked_lists import ListReader, one_for_each

@@ -15,7 +15,7 @@ from gainful.matching.spark.spark_judgments import (
 from gainful.measures.policy import Policy
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
-from gainful.rows.id_types import IdType
+from gainful.rows.identifiers import IdType
 from gainful.rows.mistakes import FirstRows
 from gainful.rows.run_and_judgment_columns import may_be_of_a_run
 from gainful.rows.spark_frames import (

@@ -24,7 +24,7 @@ from gainful.rows.clean_text_files import (
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.files import LocalFile
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
-from gainful.rows.id_types import IdType
+from gainful.rows.identifiers import IdType
 from gainful.rows.mistakes import FirstRows, first_rows, warn_of_ranks_in_table
 from gainful.rows.packed_rows import PackedRows
 from gainful.rows.run_and_judgment_columns import find_rank, may_be_of_a_run

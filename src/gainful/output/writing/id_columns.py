@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gainful.rows.id_types import IdType
+from gainful.rows.identifiers import IdType
 
 Texts = Sequence[str | None]
 

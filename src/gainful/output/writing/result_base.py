@@ -26,7 +26,7 @@ from gainful.output.rendering.table_formats import (
 )
 
 if TYPE_CHECKING:
-    from gainful.rows.id_types import IdType
+    from gainful.rows.identifiers import IdType
 
 _LONGEST = 1000  # letters of a repr: some 10 lines
 _LONGEST_CELL = 200  # letters in a notebook

@@ -25,7 +25,7 @@ from gainful.rows.duckdb_engine import (
     name_quoted,
     reason_of,
 )
-from gainful.rows.id_types import IdType
+from gainful.rows.identifiers import IdType
 from gainful.rows.temporary_files import no_room
 
 _OPTIONS: Mapping[str, str] = {

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from gainful.arithmetic.kernels import gains_and_discounts
+from gainful.arithmetic.kernels import cumulated_gain
 from gainful.array_types import Array, Floats
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain, gains_by_function
@@ -42,7 +42,7 @@ def gains(lists: ScoredLists, gain: Gain) -> Array:
 
 def discount_table(discount: Discount, base: float, depth: int) -> Floats:
     """Return the discounts (depth,) from rank 1."""
-    return gains_and_discounts.discount_table(
+    return cumulated_gain.discount_table(
         discount.formula, depth, base=base, exponent=discount.exponent
     )[1:]
 
@@ -71,7 +71,7 @@ def reciprocals(lists: ScoredLists, ranking: Ranking, cutoff: int | None) -> Arr
     table = np.zeros(ranking.depth)
     depth = lists.depth(cutoff)
     return lists.constant(
-        np.concatenate((gains_and_discounts.reciprocal_discounts(depth)[1:], table[depth:]))
+        np.concatenate((cumulated_gain.reciprocal_discounts(depth)[1:], table[depth:]))
     )
 
 

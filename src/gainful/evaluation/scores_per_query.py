@@ -1,0 +1,282 @@
+"""The values of queries as tables: `PerQuery` of one run, `RunPerQuery` of several."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Self, TypeVar, cast
+
+import numpy as np
+
+from gainful import arguments
+from gainful.array_types import Bools, Floats
+from gainful.errors import InputError
+from gainful.evaluation.coverage import (
+    count_queries,
+)
+from gainful.evaluation.measuring import (
+    Rows,
+)
+from gainful.evaluation.request import find_measure
+from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure, name_of
+from gainful.message_texts import did_you_mean, shown
+from gainful.output.rendering.table_formats import Cell, Table, as_text
+from gainful.output.writing.result_base import Result
+from gainful.rows.identifiers import UNTYPED, IdType
+
+Array = TypeVar("Array", bound=np.ndarray)
+
+
+class TableOfQueries(Result):
+    """What the tables of the queries of one run and of several have in common."""
+
+    columns: tuple[str, ...]
+
+    def __getitem__(self, column: GivenMeasure) -> list[Cell]:
+        """Return a column by its name, or by a measure in any spelling."""
+        raise NotImplementedError
+
+    def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
+        """Return the queries with the lowest values, then those of the others with the highest.
+
+        Args:
+            worst: how many of the lowest, at most.
+            best: how many of the highest, at most.
+            measure: whose values; of the first if None.
+        """
+        raise NotImplementedError
+
+    def worst(self, count: int = 10, *, measure: GivenMeasure | None = None) -> Self:
+        """Return the queries with the lowest values, the lowest first; of several runs, those of each.
+
+        Args:
+            count: how many, at most; none that the policy left out of the mean is among them.
+            measure: whose values; of the first if None.
+
+        >>> import gainful as gf
+        >>> judgments = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+        >>> run = {"q1": ["b", "a"], "q2": ["a"], "q3": ["b", "c", "a"]}
+        >>> gf.evaluate(judgments, run, "RR").per_query.worst(2).queries
+        ('q3', 'q1')
+        """
+        return self.ends(worst=count, measure=measure)
+
+    def best(self, count: int = 10, *, measure: GivenMeasure | None = None) -> Self:
+        """Return the queries with the highest values, the highest first; of several runs, those of each.
+
+        Args:
+            count: how many, at most; none that the policy left out of the mean is among them.
+            measure: whose values; of the first if None.
+        """
+        return self.ends(best=count, measure=measure)
+
+    def _columns_by_name(self) -> dict[str, list[Cell]]:
+        return {column: self[column] for column in self.columns}
+
+
+class PerQuery(TableOfQueries):
+    """A table with the columns `query` and one for each measure, a row for each query.
+
+    Queries stand by the length of their id, then by its bytes, so numbers stand by value;
+    arrays without query ids keep their order.
+
+    A cell is empty (None, null, NaN in pandas) where the policy left the query out of that
+    measure's mean. In data frames the queries have the type that they had in the run, or in the
+    judgments; anywhere else they are strings. What the run has as a whole has no column.
+    """
+
+    def __init__(
+        self, rows: Rows, measures: tuple[Measure, ...], query_type: IdType = UNTYPED
+    ) -> None:
+        self.rows, self.measures = rows, measures
+        self._places = [place for place, each in enumerate(measures) if each.has_users]
+        self.columns = ("query", *(str(measures[place]) for place in self._places))
+        self.query_type = query_type  # of the ids, where they came from
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """(q,) ids of the queries that count for at least one measure."""
+        return self.rows.queries
+
+    @property
+    def values(self) -> Floats:
+        """[query, column], read-only; NaN where not counted."""
+        return self._of_users(self.rows.values)
+
+    @property
+    def counted(self) -> Bools:
+        """[query, column], read-only."""
+        return self._of_users(self.rows.counted)
+
+    def _of_users(self, array: Array) -> Array:
+        """Return the columns [query, column] of measures of which queries have values."""
+        if len(self._places) == len(self.measures):
+            return array
+        chosen = array[:, self._places]
+        chosen.flags.writeable = False
+        return cast("Array", chosen)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Cell]]:
+        """Yield the rows as dicts."""
+        for query, values, counted in zip(
+            self.queries, self.values.tolist(), self.counted.tolist(), strict=True
+        ):
+            cells = (value if known else None for value, known in zip(values, counted, strict=True))
+            yield dict(zip(self.columns, (query, *cells), strict=True))
+
+    def __getitem__(self, column: GivenMeasure) -> list[Cell]:
+        """Return a column by its name, or by a measure in any spelling."""
+        if self._place(column) is None:
+            return list(self.queries)
+        values, counted = self._column(column)
+        pairs = zip(values.tolist(), counted.tolist(), strict=True)
+        return [value if known else None for value, known in pairs]
+
+    def _column(self, column: GivenMeasure) -> tuple[Floats, Bools]:
+        place = self._place(column)
+        if place is None:
+            raise InputError("measure", "a measure", "the column of the queries")
+        return self.rows.values[:, place], self.rows.counted[:, place]
+
+    def _place(self, column: GivenMeasure) -> int | None:
+        """Return the place of a measure among all, by its name or in any spelling; None for the queries."""
+        name = name_of(column)
+        if name is None:
+            raise InputError("per_query", "one of its columns", shown(column))
+        if name in self.columns:
+            place = self.columns.index(name) - 1
+            return None if place < 0 else self._places[place]
+        if name in self.queries:
+            hint = f"The values of a query are to_dict()[{name!r}]."
+            raise InputError("per_query", "one of its columns", f"the query {name!r}", hint)
+        measure = find_measure(column, self.measures)
+        if measure is None:
+            hint = did_you_mean(name, self.columns)
+            raise InputError("per_query", "one of its columns", shown(name), hint)
+        if not measure.has_users:
+            found = f"'{measure}', which the run has as a whole"
+            raise InputError("per_query", "a measure of which queries have values", found)
+        return self.measures.index(measure)
+
+    def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
+        """Return the queries with the lowest values, then those of the others with the highest.
+
+        Args:
+            worst: how many of the lowest, at most.
+            best: how many of the highest, at most.
+            measure: whose values; of the first if None.
+        """
+        worst = arguments.whole(worst, "worst", least=0)
+        best = arguments.whole(best, "best", least=0)
+        values, counted = self._column(self.columns[1] if measure is None else measure)
+        known = np.flatnonzero(counted)
+        values = values[known]
+        lowest = np.argsort(values, kind="stable")[:worst]
+        # Negated, so that queries with the same value stay in their order, too.
+        order = np.argsort(-values, kind="stable")
+        highest = order[~np.isin(order, lowest)][:best]
+        places = known[np.concatenate((lowest, highest))]
+        queries = tuple(self.queries[at] for at in places.tolist())
+        rows = Rows(queries, self.rows.values[places], self.rows.counted[places])
+        return type(self)(rows, self.measures, self.query_type)
+
+    def to_dict(self) -> dict[str, dict[str, float | None]]:
+        """Return `{query: {measure: value}}`."""
+        return {
+            str(row["query"]): {name: row[name] for name in self.columns[1:]}  # type: ignore[misc]
+            for row in self
+        }
+
+    def table(self) -> Table:
+        """Return the rows for rendering."""
+        return Table(self.columns, [list(row.values()) for row in self])
+
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"query": self.query_type}
+
+    def _equal_by(self) -> tuple[Any, ...]:
+        return self.columns, self.queries, self.values, self.counted
+
+    def __repr__(self) -> str:
+        return f"PerQuery({count_queries(len(self))} × {', '.join(self.columns[1:])})"
+
+
+class RunPerQuery(TableOfQueries):
+    """The same of several runs: the columns `run`, `query` and one for each measure.
+
+    Attributes:
+        columns: their names.
+        runs: name → its queries.
+
+    >>> import gainful as gf
+    >>> runs = {"one": {"q1": ["a"], "q2": ["b", "a"]}, "two": {"q1": ["b"], "q2": ["a"]}}
+    >>> found = gf.evaluate_runs({"q1": {"a": 1}, "q2": {"a": 1}}, runs, "RR").per_query
+    >>> found["RR"]
+    [1.0, 0.5, 0.0, 1.0]
+    >>> [(row["run"], row["query"]) for row in found.worst(1)]
+    [('one', 'q2'), ('two', 'q1')]
+    """
+
+    def __init__(
+        self, runs: Mapping[str, PerQuery], notes: Sequence[str] = (), title: str = ""
+    ) -> None:
+        self.runs = dict(runs)
+        self._first = next(iter(self.runs.values()), None)
+        self.columns = ("run", *(("query",) if self._first is None else self._first.columns))
+        self._notes = tuple(notes)
+        self._title = title
+
+    def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
+        """Return the queries of each run with the lowest values, then those with the highest.
+
+        Args:
+            worst: how many of the lowest, at most.
+            best: how many of the highest, at most.
+            measure: whose values; of the first if None.
+        """
+        runs = {
+            name: each.ends(worst=worst, best=best, measure=measure)
+            for name, each in self.runs.items()
+        }
+        asked = [word for word, count in (("lowest", worst), ("highest", best)) if count]
+        name = self.columns[2] if measure is None else name_of(measure)
+        title = f"Queries with the {' and the '.join(asked)} {name}" if asked else ""
+        return type(self)(runs, self._notes, title)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.runs.values()))
+
+    def __iter__(self) -> Iterator[dict[str, Cell]]:
+        """Yield the rows as dicts."""
+        for name, each in self.runs.items():
+            for row in each:
+                yield {"run": name, **row}
+
+    def __getitem__(self, column: GivenMeasure) -> list[Cell]:
+        """Return a column by its name, or by a measure in any spelling."""
+        if isinstance(column, str) and column == "run":
+            return [name for name, each in self.runs.items() for _ in each.queries]
+        return [cell for each in self.runs.values() for cell in each[column]]
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, float | None]]]:
+        """Return `{run: {query: {measure: value}}}`."""
+        return {name: each.to_dict() for name, each in self.runs.items()}
+
+    def table(self) -> Table:
+        """Return the rows for rendering, with the policy and the coverage of each run as notes."""
+        rows = [list(row.values()) for row in self]
+        return Table(self.columns, rows, title=self._title, notes=list(self._notes))
+
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"query": UNTYPED if self._first is None else self._first.query_type}
+
+    def _equal_by(self) -> tuple[object, ...]:
+        return self.columns, self.runs
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+    def __repr__(self) -> str:
+        rows = "1 row" if len(self) == 1 else f"{len(self)} rows"
+        return f"RunPerQuery({rows} of {', '.join(self.runs)} × {', '.join(self.columns[2:])})"
