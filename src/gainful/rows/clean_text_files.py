@@ -1,8 +1,8 @@
 """Read clean TREC files, CSV, TSV and JSON lines as whole arrays of bytes.
 
 A clean file has all fields on every line, a single delimiter between them, and no other white space, control
-characters or quotes; white space in TREC files is normalised first, if necessary. Lines of clean JSON differ only in their values, and their strings contain no escapes.
-Chunks are read on several cores, and queries are processed while their chunk is in memory, so the whole file
+characters or quotes; white space in TREC files is normalised first, if necessary. Lines of clean JSON differ
+only in their values, and their strings contain no escapes. Chunks are read on several cores, and queries are processed while their chunk is in memory, so the whole file
 never is. The engine reads any other file, with the same result, and the row readers report errors.
 """
 
@@ -82,7 +82,10 @@ def read_clean_ids(path: Path, layout: Layout) -> CleanIds | None:
     parts = file.work_on_chunks(finish)
     if not parts or not _stand_together([part.queries for part in parts]):
         return None
-    return _joined_ids(parts)
+    queries, lengths = joined_queries([(part.queries, np.diff(part.starts)) for part in parts])
+    numbers = np.concatenate([part.numbers for part in parts])
+    docs = joined_words([part.docs for part in parts])
+    return CleanIds(queries, np.concatenate(([0], np.cumsum(lengths))), numbers, docs)
 
 
 def read_clean_rows(path: Path, layout: Layout) -> PackedRows | None:
@@ -171,16 +174,6 @@ def _stand_together(parts: Sequence[list[bytes]]) -> bool:
     for part in parts:
         queries += part[bool(queries) and part[0] == queries[-1] :]
     return len(set(queries)) == len(queries)
-
-
-def _joined_ids(parts: Sequence[CleanIds]) -> CleanIds:
-    queries, lengths = joined_queries([(part.queries, np.diff(part.starts)) for part in parts])
-    return CleanIds(
-        queries,
-        np.concatenate(([0], np.cumsum(lengths))),
-        np.concatenate([part.numbers for part in parts]),
-        joined_words([part.docs for part in parts]),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,14 +309,10 @@ def _tidied(text: Bytes, delimiter: bytes) -> Bytes:
     """Return TREC lines with one delimiter between fields, none around them, and no blank lines."""
     blanks = b" \t\v\f\r"
     lines = text.tobytes().translate(bytes.maketrans(blanks, delimiter * len(blanks)))
-    for mark, other in (
-        (delimiter, delimiter),
-        (delimiter, b"\n"),
-        (b"\n", delimiter),
-        (b"\n", b"\n"),
-    ):
-        while mark + other in lines:
-            lines = lines.replace(mark + other, b"\n" if b"\n" in mark + other else delimiter)
+    for edge in (delimiter, b"\n"):
+        for pair, one in ((edge + delimiter, edge), (edge + b"\n", b"\n")):
+            while pair in lines:
+                lines = lines.replace(pair, one)
     margin = bytes(MARGIN)
     return np.frombuffer(margin + lines.lstrip(delimiter + b"\n") + margin, np.uint8)
 

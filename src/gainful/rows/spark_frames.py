@@ -478,32 +478,30 @@ class Awaited(Generic[T]):
     """A result that Spark computes in a separate thread; calling it waits for the result or its error."""
 
     def __init__(self, session: "SparkSession", find: Callable[[], T]) -> None:
-        self._session = session
-        self._find = find
-        self._found: Future[T] | None = None
+        self._session, self._find = session, find
+        self._future: Future[T] = Future()
+        self._is_started = False
 
     def start(self) -> None:
         """Start the computation, unless it has been started before."""
-        if self._found is None:
+        if not self._is_started:
             from pyspark.util import inheritable_thread_target
 
-            self._found = Future()
+            self._is_started = True
             # The jobs join the job group of the caller's thread, like all others.
             target = inheritable_thread_target(self._session)(self._look)
             Thread(target=target, name="gainful-spark", daemon=True).start()
 
     def _look(self) -> None:
-        assert self._found is not None  # noqa: S101 - it was started
         try:
-            self._found.set_result(self._find())
+            self._future.set_result(self._find())
         except BaseException as problem:  # noqa: BLE001 - raised in the waiting thread
-            self._found.set_exception(problem)
+            self._future.set_exception(problem)
 
     def __call__(self) -> T:
         """Return the result."""
         self.start()
-        assert self._found is not None  # noqa: S101 - it was started
-        return self._found.result()
+        return self._future.result()
 
 
 @contextmanager

@@ -569,38 +569,19 @@ def _by_numbers(kind: Kind) -> str:
 
 def rows(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
     """Yield the rows of a file."""
-    found = _rows(file, layout, kind)
-    first = next(found, None)
-    if isinstance(first, Fault) and (layout.numbered or not first.remedy):
-        first = replace(first, remedy=f"{_advice(first, layout)} {first.remedy}".strip())
-    if first is not None:
-        yield first
-        yield from found
-
-
-def _rows(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
-    read = {"trec": trec_row, "jsonl": json_row}.get(layout.format)
-    if read is not None:
+    read_line = {"trec": trec_row, "jsonl": json_row}.get(layout.format)
+    if read_line is not None:
         for number, line in numbered_lines(file):
-            if row := read(number, line, layout, kind):
+            if row := read_line(number, line, layout, kind):
                 yield row
         return
     entry = next(entry for entry in FORMATS if entry.name == layout.format)
-    for found in entry.fields(file, layout):
-        if isinstance(found, Fault):
-            yield found
+    for fields in entry.fields(file, layout):
+        if isinstance(fields, Fault):
+            yield fields
             return
-        if found[1]:
-            yield table_row(*found, layout, kind)
-
-
-def _advice(first: Fault, layout: Layout) -> str:
-    """Return advice on naming columns if the first row suggests that they were named wrongly."""
-    if layout.numbered and first.code == "rows.not-finite":
-        return NO_HEADER
-    if layout.names == RUN.fields or layout.names == JUDGMENTS.fields:
-        return _TABLE if first.code in ("rows.fields", "input.swapped") else ""
-    return ""
+        if fields[1]:
+            yield table_row(*fields, layout, kind)
 
 
 def first_fault(file: LocalFile, layout: Layout, kind: Kind) -> Fault | None:
@@ -629,10 +610,9 @@ def trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
     row = table_row(number, fields, layout, kind)
     if isinstance(row, Fault) and row.code == "rows.fields":
         other = "" if layout.numbered else other_kind(len(fields), kind)
-        if remedy := _line_ends(line):
-            return replace(row, remedy=remedy)
-        if other:
-            return replace(row, remedy=other, code="input.swapped")
+        if remedy := _line_ends(line) or other or (_TABLE if number == 1 else ""):
+            swapped = bool(other) and remedy == other
+            return replace(row, remedy=remedy, code="input.swapped" if swapped else row.code)
     return row
 
 
@@ -678,7 +658,10 @@ def table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row |
         return miscounted(line, fields, layout.names, layout.delimiter or ",")
     rank = None if layout.rank is None else fields[layout.rank]
     found = fields[value] if kind.implied is None else kind.implied
-    return _row(line, fields[query], fields[doc], found, kind, rank)
+    row = _row(line, fields[query], fields[doc], found, kind, rank)
+    if layout.numbered and line == 1 and isinstance(row, Fault) and row.code == "rows.not-finite":
+        return replace(row, remedy=f"{NO_HEADER} {row.remedy}".strip())
+    return row
 
 
 def miscounted(
@@ -796,8 +779,7 @@ def _shown(text: str) -> str:
 
 
 FORMATS: list[TextFormat] = [
-    TextFormat(
-        "table", numbered_layout, table_fields
-    ),  # or trec, whose fields are separated by white space
+    # A table whose fields are separated by white space has the format trec.
+    TextFormat("table", numbered_layout, table_fields),
     TextFormat("table", table_layout, table_fields),
 ]
