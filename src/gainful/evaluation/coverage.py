@@ -1,4 +1,4 @@
-"""What was counted and what was missing."""
+"""`Coverage` and `Evidence`: the queries and documents that scores rest on."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ class Coverage(Record):
         extra: the run's queries without judgments.
         retrieved: how many documents the run has for judged queries.
         depth: the rank down to which they were looked at, the deepest cutoff; None for all.
-        seen: how many of them stand down to it.
+        seen: how many of them are ranked down to it.
         unjudged: how many of those have no judgment; on average, where ties are averaged over.
         tied: how many judged documents down to it share their score with another document.
         tied_queries: in how many queries.
@@ -92,7 +92,7 @@ class Coverage(Record):
 
 
 def notes_of(policy: Policy, coverage: Coverage) -> list[str]:
-    """Return what stands under a table of one run: the policy, what was counted and missing."""
+    """Return the notes under a table of one run: the policy and the coverage."""
     return [policy_note(policy, "policy    "), f"coverage  {coverage}"]
 
 
@@ -240,7 +240,9 @@ class Evidence:
         try:
             batches = self.rematch()
         except InputError as problem:
-            expected = "judgments and run that can be read once more, for what is below the cutoff"
+            expected = (
+                "judgments and run that can be read again, for the documents below the cutoff"
+            )
             raise InputError("scores", expected, str(problem).rstrip("."), remedy) from None
         for reach in self.reaches:
             if _hashes_of(batches, reach) != self.hashes(reach):

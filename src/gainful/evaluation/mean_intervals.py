@@ -56,22 +56,15 @@ def mean_interval(
     arguments.choice(method, "method", INTERVALS)
     level = read_share(level, "level")
     if measure.family.aggregate in (SUM, RUN):
-        raise InputError(
-            str(measure),
-            "a measure with a mean over the queries, which has an interval",
-            "one that is summed over them"
-            if measure.family.aggregate == SUM
-            else "one that the run has as a whole",
-        )
-    unknown = int(np.isnan(values).sum())
-    if unknown:
-        raise InputError(
-            str(measure),
-            "a value of every query that counts, for an interval",
-            f"{unknown} of {values.size} undefined",
-            "Choose what they count: the policy empty=zero, or empty=skip.",
-            choice="empty=nan",
-        )
+        is_sum = measure.family.aggregate == SUM
+        other = "one that is summed over them" if is_sum else "one that the run has as a whole"
+        expected = "a measure with a mean over the queries, which has an interval"
+        raise InputError(str(measure), expected, other)
+    if unknown := int(np.isnan(values).sum()):
+        expected = "a value of every query that counts, for an interval"
+        undefined = f"{unknown} of {values.size} undefined"
+        remedy = "Choose what they count: the policy empty=zero, or empty=skip."
+        raise InputError(str(measure), expected, undefined, remedy, choice="empty=nan")
     try:
         found = intervals_of_means(method, _summed(measure, values)[:, None], draws, level)[0]
     except InputError as problem:  # values that are too large

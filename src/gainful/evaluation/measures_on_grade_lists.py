@@ -1,4 +1,4 @@
-"""`cg`, `dcg`, `idcg`, `ndcg`, `precision`, `recall`, `ap` and `rr` of grades that stand in rank order."""
+"""`cg`, `dcg`, `idcg`, `ndcg`, `precision`, `recall`, `ap` and `rr` of grades in rank order."""
 
 from collections import Counter
 from collections.abc import Sequence

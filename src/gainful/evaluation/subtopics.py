@@ -136,8 +136,8 @@ def read_weights(weights: object, judged: Judged) -> Weights | None:
     return by_query
 
 
-def refuse_policy(policy: Policy) -> None:
-    """Refuse a policy without a meaning if documents belong to several subtopics."""
+def refuse_policy(policy: Policy, chunks: object) -> None:
+    """Refuse a policy, or chunks, without a meaning if documents belong to several subtopics."""
     for choice, answers in _ANSWERS.items():
         if getattr(policy, choice) not in answers:
             raise PolicyError(
@@ -145,6 +145,9 @@ def refuse_policy(policy: Policy) -> None:
                 f"{' or '.join(answers)} for queries with subtopics",
                 shown(getattr(policy, choice)),
             )
+    if chunks is not None:
+        expected = "none: subtopics are judged by document"
+        raise InputError("chunks", expected, shown(chunks), "Leave it out.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,7 +365,7 @@ def _ratio(facets: Facets, measure: Measure, discount: Discounts) -> float:
 
 
 def _over_complete(facets: Facets, measure: Measure, discount: Discounts) -> float:
-    """Return the discounted gains over those of documents that are relevant to all subtopics."""
+    """Return the discounted gains, divided by the gains of documents that are relevant to all subtopics."""
     alpha, cutoff = measure.parameters["alpha"], measure.cutoff
     assert cutoff is not None  # noqa: S101 - the catalogue requires one
     gains = facets.gains(alpha, cutoff)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful import arguments
 from gainful.array_types import Bools
-from gainful.errors import InputError, MeasureError, PolicyError
+from gainful.errors import InputError, MeasureError
 from gainful.evaluation import recommending, subtopics
 from gainful.evaluation.coverage import Coverage, Evidence, Hashes
 from gainful.evaluation.request import TablesGiven, naming_run, refuse_dialect, warn_of_ratings
@@ -37,7 +37,7 @@ from gainful.measures.measures_by_need import read_measures_of
 from gainful.measures.name_suggestions import suggest
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy, read_policy
-from gainful.message_texts import counted, shown
+from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Table
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.identifiers import IdType, decided_type
@@ -50,7 +50,7 @@ from gainful.rows.spark_frames import refuse_spark
 def with_values(
     measures: tuple[Measure, ...], tables: TablesGiven, reader: Reader, run: Run
 ) -> tuple[Measure, ...]:
-    """Return measures, with a run's values in those that need more than grades."""
+    """Return measures; the ones that need more than grades get the values of a run."""
     _refuse_without_tables(measures, tables.options)
     values: dict[Measure, ValuesOfRun] = {}
     for needs, compute in BY_NEED.items():
@@ -71,9 +71,7 @@ def _of_subtopics(
     measures: Sequence[Measure], tables: TablesGiven, reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
     policy, options = reader.decided(run), tables.options
-    subtopics.refuse_policy(policy)
-    if reader.chunks is not None:
-        raise PolicyError("chunks", "none: subtopics are judged by document", "chunks")
+    subtopics.refuse_policy(policy, options.get("chunks"))
 
     def read() -> tuple[subtopics.Judged, subtopics.Weights | None]:
         judged, _ = subtopics.read_judged(
@@ -131,7 +129,7 @@ _USUAL_CUTOFF = 10
 class SubtopicScores(Scores):
     """Means over queries, the values of each query, and what they rest on, as in `Scores`.
 
-    Measures are those of queries with subtopics, in any of their spellings. Documents with equal scores
+    It accepts measures of subtopics in any spelling. Documents with equal scores
     are ordered by id, and no other order is measured.
     """
 
@@ -149,8 +147,8 @@ def evaluate_subtopics(
 ) -> SubtopicScores:
     """Measure a run against judgments of the subtopics of queries.
 
-    Subtopics without a relevant document are ignored. Judged queries that the run lacks count
-    as 0, and so do queries without a relevant document, unless the policy says otherwise.
+    Subtopics without a relevant document are ignored. By default, judged queries that
+    the run lacks count as 0, like queries without a relevant document.
 
     Args:
         judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file, a data frame, an Arrow
@@ -158,8 +156,8 @@ def evaluate_subtopics(
             JSON, JSON lines, Parquet.
         run: `{query: {doc: score}}`, higher is better, or any of the others.
         measures: one measure or several, of `subtopic_catalogue()`.
-        weights: `{query: {subtopic: probability}}`, or a table; those of the subtopics with a relevant
-            document are divided by their sum. All subtopics of a query are equally likely if None.
+        weights: `{query: {subtopic: probability}}`, or a table; the weights of subtopics with a
+            relevant document are divided by their sum. All subtopics of a query are equally likely if None.
         **options: see `MeasuringOptions`; subtopic is among the usual columns, and these measures
             have no dialects.
 
@@ -171,10 +169,7 @@ def evaluate_subtopics(
     """
     refuse_dialect(options, "measures of subtopics are gainful's own")
     asked, policy = read_measures_of(SUBTOPICS, measures), read_policy(options.get("policy"))
-    subtopics.refuse_policy(policy)
-    if (chunks := options.get("chunks")) is not None:
-        expected = "none: subtopics are judged by document"
-        raise InputError("chunks", expected, shown(chunks), "Leave it out.")
+    subtopics.refuse_policy(policy, options.get("chunks"))
     columns = read_columns(options.get("columns"), options.get("queries"), options.get("assessors"))
     with opened_session(options) as session:
         judged, query_type = subtopics.read_judged(judgments, columns, policy, session)
@@ -212,7 +207,7 @@ def _as_scores_of(
     empty: tuple[int, ...] | None = None,
     covered: Coverage | None = None,
 ) -> Kind:
-    """Return scores as those of a kind, which no list can be measured again for."""
+    """Return scores of a kind without lists, so that they can't be measured again."""
     evidence = Evidence(
         counting=scores.evidence.counting,
         empty=scores.evidence.empty if empty is None else empty,
@@ -232,7 +227,7 @@ class ListCoverage(Coverage):
         shown: how many different items are shown down to the depth.
         unknown: how many of them are not in the table of items, the vectors, the history.
         without: by measure, how many users have no value.
-        left_out: measures that the caller did not name, of which nobody has a value.
+        left_out: measures without any value that the caller did not name.
     """
 
     catalogue: int | None = None
@@ -274,8 +269,8 @@ class ListCoverage(Coverage):
 class RecommendationScores(Scores):
     """Means over users, the values of each user, and the values that the run has as a whole.
 
-    It is like `Scores`, with users for queries. `means` has the mean over users of a measure of which
-    users have values, and the value of the run of any other. `run_values` has only the latter, which
+    It is like `Scores`, with users for queries. `means` has the mean over users of a measure
+    with a value of each user, and the value of the run of any other. `run_values` has only the latter, which
     have no row in `per_query` and no interval.
     """
 
@@ -324,13 +319,13 @@ def evaluate_recommendations(
             data frame, an Arrow object.
         measures: one measure or several, of `recommendation_catalogue()`; all that can be measured
             with the tables, at cutoff 10, if None.
-        judgments: `{user: {item: grade}}`, or any of the others: what is relevant.
+        judgments: `{user: {item: grade}}`, or any of the others: the relevant items.
         **options: the tables, see `ItemTables`: items, vectors, history, expected and separator. An item
             may have several rows, and categories; Serendipity compares with the most popular items
             of the history if expected is None; cells are split at |, ; or commas if they look like
             several categories, with a warning, if separator is None. For the rest, see
-            `ReadingOptions`; columns may also name those of the history, history.query, history.doc
-            and count, and the ids in the other tables, items.doc and vectors.doc.
+            `ReadingOptions`; columns may also name the columns of the history, history.query, history.doc
+            and count, and of the ids in other tables, items.doc and vectors.doc.
 
     >>> run = {"u": ["a", "b"], "v": ["a", "c"]}
     >>> items = {"a": "jazz", "b": "jazz", "c": "rock", "d": "folk"}

@@ -162,10 +162,7 @@ def _eleven_points(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floa
 
 
 def _above(sheet: Worksheet, rel: float) -> tuple[Ints, Ints]:
-    """Return what stands above each relevant document.
-
-    How many judged not relevant, and how many in the pool without a judgment.
-    """
+    """Return how many documents above each relevant one are judged not relevant, and how many only pooled."""
     grades, _ = sheet.certain_grades()
     chosen = grades >= rel
     others = (grades >= 0) & (grades < rel)

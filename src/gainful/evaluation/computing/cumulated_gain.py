@@ -88,7 +88,7 @@ def _ideal_sums(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs, idea
 
 
 def floor_of(sheet: Worksheet, parameters: Parameters) -> float:
-    """Return the gain of the absent documents in an ideal; 0 where it has none.
+    """Return the gain of the absent documents in an ideal; 0 without them.
 
     They belong to no list, and to no rank below the end of one.
     """
@@ -315,7 +315,7 @@ EMPTY: Mapping[str, Callable[[Worksheet, Parameters, Cutoffs], Bools]] = {
     "IDCG": without_gain,
     "nDCG": without_ideal,
 }
-"""Where (q, c) a query has nothing that a measure could find, of those that count absent documents."""
+"""Where (q, c) a query has nothing to find, for the measures that count absent documents."""
 
 
 def _absent_sum(
@@ -325,7 +325,7 @@ def _absent_sum(
     lengths: Ints,
     gain: float,
 ) -> Floats | float:
-    """Sum what stands at the ranks that lists of these lengths leave open (policy `absent`)."""
+    """Sum the gains of absent documents at the ranks that lists of these lengths leave open (policy `absent`)."""
     sizes = [0 if cutoff is None else cutoff for cutoff in cutoffs]  # without one, nothing is open
     if gain == 0 or not any(sizes):
         return 0.0

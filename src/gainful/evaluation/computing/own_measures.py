@@ -1,4 +1,4 @@
-"""Measures of one's own: their functions are asked, and what they say is checked."""
+"""User-defined measures: their functions are called, and the values are checked."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

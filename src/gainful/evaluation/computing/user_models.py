@@ -158,7 +158,7 @@ def _all_squared(_: Worksheet, parameters: Parameters, __: Cutoffs) -> Floats:
 
 @shared
 def _read(sheet: Worksheet, parameters: Parameters) -> tuple[Terms, Ints]:
-    """Return what a row is worth and whether it is read (n,), and the rank (q, 1) at which the user stops."""
+    """Return what a row is worth and whether it is read (n,), and the user's last rank (q, 1)."""
     worth, rank = _certain_worth(sheet, parameters)
     patience = int(parameters["K"])
     stops = user_models.stops(worth, rank, sheet.matched.offsets, parameters["T"], patience)
