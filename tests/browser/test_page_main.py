@@ -35,7 +35,7 @@ def test_the_verdict_is_said_in_words(opened, reports):
     told = [each for each in case.payload["verdicts"] if each["measure"] == "nDCG@10"]
     assert len(told) == 2
     for verdict in told:
-        assert verdict["sentence"].replace("no decision", "○ no decision", 1) in text
+        assert verdict["sentence"].replace("inconclusive", "○ inconclusive", 1) in text
     assert page.locator("#verdict .badge .icon").count() >= 2
     page.select_option("#measure", label="AP")
     text = page.locator("#verdict").inner_text()
@@ -68,7 +68,7 @@ def test_means_and_marks_are_those_of_the_comparison(opened, reports):
             assert cell.inner_text().startswith(f"{mean:.4f}")
             assert cell.get_attribute("title") == run["signatures"][measure]
             assert (cell.locator("strong").count() == 1) == run["best"][measure]
-            mark = run["marks"][measure].replace("undecided", "no decision")
+            mark = run["marks"][measure].replace("undecided", "inconclusive")
             assert mark in cell.text_content()
 
 

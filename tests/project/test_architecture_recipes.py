@@ -257,7 +257,7 @@ def test_a_statistical_test_may_lean_on_something_else_than_the_mean(monkeypatch
     monkeypatch.setitem(TESTS, "down", down)
     tables = {"old": scores(20), "new": scores(20, better=0.1)}
     (one,) = gf.comparison.compare_scores(tables, test="down").differences
-    assert one.verdict.word == "no decision"
+    assert one.verdict.word == "inconclusive"
     assert "the test and the mean point in different directions" in one.verdict.sentence
 
 

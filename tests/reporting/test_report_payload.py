@@ -94,7 +94,7 @@ def test_verdicts_and_slices_are_those_of_a_comparison(data, page):
             "effect": each.effect, "wins": each.wins, "ties": each.ties, "losses": each.losses,
             "queries": each.queries,
         }  # fmt: skip
-    words = {"no decision": "undecided"}
+    words = {"inconclusive": "undecided"}
     for run in payload["runs"][1:]:
         verdicts = [found[run["name"], measure].verdict.word for measure in MEASURES]
         assert run["marks"] == [words.get(word, word) for word in verdicts]
@@ -215,10 +215,10 @@ def test_another_baseline_and_all_pairs(data):
     assert all(detail["parts"][2] is None for detail in payload["details"].values())
     found = gf.compare(judgments, runs, baseline="run2", pairs="all")
     for run in payload["runs"][:2]:
-        turned = {"better": "worse", "worse": "better", "no decision": "undecided"}
+        turned = {"better": "worse", "worse": "better", "inconclusive": "undecided"}
         words = {(each.base, each.run): each.verdict.word for each in found.differences}
         word = words.get(("run2", run["name"])) or turned[words[run["name"], "run2"]]
-        assert run["marks"] == [{"no decision": "undecided"}.get(word, word)]
+        assert run["marks"] == [{"inconclusive": "undecided"}.get(word, word)]
 
 
 def test_a_saved_baseline_has_no_documents(data):

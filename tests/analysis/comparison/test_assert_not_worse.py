@@ -67,7 +67,7 @@ def test_what_cannot_be_decided_passes(count):
         found = gf.assert_not_worse(judgments, runs["old"], runs["new"])
     said = "too few queries for an interval (5; at least 10). Nothing was asserted: add queries."
     assert [said in str(each.message) for each in told] == [True] * (count < 10)
-    assert found.differences[0].verdict.word == "no decision"
+    assert found.differences[0].verdict.word == "inconclusive"
 
 
 def test_every_measure_that_fails_is_named_and_they_share_the_level(runs):

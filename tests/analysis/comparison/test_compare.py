@@ -65,7 +65,7 @@ def test_an_example_worked_by_hand():
     assert one.tests["sign"].p == pytest.approx(2 * 5 / 16)  # at most 1 of 4
     assert [each.query for each in one.moved] == ["q1", "q4", "q2", "q3"]
     assert [each.difference for each in one.moved] == [0.5, 0.5, -0.25, 0.25]
-    assert one.verdict.word == "no decision"
+    assert one.verdict.word == "inconclusive"
 
 
 def test_means_and_differences_are_those_of_evaluate(compared):

@@ -122,7 +122,7 @@ def test_exchanged_runs_change_the_sign_and_nothing_else(correction):
 EXCHANGED = {
     "better": ("worse", normal(0.5)),
     "worse": ("better", normal(-0.5)),
-    "no decision": ("no decision", normal(0.1)),
+    "inconclusive": ("inconclusive", normal(0.1)),
 }
 
 
@@ -153,7 +153,7 @@ def test_any_scores_in_any_order_have_the_same_bits(values, random):
     )
     (one,) = found.differences
     assert one.wins + one.ties + one.losses == one.queries == half
-    assert 0 <= one.p <= 1 if half > 1 else one.verdict.word == "no decision"
+    assert 0 <= one.p <= 1 if half > 1 else one.verdict.word == "inconclusive"
     assert one.interval.low <= one.difference <= one.interval.high
 
 

@@ -216,7 +216,7 @@ def test_slices_of_one_query_are_no_comparisons():
     }
     found = without_nan(quick(tables, slices=table))
     rare, usual = sorted(found.slices, key=lambda one: one.value)
-    assert (rare.difference.p, rare.difference.verdict.word) == (None, "no decision")
+    assert (rare.difference.p, rare.difference.verdict.word) == (None, "inconclusive")
     assert usual.difference.p == usual.difference.tests["t"].p  # one comparison, not two
     assert "over" not in usual.difference.verdict.sentence
 
@@ -308,7 +308,7 @@ def test_an_interval_of_a_slice_agrees_with_its_verdict():
         )  # fmt: skip
         for one in found.slices:
             ends = one.difference.interval
-            decided = one.difference.verdict.word != "no decision"
+            decided = one.difference.verdict.word != "inconclusive"
             assert decided == (not ends.low <= 0 <= ends.high)
             agree += decided
     assert agree > 5

@@ -29,7 +29,7 @@ def test_one_query_decides_nothing(test, interval):
     assert one.to_dict()["intervals"][interval]["low"] is None
     assert found.table().records()[0]["95% low"] is None
     assert one.p == (None if test == "t" else 1.0)
-    assert one.verdict.word == "no decision"
+    assert one.verdict.word == "inconclusive"
     assert "one query cannot decide" in one.verdict.sentence
     assert one.verdict.queries_needed is None
     assert (one.wins, one.ties, one.losses) == (1, 0, 0)
@@ -44,7 +44,7 @@ def test_the_same_run_twice_is_no_difference(count, correction):
     (one,) = found.differences
     assert (one.difference, one.p, one.effect) == (0, 1, None)
     assert (one.wins, one.ties, one.losses, one.moved) == (0, count, 0, ())
-    assert one.verdict.word == "no decision"
+    assert one.verdict.word == "inconclusive"
     assert {tested.p for tested in one.tests.values()} == {1}
     if count > 1:
         assert (one.sd, one.interval.known) == (0, count >= 10)
@@ -72,14 +72,14 @@ def test_where_all_differences_are_the_same_the_flips_decide(count):
     assert one.tests["t"].p is None
     assert one.tests["t"].outcome.why.startswith("all differences are the same")
     assert (one.test, one.p) == ("randomisation", 0.5 ** (count - 1))
-    assert one.verdict.word == ("better" if count >= 6 else "no decision")
+    assert one.verdict.word == ("better" if count >= 6 else "inconclusive")
     assert "p by randomisation" in "\n".join(found.notes())
 
 
 def test_two_queries_are_by_the_table_of_t_with_one_degree_of_freedom():
     (one,) = without_nan(quick(moved([0.1, 0.3]))).differences
     assert one.p == pytest.approx(stats.ttest_1samp([0.1, 0.3], 0).pvalue)
-    assert one.verdict.word == "no decision"
+    assert one.verdict.word == "inconclusive"
 
 
 OUTPUTS = {
@@ -214,7 +214,7 @@ def test_a_level_that_is_lax_or_strict(level):
     (one,) = without_nan(quick(moved(apart), level=level, interval="t")).differences
     wanted = stats.ttest_1samp(apart, 0).confidence_interval(level)
     assert (one.interval.low, one.interval.high) == pytest.approx(tuple(wanted), rel=1e-3)
-    assert one.verdict.word == ("better" if level < 0.1 else "no decision")
+    assert one.verdict.word == ("better" if level < 0.1 else "inconclusive")
 
 
 @pytest.mark.parametrize(

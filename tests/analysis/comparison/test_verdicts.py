@@ -26,7 +26,7 @@ CASES = {
     "better": (normal(0.5), {}),
     "worse": (normal(-0.5), {}),
     "equivalent": (normal(0.01, sd=0.1), {"margin": 0.1}),
-    "no decision": (normal(0.1), {}),
+    "inconclusive": (normal(0.1), {}),
 }
 
 
@@ -70,7 +70,7 @@ def test_where_test_and_interval_disagree_the_sentence_says_so():
 def test_the_interval_that_leaves_0_out_of_what_is_not_decided():
     changes = [0.6, 0.5, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     (one,) = gf.comparison.compare_scores(moved(changes), interval="bca").differences
-    assert (one.verdict.word, one.interval.low > 0) == ("no decision", True)
+    assert (one.verdict.word, one.interval.low > 0) == ("inconclusive", True)
     assert "; the interval leaves 0 out, so it is a close call; if the" in one.verdict.sentence
 
 
@@ -104,7 +104,9 @@ def test_the_sentence_without_a_decision_tells_how_many_queries_would_make_one()
     needed = gf.power(sd=one.sd, difference=one.difference).queries
     assert needed > 30
     assert one.verdict.queries_needed == needed == one.to_dict()["queries_needed"]
-    assert one.verdict.sentence.startswith("value: no decision between new and old (+0.1000, ")
+    assert one.verdict.sentence.startswith(
+        "value: the difference between new and old is inconclusive (+0.1000, "
+    )
     assert one.verdict.sentence.endswith(
         f"; if the difference is as large as it looks, about {needed:,} queries like these would "
         "decide."
@@ -114,7 +116,7 @@ def test_the_sentence_without_a_decision_tells_how_many_queries_would_make_one()
 def test_with_a_margin_the_queries_are_those_that_would_show_it():
     (one,) = quick(moved(normal(0.1)), margin=0.3).differences
     needed = gf.power(sd=one.sd, difference=0.3).queries
-    assert (one.verdict.word, one.verdict.queries_needed) == ("no decision", needed)
+    assert (one.verdict.word, one.verdict.queries_needed) == ("inconclusive", needed)
     assert one.verdict.sentence.endswith(
         f"; about {needed} queries like these would show a difference of 0.3."
     )
@@ -126,7 +128,7 @@ def test_what_there_are_enough_queries_for_needs_no_more():
     assert one.verdict.word == "equivalent"
     (one,) = quick(moved(normal(0.9, sd=2.5)), margin=1.5).differences
     assert gf.power(sd=2.5, difference=1.5).queries < 30
-    assert (one.verdict.word, one.verdict.queries_needed) == ("no decision", None)
+    assert (one.verdict.word, one.verdict.queries_needed) == ("inconclusive", None)
     assert one.verdict.sentence.endswith("30 queries).")
 
 
@@ -200,7 +202,7 @@ def test_equivalence_is_corrected_like_differences():
         found = quick(tables, margin=0.5, correction=correction)
         wanted = multipletests(bare, method=method)[1].tolist()
         assert [one.p_equivalent for one in found.differences] == pytest.approx(wanted, rel=1e-6)
-        words = ["equivalent" if p < 0.05 else "no decision" for p in wanted]
+        words = ["equivalent" if p < 0.05 else "inconclusive" for p in wanted]
         assert [one.verdict.word for one in found.differences] == words
         assert len({*words}) == 2  # the example has both
     without = quick(tables)
@@ -219,14 +221,14 @@ def test_without_spread_equivalence_needs_queries_too(count, value):
     """All n differences are on the same side of either bound: 2^−n by chance."""
     (one,) = without_nan(quick(moved([value] * count), margin=0.1)).differences
     assert one.p_equivalent == 0.5**count
-    assert one.verdict.word == ("equivalent" if count >= 5 else "no decision")
+    assert one.verdict.word == ("equivalent" if count >= 5 else "inconclusive")
     (one,) = quick(moved([value] * count), margin=0.01).differences
     assert one.p_equivalent == (0.5**count if value == 0 else 1)
 
 
 def test_one_query_is_never_equivalent():
     (one,) = quick(moved([0.0]), margin=10).differences
-    assert (one.p_equivalent, one.verdict.word) == (None, "no decision")
+    assert (one.p_equivalent, one.verdict.word) == (None, "inconclusive")
 
 
 CONTRARY = [-0.01] * 18 + [5.0, 5.0]
@@ -239,10 +241,10 @@ def test_a_test_that_leans_to_the_other_side_than_the_mean_decides_nothing(test)
     (one,) = found.differences
     assert one.difference > 0
     assert one.p < 0.01
-    assert (one.verdict.word, one.verdict.queries_needed) == ("no decision", None)
+    assert (one.verdict.word, one.verdict.queries_needed) == ("inconclusive", None)
     assert one.verdict.sentence.endswith("; the test and the mean point in different directions.")
     (one,) = quick(moved(CONTRARY)).differences
-    assert one.verdict.word == "no decision"
+    assert one.verdict.word == "inconclusive"
     assert "directions" not in one.verdict.sentence
 
 
@@ -259,13 +261,13 @@ def test_signs_without_a_mean_decide_nothing():
     (one,) = quick(moved(apart, base=0), test="sign").differences
     assert one.difference == 0
     assert one.p < 0.001
-    assert one.verdict.word == "no decision"
+    assert one.verdict.word == "inconclusive"
 
 
 def test_more_noise_asks_for_more_queries_and_a_larger_difference_for_fewer():
     def needed(mean, sd, **options):
         (one,) = quick(moved(normal(mean, sd)), **options).differences
-        assert one.verdict.word == "no decision"
+        assert one.verdict.word == "inconclusive"
         return one.verdict.queries_needed
 
     by_noise = [needed(0.1, sd) for sd in (0.5, 1, 2, 4)]
@@ -290,7 +292,7 @@ def test_more_noise_asks_for_more_queries_and_a_larger_difference_for_fewer():
 def test_what_so_few_queries_cannot_tell_is_said_in_every_form(differences, said):
     found = without_nan(quick(moved(differences)))
     (one,) = found.differences
-    assert one.verdict.word == "no decision"
+    assert one.verdict.word == "inconclusive"
     assert said in one.verdict.sentence
     assert (one.verdict.queries_needed is None) == ("only" not in said)
     assert f"{said}" in one.to_dict()["sentence"]
@@ -458,7 +460,7 @@ def test_every_correction_can_decide_and_has_a_title(correction, pairs):
     }
     found = without_nan(quick(tables, correction=correction, pairs=pairs, resamples=999))
     words = {(one.base, one.run): one.verdict.word for one in found.differences}
-    assert words["base", "r0"] == "no decision"
+    assert words["base", "r0"] == "inconclusive"
     assert words["base", "r2"] == words["base", "r3"] == "better"
     p = {(one.base, one.run): one.p for one in found.differences}
     assert p["base", "r3"] <= p["base", "r2"] < 0.05 < p["base", "r0"]
@@ -565,7 +567,7 @@ def many():
 def test_sentences_are_made_when_they_are_asked_for(searches):
     found = quick(many(), pairs="all")
     assert len(found.differences) == 55
-    assert [each.verdict.word for each in found.differences] == ["no decision"] * 55
+    assert [each.verdict.word for each in found.differences] == ["inconclusive"] * 55
     found.gate("Δ value < -5")
     found.systems_table()
     assert not searches

@@ -278,9 +278,9 @@ def test_whether_a_query_counts_must_not_hang_on_its_grades():
 def test_verdicts_are_in_the_words_of_compare():
     found = calibrated("nDCG@10", "P@3")
     words = {each.verdict.word for each in found.differences}
-    assert words <= {"better", "worse", "equivalent", "no decision"}
+    assert words <= {"better", "worse", "equivalent", "inconclusive"}
     same = calibrated(runs={"old": RUNS["old"], "new": RUNS["old"]})
-    assert same.difference("new").verdict.word == "no decision"
+    assert same.difference("new").verdict.word == "inconclusive"
     assert "the same score on every query" in same.verdicts[0].sentence
     wide = calibrated(margin=0.5)
     assert wide.difference("new").verdict.word == "equivalent"
@@ -307,7 +307,7 @@ def test_how_many_more_queries_people_must_judge():
     _, _, runs = made(1, noise=(1.6, 1.4))
     found = calibrated(runs=runs, width=0.1)
     each = found.difference("new")
-    assert each.verdict.word == "no decision"
+    assert each.verdict.word == "inconclusive"
     needed = each.more_for_verdict
     told = "even judging all 80 queries" if needed is None else f"about {needed} more quer"
     assert told in each.verdict.sentence

@@ -251,11 +251,11 @@ def test_by_hand():
     # y − x is 0, 2, 1, 1 merged: t = 1 / (0.816 / 2) = 2.45, p = 0.092. With a of grade 1, or b of grade 0, it is
     # 0.5, 2, 1, 1: t = 1.125 / (0.629 / 2) = 3.58, p = 0.037, so the verdict hangs on both.
     (one,), (other,) = (each.flips for each in found.settle)
-    assert (one.merged, one.lowest, one.highest) == ("no decision", "no decision", "better")
-    assert (other.merged, other.lowest, other.highest) == ("no decision", "better", "no decision")
-    # 1, 2, 1, 1 of ann: t = 1.25 / (0.5 / 2) = 5, p = 0.015; −1, 2, 1, 1 of bob: no decision.
+    assert (one.merged, one.lowest, one.highest) == ("inconclusive", "inconclusive", "better")
+    assert (other.merged, other.lowest, other.highest) == ("inconclusive", "better", "inconclusive")
+    # 1, 2, 1, 1 of ann: t = 1.25 / (0.5 / 2) = 5, p = 0.015; −1, 2, 1, 1 of bob: inconclusive.
     verdicts = {each.assessor: each.verdict for each in found.verdicts}
-    assert verdicts == {None: "no decision", "ann": "better", "bob": "no decision"}
+    assert verdicts == {None: "inconclusive", "ann": "better", "bob": "inconclusive"}
     assert [each.assessor for each in found.changed] == ["ann"]
     text = gf.judging.agreement(
         people, names=["ann", "bob"], runs=runs, measures="DCG@1", resamples=20

@@ -12,9 +12,9 @@ INTERVALS = [
     {"measure": "nDCG@10", "base": "old", "run": "new", "difference": 0.1, "low": 0.05,
      "high": 0.15, "verdict": "better"},
     {"measure": "nDCG@10", "base": "old", "run": "other", "difference": -0.01, "low": -0.04,
-     "high": 0.02, "verdict": "no decision"},
+     "high": 0.02, "verdict": "inconclusive"},
     {"measure": "AP", "base": "old", "run": "new", "difference": 0.2, "low": None,
-     "high": None, "verdict": "no decision"},
+     "high": None, "verdict": "inconclusive"},
 ]  # fmt: skip
 CURVE = [
     {"run": run, "k": k, "value": value + k / 10}

@@ -176,7 +176,7 @@ def test_intervals_of_several_measures_stand_apart_in_their_order():
 def test_intervals_of_one_measure_name_it_on_the_axis():
     shown = texts(charts.intervals(INTERVALS[:2], base="old"))
     assert "nDCG@10: difference from old (better →)" in shown
-    assert {"new", "other", "better", "worse", "no decision", "equivalent"} <= set(shown)
+    assert {"new", "other", "better", "worse", "inconclusive", "equivalent"} <= set(shown)
 
 
 def test_intervals_with_several_bases_name_both():

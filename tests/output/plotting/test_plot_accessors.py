@@ -64,7 +64,7 @@ def test_intervals_are_those_of_the_comparison(found):
 def test_one_query_has_no_interval():
     found = gf.comparison.compare_scores({"a": {"q": 0.5}, "b": {"q": 0.7}})
     (row,) = rows(found.plot.intervals())
-    assert (row["low"], row["high"], row["verdict"]) == (None, None, "no decision")
+    assert (row["low"], row["high"], row["verdict"]) == (None, None, "inconclusive")
 
 
 def test_all_pairs_name_their_bases():

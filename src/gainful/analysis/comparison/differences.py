@@ -95,7 +95,7 @@ class Difference(Record):
         losses: how many are worse.
         changed: how many are not the same, whatever counts as a tie.
         moved: the queries that changed most, by size.
-        verdict: better, worse, equivalent or no decision, in a sentence.
+        verdict: better, worse, equivalent or inconclusive, in a sentence.
         unjudged: the shares of the documents of the base and of the run, down to the measure's cutoff
             and over all queries, that have no judgment; None if that is unknown.
     """

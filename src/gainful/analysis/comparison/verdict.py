@@ -31,7 +31,7 @@ class Verdict(_WithLaterWords):
     """A decision about one comparison.
 
     Attributes:
-        word: better, worse, equivalent or no decision.
+        word: better, worse, equivalent or inconclusive.
         sentence: the same with what it rests on.
         queries_needed: how many queries like these would decide, where they are not enough. None
             where they are too few to tell, and where no realistic number would.
@@ -137,9 +137,9 @@ def qualification(word: str, base: str, run: str, unjudged: UnjudgedShares | Non
 
 
 def decided(p: float | None, mean: float, settings: Settings, *, contrary: bool = False) -> str:
-    """Return better, worse or no decision for a corrected p-value and the mean of the differences."""
+    """Return better, worse or inconclusive for a corrected p-value and the mean of the differences."""
     if not _below(p, settings.alpha) or contrary:
-        return "no decision"
+        return "inconclusive"
     return "better" if mean > 0 else "worse"
 
 
@@ -166,13 +166,14 @@ def _sentence(
         within = f"equivalent within {settings.margin:g}"
         return f"{grounds.measure}: {pair} are {within} ({evidence}){but}.", None
     evidence = _evidence(grounds, grounds.correction, grounds.p)
-    if word != "no decision":
+    if word != "inconclusive":
         decided = f"{grounds.run} is {word} than {grounds.base}"
         return f"{grounds.measure}: {decided} ({evidence}){but}{_close_call(word, grounds)}.", None
     needed = _needed(grounds, settings)
     more = _close_call(word, grounds) + _more(grounds, settings, needed)
     reachable = None if needed is None or _out_of_reach(grounds, needed) else needed
-    return f"{grounds.measure}: no decision between {pair} ({evidence}){but}{more}.", reachable
+    inconclusive = f"the difference between {pair} is inconclusive"
+    return f"{grounds.measure}: {inconclusive} ({evidence}){but}{more}.", reachable
 
 
 def _out_of_reach(grounds: Grounds, needed: int) -> bool:
@@ -185,7 +186,7 @@ def _close_call(word: str, grounds: Grounds) -> str:
     if not grounds.interval.known:
         return ""
     holds = grounds.interval.low <= 0 <= grounds.interval.high
-    if word != "no decision":
+    if word != "inconclusive":
         return "; the interval holds 0, so it is a close call" if holds else ""
     alone = grounds.comparisons == 1 or not CORRECTIONS[grounds.correction].changes
     if holds or grounds.contrary or not alone or grounds.p is None:

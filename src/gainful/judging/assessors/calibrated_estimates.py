@@ -159,12 +159,12 @@ def calibrated_queries(
             word, p, comparisons = decided[at]
             more = (
                 0
-                if word != "no decision"
+                if word != "inconclusive"
                 else _more_for_verdict(strata, at, row, settings, comparisons, count)
             )
             kinds = f"{count:,} queries judged by people, {total - count:,} more by the model"
             sentence = _sentence(row, word, p, comparisons, settings, kinds)
-            sentence += "." if word != "no decision" else f"{_how_to_decide(row, more, total)}."
+            sentence += "." if word != "inconclusive" else f"{_how_to_decide(row, more, total)}."
             needed = None if more is None or not more else count + more
             row = replace(row, p=p, verdict=Verdict(word, sentence, needed), more_for_verdict=more)
         rows.append(row)
@@ -272,7 +272,7 @@ def _decided(
         )
     decisions = {}
     for at, p, claim in zip(compared, ps, claims, strict=True):
-        word = "no decision"
+        word = "inconclusive"
         if claim is not None and claim < alpha:
             word = "equivalent"
         elif p is not None and p < alpha:
@@ -332,7 +332,7 @@ def _sentence(
     pair = f"{row.run} and {row.base}"
     decided = {
         "equivalent": f"{pair} are equivalent within {settings.margin or 0:g}",
-        "no decision": f"no decision between {pair}",
+        "inconclusive": f"the difference between {pair} is inconclusive",
     }.get(word, f"{row.run} is {word} than {row.base}")
     return f"{row.measure}: {decided} ({evidence})"
 

@@ -318,7 +318,7 @@ def _verdicts(
             (own,) = differences(same[name], pairs, settings)
             words = _words_of(own)
         for difference in compared.differences:
-            yield _verdict(difference, name, words.get(_key(difference), "no decision"))
+            yield _verdict(difference, name, words.get(_key(difference), "inconclusive"))
 
 
 def _verdict(difference: Difference, assessor: str | None, merged: str) -> AssessorVerdict:
@@ -497,7 +497,7 @@ def _flips(
             (own,) = differences(replace(paired, values=changed), pairs, settings)
             by_pair = _words_of(own)
             words[at, end] = [
-                by_pair.get(_key(difference), "no decision") for difference in whole.differences
+                by_pair.get(_key(difference), "inconclusive") for difference in whole.differences
             ]
     flips = []
     for at in range(len(queries)):

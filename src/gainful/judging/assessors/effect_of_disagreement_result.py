@@ -95,7 +95,7 @@ class AssessorVerdict:
         queries: the number of compared queries.
         difference: run minus base, the mean over these queries.
         p: the corrected p-value; None if undefined.
-        verdict: the verdict on the run against the base: better, worse or no decision.
+        verdict: the verdict on the run against the base: better, worse or inconclusive.
         merged: the verdict under the merged grades, over the same queries.
     """
 

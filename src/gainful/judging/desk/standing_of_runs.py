@@ -53,7 +53,7 @@ class PairStanding:
         low: the lowest that it can be, whatever the missing grades are; None for a measure without such bounds.
         high: the highest.
         certain: above, below, equal, never below, never above or open: what the bounds say.
-        verdict: better, worse, or no decision, of `compare`.
+        verdict: better, worse, or inconclusive, of `compare`.
         sentence: the same with what it rests on.
         p: corrected; None where undefined.
         grades_needed: about how many more grades make the sign of the difference certain; 0 where it is. None where nothing that

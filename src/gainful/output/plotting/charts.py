@@ -54,7 +54,7 @@ def intervals(
 
     Args:
         rows: measure, base, run, difference, low, high (both None where there is no interval) and
-            verdict (better, worse, no decision, equivalent), drawn in their order.
+            verdict (better, worse, inconclusive, equivalent), drawn in their order.
         base: the one base of all rows; with None, every label names its own.
         level: of the intervals.
         width: in pixels, or `container`: as wide as its place on a page. Then all measures share

@@ -28,7 +28,7 @@ Width = int | Literal["container"]
 Spec = dict[str, Any]
 
 OUTCOMES = ("better", "worse", "same")
-VERDICTS = ("better", "worse", "no decision", "equivalent")
+VERDICTS = ("better", "worse", "inconclusive", "equivalent")
 SCORE, CHANGE = ".4f", "+.4f"
 LINE_HEIGHT = 15
 UNIT = (0, 1)  # what an axis of scores shows where there are none

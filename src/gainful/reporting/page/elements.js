@@ -47,7 +47,7 @@ const WORDS = {
   better: { icon: "▲", text: "better" },
   worse: { icon: "▼", text: "worse" },
   equivalent: { icon: "≈", text: "equivalent" },
-  undecided: { icon: "○", text: "no decision" },
+  undecided: { icon: "○", text: "inconclusive" },
 };
 
 const wordKey = (word) => (word in WORDS ? word : "undecided");

@@ -56,7 +56,7 @@ function headlineOf(verdicts) {
     const [{ run, word, qualification }] = verdicts;
     const name = said(run, { class: "name" });
     const on = [" on ", h("span", { class: "name" }, measureName()), ...(qualification ? [", but ", said(qualification)] : []), "."];
-    if (wordKey(word) === "undecided") return [badge(word), " between ", name, " and ", base, ...on];
+    if (wordKey(word) === "undecided") return ["The difference between ", name, " and ", base, " is ", badge(word), ...on];
     if (wordKey(word) === "equivalent") return [name, " and ", base, " are ", badge(word), ...on];
     return [name, " is ", badge(word), " than ", base, ...on];
   }
@@ -84,7 +84,7 @@ function verdictItem(verdict) {
 
 /** The sentence, its word marked. Names may hold any word, so it is looked for where it stands. */
 function marked({ sentence, word, run, base }) {
-  const places = [`${run} is ${word} than`, `${run} and ${base} are ${word} `, `: ${word} between`];
+  const places = [`${run} is ${word} than`, `${run} and ${base} are ${word} `, `${run} and ${base} is ${word} `];
   for (const place of places) {
     const at = sentence.indexOf(place);
     if (at < 0) continue;
