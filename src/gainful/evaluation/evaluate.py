@@ -77,7 +77,7 @@ def evaluate(
             cutoff by more than this. The lists are then looked at whole.
         slices: a table with a row for each query: `{query: {column: value}}`, a data frame, a file.
         by: the columns to slice by, as in `compare`; also `judged`, the number of judged documents.
-            All columns of `slices` if none is named. `Scores.slices` has what was found.
+            All columns of `slices` if none is named. `Scores.slices` has the results.
         **options: policy, dialect, columns, chunks, engine and progress, see `MeasuringOptions` and `TableOptions`.
 
     >>> judgments = {"q1": {"a": 3, "b": 2, "c": 0}}
@@ -143,7 +143,7 @@ def evaluate_runs(
 ) -> RunScores:
     """Measure several runs against the same judgments, which are read once.
 
-    What is returned is a dict {name: Scores}, and a table with a row for each run.
+    The result is a dict {name: Scores}, and a table with a row for each run.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object,
@@ -174,7 +174,7 @@ def evaluate_runs(
 def _slicing(
     slices: TableLike | None, by: str | Sequence[str], options: MeasuringOptions
 ) -> "tuple[Slicing | None, MeasuringOptions]":
-    """Return how to slice scores, None if not at all, and the options without those of slices."""
+    """Return how to slice scores, None if not at all, and the options that remain after reading the slices."""
     if slices is None and isinstance(by, str | tuple | list) and not by:
         return None, options
     # Imported here because most evaluations are not sliced.
@@ -214,7 +214,7 @@ def evaluate_request(
 
 
 def run_progress(runs: Iterable[str], options: MeasuringOptions) -> "RunProgress | None":
-    """Return what tells of the work on several runs; None where nobody asks."""
+    """Return the progress report of several runs; None without a callback."""
     progress = options.get("progress")
     if progress is None:
         return None
@@ -223,7 +223,7 @@ def run_progress(runs: Iterable[str], options: MeasuringOptions) -> "RunProgress
 
 
 class RunProgress:
-    """Tells how much of the work on several runs is done, from that on the one at hand."""
+    """Reports how much of the work on several runs is done, from the share of the current run."""
 
     def __init__(self, runs: Iterable[str], progress: Progress) -> None:
         self._names, self._progress = [*runs], progress
@@ -231,11 +231,11 @@ class RunProgress:
         self.done = 0
 
     def __call__(self, share: float, _step: str) -> None:
-        """Report how much of the run at hand is done, from 0 to 1; after the last, nothing."""
+        """Report how much of the current run is done, from 0 to 1; nothing after the last run."""
         self.tell_step(share)
 
     def tell_step(self, share: float, step: str | None = None) -> None:
-        """Tell how much of the run at hand is done, and what is waited for, in words."""
+        """Report how much of the current run is done, and the name of the step."""
         if self.done < len(self._names):
             # Each statement of the engine begins at 0, but what is done stays done.
             self._told = max(self._told, (self.done + share) / len(self._names))
@@ -245,7 +245,7 @@ class RunProgress:
             self._progress(self._told, alone if len(self._names) == 1 else several)
 
     def finish_run(self) -> None:
-        """Tell that the run at hand is done; the next one begins."""
+        """Report that the current run is done; the next one begins."""
         self(1.0, "measured")
         self.done += 1
 
@@ -264,9 +264,9 @@ def measure_runs(
     Args:
         reader: of the judgments.
         runs: name → run of any kind.
-        request: what is asked for.
-        progress: told of each run.
-        keep: whether more is asked of the runs: the caller will `detach` them.
+        request: the measures, the policy and the tool.
+        progress: reports each run.
+        keep: whether the caller still needs the runs, and will `detach` them.
         baseline: the name of the run that measures of the baseline are about.
     """
     results = {}
@@ -341,7 +341,7 @@ def _measure_run(reader: Reader, run: Run, request: Request, depth: int | None) 
 def with_values_of_run(
     measures: tuple[Measure, ...], request: Request, reader: Reader, run: Run
 ) -> tuple[Measure, ...]:
-    """Return measures of which those that are no functions of ranks and grades know the values of a run."""
+    """Return the measures; those that need more than ranks and grades get the values of a run."""
     inside = measures_inside(measures)
     if DocumentMeasure in {*map(type, inside)}:
         # Imported here because few measures are functions of the documents themselves.
@@ -357,7 +357,7 @@ def with_values_of_run(
 
 
 def detach(scores: Scores, reader: Reader, run: Run) -> None:
-    """Let go of a run whose reader is about to close: to match it whole, it is opened again."""
+    """Release a run whose reader is about to close; it is opened again to match it whole."""
     rematch = scores.evidence.rematch
     if isinstance(rematch, WholeLists):
         rematch.detach(reader, run)
@@ -365,7 +365,7 @@ def detach(scores: Scores, reader: Reader, run: Run) -> None:
 
 
 class WholeLists:
-    """Matches a run down to the last rank when somebody asks, with its reader while that is open."""
+    """Matches a run down to the last rank on request, with its reader while that is open."""
 
     def __init__(self, reader: Reader, run: Run) -> None:
         self._match: Callable[[], Sequence[Matched]] = partial(_match_in, reader, run)
@@ -375,10 +375,10 @@ class WholeLists:
         return self._match()
 
     def detach(self, reader: Reader, run: Run) -> None:
-        """Let go of a reader that is about to close: the run is opened again when somebody asks.
+        """Release a reader that is about to close; the run is opened again when needed.
 
-        What cannot be opened again is matched now. What is wrong below the depth is said when
-        somebody asks for the whole, as it is of a run that can be opened again.
+        A run that cannot be opened again is matched now. Errors below the depth are raised only when
+        the whole lists are needed, as for other runs.
         """
         judgments, again = reader.judgments.given.again, reader.run(run).again
         if judgments is not None and again is not None:
@@ -486,7 +486,7 @@ def evaluate_arrays(
 def depth_for(measures: tuple[Measure, ...], policy: Policy) -> int | None:
     """Return the deepest rank that matters for any of the measures; None if all do.
 
-    What is unjudged is looked for in the whole run where it changes the list.
+    If unjudged documents change the lists, the whole run matters.
     """
     reaches = [measure.reach for measure in measures if measure.reach is not None]
     if len(reaches) < len(measures) or policy.unjudged != "zero" or max(reaches) > _DEEPEST_CUT:

@@ -524,7 +524,7 @@ def aggregate_of_sum(measure: Measure, total: float, count: int) -> float:
 
 
 def summands(measure: Measure, values: list[float]) -> list[float]:
-    """Return what is summed of a measure: its values, or their logarithms."""
+    """Return the summands of a measure: its values, or their logarithms."""
     if measure.family.aggregate != GEOMETRIC:
         return values
     floor = measure.parameters["floor"]

@@ -1,4 +1,4 @@
-"""`Request`: the measures that are asked for, the policy, and the tool to measure like."""
+"""`Request`: the requested measures, the policy, and the tool to measure like."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,14 +44,14 @@ _LEAST_TOP, _FEW_STARS, _MOST_STARS = 4.5, 5.0, 10.0  # the highest ratings of t
 
 
 class TablesGiven:
-    """The tables that a caller gives beside judgments and run, and what was read of them for a reader."""
+    """The caller's additional tables, and their contents once a reader has read them."""
 
     def __init__(self, options: Mapping[str, object]) -> None:
         self.options = options
         self._read: dict[str, tuple[Session, object]] = {}
 
     def read(self, what: str, reader: Reader, read: Callable[[], Any]) -> Any:
-        """Return what was read of some tables, once for all runs of a reader."""
+        """Return the contents of some tables, which are read once for all runs of a reader."""
         known = self._read.get(what)
         if known is None or known[0] is not reader.session:
             known = self._read[what] = reader.session, read()
@@ -60,13 +60,13 @@ class TablesGiven:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a caller asks for.
+    """The measures, the policy and the tool of a call.
 
     Attributes:
         measures: in the order asked.
         policy: the caller's, or the tool's, as `policy_for` has it for the measures.
-        tool: the dialect that is asked for; None where none is.
-        tables: what measures need that are made of more than grades.
+        tool: the dialect; None without one.
+        tables: the additional tables, for measures that need more than grades.
     """
 
     measures: tuple[Measure, ...]
@@ -76,7 +76,7 @@ class Request:
 
     @property
     def measure(self) -> Measure:
-        """The one measure that is asked for."""
+        """The only measure."""
         (found,) = self.measures
         return found
 
@@ -117,7 +117,7 @@ def read_request(
 
 
 def _is_run(given: object) -> bool:
-    """Return whether what stands in the place of measures is a run: a dict, a file or a frame."""
+    """Return whether a run was passed as measures: a dict, a file or a frame."""
     if isinstance(given, Mapping):
         return any(not isinstance(each, str | Measure) for each in given.values())
     if isinstance(given, str):
@@ -146,16 +146,16 @@ def _policy_and_tool(options: MeasuringOptions) -> tuple[Policy, Dialect | None]
 
 
 def refuse_dialect(options: MeasuringOptions, why: str) -> None:
-    """Refuse a dialect where there is no place for one, and say why."""
+    """Reject a dialect; the error says why there can't be one."""
     given = options.get("dialect")
     if given is not None:
         raise InputError("dialect", f"none: {why}", shown(given), "Leave it out.")
 
 
 def policy_for(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
-    """Return the policy for measures some of which read a negative grade as a mark.
+    """Return the policy for some measures, which may read a negative grade as a mark.
 
-    Where all do, there is nothing to warn of. infAP tells what is marked from what nobody drew.
+    If all do, a warning about marks is needless. infAP distinguishes marked documents from undrawn ones.
     """
     inside = measures_inside(measures)
     if policy.negative == "unjudged" and any(measure.name == "infAP" for measure in inside):
@@ -171,7 +171,7 @@ def policy_for(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
 
 
 def read_tool(dialect: str | Dialect | None, policy: GivenPolicy | None) -> Dialect | None:
-    """Return the dialect that is asked for, which has its own policy."""
+    """Return the dialect, which has its own policy; None without one."""
     if dialect is None:
         return None
     from gainful.measures.dialect_catalogue import dialect as find_dialect
@@ -189,7 +189,7 @@ def read_tool(dialect: str | Dialect | None, policy: GivenPolicy | None) -> Dial
 
 
 def asked_of(measures: Measures, tool: Dialect | None) -> tuple[Measure, ...]:
-    """Return the measures that are asked for, as a tool has them."""
+    """Return the measures as a tool defines them."""
     if tool is None:
         return read_measures(measures)
     translated: list[Measure] = []
@@ -242,10 +242,10 @@ def refuse_grades(
     """Refuse grades that a tool does not take, before anything is computed from them.
 
     Args:
-        tool: None where no dialect is asked for.
+        tool: the dialect; None without one.
         listed: (n,) grades of the documents in the lists, all that a tool of lists sees.
         judged: (m,) grades of all judged documents, which other tools are given.
-        measures: that are asked for.
+        measures: the measures of the call.
     """
     if tool is not None and tool.grades is not None:
         seen = listed if tool.lists else judged
@@ -265,8 +265,8 @@ def warn_of_ratings(grades: Sequence[float], measures: Iterable[Measure], what: 
 
     Args:
         grades: that the judgments have, each once, ascending.
-        measures: that are asked for.
-        what: what has the grades: judgments or labels.
+        measures: the measures of the call.
+        what: the input with the grades: judgments or labels.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as seen:
