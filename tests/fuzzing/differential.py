@@ -18,7 +18,7 @@ from fuzzing import numbers, reference
 from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
 from gainful.matching.array_matching import LabelInput, PredictionInput
-from gainful.matching.dict_table_conversion import columns_of, documents_in
+from gainful.matching.engine_rows import columns_of, documents_in
 from gainful.matching.input import DictInput
 from gainful.matching.input_kinds.table_input import TableInput
 from gainful.matching.reader import Reader, open_input

@@ -20,7 +20,7 @@ import pytest
 
 import gainful as gf
 from gainful.judging.inferred_measures import read_samples
-from gainful.matching.dict_table_conversion import stored
+from gainful.matching.engine_rows import stored
 from gainful.matching.input import DictInput
 from gainful.matching.reader import open_input
 from gainful.measures.policy import Policy

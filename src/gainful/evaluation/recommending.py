@@ -16,7 +16,7 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import DisjointError, InputError, warn
 from gainful.evaluation.coverage import Hashes, digest_of
 from gainful.evaluation.request import naming_run
-from gainful.matching.dict_table_conversion import columns_of, refuse_first_duplicate, stored
+from gainful.matching.engine_rows import columns_of, refuse_first_duplicate, stored
 from gainful.matching.input import Input
 from gainful.matching.reader import Reader, open_input
 from gainful.measures.catalogue.recommendations import VECTORS as BY_VECTORS

@@ -29,7 +29,7 @@ from gainful.rows.values_as_numbers import is_array, plain_number
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from gainful.matching.dict_table_conversion import Documents
+    from gainful.matching.engine_rows import Documents
     from gainful.matching.rows_under_policy import JudgedRows
     from gainful.matching.spark.spark_judgments import SparkJudgments
     from gainful.rows.clean_text_files import CleanIds
@@ -342,7 +342,7 @@ class DictInput(Input):
 
     def table(self, policy: Policy | None) -> Source:
         """Hand the numbers to the engine as columns."""
-        from gainful.matching.dict_table_conversion import table_of
+        from gainful.matching.engine_rows import table_of
 
         return table_of(self._given, self.kind, policy, self.session)
 

@@ -56,7 +56,7 @@ from gainful.rows.table_source import (
 from gainful.rows.text_formats import Layout, recognise
 
 if TYPE_CHECKING:
-    from gainful.matching.dict_table_conversion import Documents
+    from gainful.matching.engine_rows import Documents
     from gainful.matching.spark.plan import RunWithJudgments
     from gainful.rows.shapes import Records
 

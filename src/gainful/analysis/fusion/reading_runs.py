@@ -16,7 +16,7 @@ from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.request import naming_run
 from gainful.matching.dict_matching import documents_of, queries_of, sorted_numbers
-from gainful.matching.dict_table_conversion import refuse_first_duplicate, stored
+from gainful.matching.engine_rows import refuse_first_duplicate, stored
 from gainful.matching.input import Input
 from gainful.matching.reader import Reader
 from gainful.rows.duckdb_engine import Session

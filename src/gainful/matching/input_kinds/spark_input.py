@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn
 
 from gainful.arithmetic.cores import cached_property
-from gainful.matching.dict_table_conversion import Documents
+from gainful.matching.engine_rows import Documents
 from gainful.matching.input import Input
 from gainful.matching.spark.spark_judgments import (
     SparkJudgments,

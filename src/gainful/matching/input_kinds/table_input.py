@@ -38,7 +38,7 @@ from gainful.rows.table_source import (
 from gainful.rows.text_formats import Layout, Row, rows
 
 if TYPE_CHECKING:
-    from gainful.matching.dict_table_conversion import Documents
+    from gainful.matching.engine_rows import Documents
     from gainful.matching.input import Judgments
 
 
@@ -100,7 +100,7 @@ class TableInput(Input):
     def hold(self) -> None:
         """Read a text into a table, once."""
         if self._held is None and self._source.lines and self.small_documents is None:
-            from gainful.matching.dict_table_conversion import stored
+            from gainful.matching.engine_rows import stored
 
             source = self._ready
             self._held = stored(self.session, source)
@@ -174,7 +174,7 @@ class TableInput(Input):
     def _read(self, policy: Policy, **chosen: Any) -> "Documents":
         if self.small_documents is not None:
             return self.small_documents
-        from gainful.matching.dict_table_conversion import documents_in
+        from gainful.matching.engine_rows import documents_in
 
         source = self._ready
         with self.session.scratch():
@@ -185,7 +185,7 @@ class TableInput(Input):
         known = self.small_documents
         if known is not None:
             return lambda some: {query: known[query] for query in some if query in known}
-        from gainful.matching.dict_table_conversion import selected
+        from gainful.matching.engine_rows import selected
 
         return selected(self.session, self._ready, policy, queries)
 

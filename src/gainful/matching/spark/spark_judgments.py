@@ -8,7 +8,7 @@ import numpy as np
 
 from gainful.errors import InputError, PolicyError
 from gainful.matching.dict_matching import judged_of, queries_of
-from gainful.matching.dict_table_conversion import Documents, columns_of
+from gainful.matching.engine_rows import Documents, columns_of
 from gainful.matching.matched import MARK, marks_in
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown

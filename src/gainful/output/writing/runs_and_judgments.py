@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful import arguments
 from gainful.errors import InputError, warn
-from gainful.matching.dict_table_conversion import stored, unique
+from gainful.matching.engine_rows import stored, unique
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.reader import open_input, opened_session
 from gainful.message_texts import counted, shown
