@@ -16,13 +16,40 @@ PLACES = {
     ROOT / "CONTRIBUTING.md": "develop/contributing.md",
     ROOT / "README.md": "index.md",
 }
+# Words that people search for and that a page answers, whether or not they occur in it.
+SEARCHED_FOR = {
+    "start.md": ["quickstart", "tutorial", "getting started", "install"],
+    "understand/ndcg.md": ["Wikipedia", "formula", "definition", "normalized"],
+    "understand/logarithm.md": ["log2", "discount", "base"],
+    "understand/ties.md": ["ties", "equal scores"],
+    "understand/unjudged_documents.md": ["unjudged", "holes"],
+    "understand/bad_documents.md": ["negative grades"],
+    "decide/which_test.md": ["significance", "p-value"],
+    "decide/how_many_queries.md": ["sample size", "power"],
+    "guides/comparing.md": ["confidence interval", "A/B"],
+    "guides/rag.md": ["RAG", "chunks", "passages"],
+    "guides/annotation_teams.md": ["annotation", "labelling"],
+    "guides/model_judges.md": ["LLM as a judge"],
+    "guides/beyond_relevance.md": ["diversity", "novelty", "coverage"],
+    "coming_from/scikit_learn.md": ["sklearn", "ndcg_score"],
+    "reference/measures.md": ["MAP", "average precision", "MRR", "recall", "graded precision"],
+    "reference/dialects.md": ["Kaggle", "different numbers"],
+    "reference/formats.md": ["CSV", "TREC", "JSON", "Parquet"],
+}
+# Pages that contain every word come after the pages that explain it.
+BOOSTS = {
+    "reference/api/": 0.2,
+    "reference/changelog": 0.1,
+    "develop/": 0.2,
+    "reference/commands/": 0.5,
+}
 LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml", ".json": "json", ".sh": "sh"}
 CODE = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=(?:#[^)\s]*)?\))")
 
 
 def place_of(file: Path) -> str:
-    """Return where a file of the repository stands on the site."""
+    """Return the place of a file of the repository on the site."""
     if file in PLACES:
         return PLACES[file]
     if file.is_relative_to(DOCS):
@@ -57,12 +84,13 @@ def relinked(markdown: str, folder: Path, place: str) -> str:
 
 
 def page_of(file: Path) -> str:
-    """Return a file of the repository as a page."""
+    """Return a file of the repository as a page; the search finds only those in the navigation."""
     text = file.read_text(encoding="utf-8")
+    search = "" if file in PLACES else "---\nsearch:\n  exclude: true\n---\n\n"
     if file.suffix == ".md":
-        return relinked(text, file.parent, place_of(file))
+        return search + relinked(text, file.parent, place_of(file))
     language = LANGUAGES.get(file.suffix, "text")
-    return f"# {file.relative_to(ROOT)}\n\n``````{language}\n{text}\n``````\n"
+    return f"{search}# {file.relative_to(ROOT)}\n\n``````{language}\n{text}\n``````\n"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -84,7 +112,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """Lead links to files of the repository to their pages."""
+    """Point links to files of the repository at their pages, and tell the search what the page is about."""
+    place = page.file.src_uri
+    if place in SEARCHED_FOR:
+        page.meta["tags"] = SEARCHED_FOR[place]
+    for start, boost in BOOSTS.items():
+        if place.startswith(start):
+            page.meta["search"] = {"boost": boost}
     if page.file.generated_by:
         return markdown
     return relinked(markdown, (DOCS / page.file.src_uri).parent, page.file.src_uri)
@@ -97,5 +131,5 @@ def on_post_page(output: str, **_: object) -> str:
 
 
 def on_post_template(output_content: str, template_name: str, **_: object) -> str:
-    """Mend the page for addresses that do not exist as other pages."""
+    """Fix the page for addresses that do not exist in the same way as other pages."""
     return on_post_page(output_content) if template_name == "404.html" else output_content

@@ -1,13 +1,40 @@
-// What can be scrolled sideways can be reached with the keyboard. The theme makes the frames of tables late.
-function reach() {
-  for (const each of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code")) {
-    if (each.scrollWidth > each.clientWidth) each.tabIndex = 0
-    else each.removeAttribute("tabindex")
+// What the copy button of a block of code copies: the commands and the code that a reader types, without
+// prompts and output. Blocks without prompts are copied whole.
+function typed(text) {
+  const lines = text.split("\n")
+  const python = lines.some((line) => line.startsWith(">>> "))
+  if (python) return lines.filter((line) => /^(>>>|\.\.\.)( |$)/.test(line)).map((line) => line.slice(4)).join("\n")
+  const commands = []
+  let continued = false
+  for (const line of lines) {
+    if (continued || line.startsWith("$ ")) commands.push(continued ? line.replace(/^> /, "") : line.slice(2))
+    continued = (continued || line.startsWith("$ ")) && line.endsWith("\\")
   }
-  // The buttons of a block of code are no way through the site.
-  for (const each of document.querySelectorAll("nav.md-code__nav")) each.role = "group"
+  return commands.length ? commands.join("\n") : null
 }
 
-addEventListener("resize", reach)
-new MutationObserver(reach).observe(document.body, { childList: true, subtree: true })
-reach()
+function copyTyped() {
+  for (const button of document.querySelectorAll(".md-code__button[data-clipboard-target]:not([data-clipboard-text])")) {
+    const text = typed(document.querySelector(button.dataset.clipboardTarget)?.textContent ?? "")
+    if (text !== null) button.dataset.clipboardText = text
+  }
+}
+
+// What can be scrolled sideways can be relemented with the keyboard. The theme makes the frames of tables late.
+function relement() {
+  for (const element of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code")) {
+    if (element.scrollWidth > element.clientWidth) element.tabIndex = 0
+    else element.removeAttribute("tabindex")
+  }
+  // The buttons of a block of code are no way through the site.
+  for (const element of document.querySelectorAll("nav.md-code__nav")) element.role = "group"
+}
+
+addEventListener("resize", relement)
+function prepare() {
+  relement()
+  copyTyped()
+}
+
+new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true })
+prepare()
