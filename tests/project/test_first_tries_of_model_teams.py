@@ -250,7 +250,7 @@ def test_files_of_annotators_are_checked_with_what_to_do(annotated, cli, tmp_pat
     wrong = tmp_path / "wrong.csv"
     for text, where, said in (
         ("query;doc;grade\nq1;d1;2,5\n", ":2", "Write decimals with a point, as in 2.5"),
-        ("query;doc;grade\nq1;d1;2\n;;\n", ":3", "Remove the row: nothing stands in it."),
+        ("query;doc;grade\nq1;d1;2\n;;\n", ":3", "Remove the row: all of its fields are blank."),
         ("sep=;\nquery;doc;grade\nq1;d1;2\n", ":1", "Remove the line: it is for a spreadsheet"),
     ):
         wrong.write_text(text)

@@ -210,7 +210,7 @@ def is_parquet(path: Path) -> bool:
 
 
 def is_binary(head: bytes) -> bool:
-    """Return whether the first bytes are those of a database or of another known binary file."""
+    """Return whether the first bytes belong to a known binary file."""
     return any(head.startswith(magic, place) for magic, place, *_ in _BINARY)
 
 

@@ -47,14 +47,13 @@ HEAD = 1 << 16
 DELIMITERS = ("\t", ",", ";", "|")
 """Possible delimiters between the fields of a table, the least ambiguous first."""
 NO_HEADER = (
-    "Columns named by number are those of a file without a header: where its first line names "
-    "them, use the names."
+    "Numbers are for files without a header: if the first line names the columns, use the names."
 )
 """Advice for a column named by position that has no number in the first row."""
 LETOR = re.compile(rb"\s*\S+\s+qid:\S+")
 """A line of labels with a query for each."""
 _TABLE = "Columns of a table without a header are named by their numbers: query=1, doc=2 …."
-_EMPTY = "Remove the row: nothing stands in it."
+_EMPTY = "Remove the row: all of its fields are blank."
 _LONGEST, _LONGEST_NAMES = 60, 120
 _BY_NAME = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _UNGROUPED = re.compile(rb"\s*[-+]?[\d.]+(\s+\d+:[-+.\deE]+)+\s*(#.*)?")
@@ -375,7 +374,7 @@ def numbered_layout(head: Head, table: TableDescription) -> Layout | None:
                 head.where,
                 f"a column of the number {asked[role]} for {role}",
                 f"{len(fields)}, from 1: {shortened(', '.join(map(repr, fields)))}",
-                f"Columns named by number are those of a file without a header.{table.advice}",
+                f"{NO_HEADER}{table.advice}",
             )
     names = tuple(str(place) for place in range(1, len(fields) + 1))
     if delimiter:
