@@ -187,7 +187,9 @@ def test_truth_in_a_column_of_objects_is_a_grade_and_no_score(truths):
     frame = pd.DataFrame(rows)
     assert gf.evaluate(frame, {"q": ["a", "b"]}, "RR")["RR"] == 1.0
     assert frame["grade"].dtype == object
-    told = r"row [12], column 'score': .* found True in a column of objects\. .*astype\(float\)"
+    told = (
+        r"row [12], column 'score': expected a score, found .*True_?\. Write the score as a number"
+    )
     with pytest.raises(gf.errors.InputError, match=told):
         gf.evaluate({"q": ["a"]}, frame.rename(columns={"grade": "score"}))
 

@@ -532,7 +532,7 @@ def _records(found: "Records", columns: Columns, session: Session) -> Source:
         kind = with_events(kind, (record.get(kind.ignored) for record in records))
     found = replace(found, kind=kind)
     arrays = found.arrays(columns)
-    table = session.register_later(found.kind.name, arrays)
+    table = session.register(found.kind.name, arrays)
     # No number is missing; but the engine reads NaN in an array as missing.
     number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
     places = find_columns(names, found.kind, columns, where)

@@ -151,9 +151,20 @@ class Session:
     def folder(self) -> Path:
         """A private directory, removed at the end."""
         if self._folder is None:
-            self._folder = temporary_folder(self.engine.folder)
-            _refuse_no_text(self._folder.path)
+            self._folder = self._new_folder()
         return self._folder.path
+
+    def _new_folder(self) -> Temporary:
+        folder = temporary_folder(self.engine.folder)
+        if not arguments.is_writable(str(folder.path)):
+            folder.remove()
+            raise InputError(
+                "temporary directory",
+                "a path in UTF-8, which the engine needs",
+                shown(str(folder.path.parent)),
+                "Name another: the folder of the engine, --temp-dir, or TMPDIR in the environment.",
+            )
+        return folder
 
     @property
     def _spilled(self) -> Path:
@@ -169,8 +180,7 @@ class Session:
     @contextmanager
     def written_to_stay(self, stem: str) -> Iterator[tuple[Path, BinaryIO, Temporary]]:
         """Yield a new file that outlives the session; it exists as long as its holder."""
-        holder = temporary_folder(self.engine.folder)
-        _refuse_no_text(holder.path)
+        holder = self._new_folder()
         path = holder.path / self.name(stem)
         with _Aside(path) as raw, io.BufferedWriter(raw, _BUFFER) as file:
             yield path, file, holder
@@ -208,9 +218,9 @@ class Session:
             self.execute("SET async_threads=0")
 
     def register(self, stem: str, table: object) -> str:
-        """Make arrays, a data frame or an Arrow stream readable under a name; return the name."""
+        """Make arrays, a data frame or an Arrow stream readable under a name, as soon as the engine is used."""
         name = self.name(stem)
-        self._register(self.connection, name, table)
+        self._pending[name] = table
         return name
 
     def _register(self, connection: "duckdb.DuckDBPyConnection", name: str, table: Any) -> None:
@@ -225,17 +235,11 @@ class Session:
             connection.register(name, table.copy())
         self._registered.add(name)
 
-    def register_later(self, stem: str, table: object) -> str:
-        """Make a table readable under a name as soon as the engine is used."""
-        name = self.name(stem)
-        self._pending[name] = table
-        return name
-
     @contextmanager
     def scratch(self) -> Iterator[None]:
         """Run a piece of work whose tables aren't needed afterwards.
 
-        They are dropped when the next piece begins, so those of the last piece are never dropped.
+        They are dropped when the next piece begins, so the last piece's tables are never dropped.
         """
         self._tidy(*self._left)
         first = self._names
@@ -423,16 +427,6 @@ class _Aside(io.FileIO):
             return super().write(content)
         except OSError as problem:
             raise no_room(problem.strerror) from None
-
-
-def _refuse_no_text(folder: Path) -> None:
-    if not arguments.is_writable(str(folder)):
-        raise InputError(
-            "temporary directory",
-            "a path in UTF-8, which the engine needs",
-            shown(str(folder.parent)),
-            "Name another: the folder of the engine, --temp-dir, or TMPDIR in the environment.",
-        )
 
 
 class _Worker:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from gainful.arguments import is_truth
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.message_texts import shown
@@ -23,7 +22,7 @@ from gainful.rows.duckdb_engine import (
     reading_table,
 )
 from gainful.rows.files import refuse_versioned_tables
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
+from gainful.rows.grades_scores_or_ranks import Kind, number_in
 from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_column, type_of_ids
 from gainful.rows.records_of_lists import has_name_of_list, holds_documents
 from gainful.rows.run_and_judgment_columns import (
@@ -35,6 +34,7 @@ from gainful.rows.run_and_judgment_columns import (
     number_after_none,
     refuse_ids,
     refuse_numbers,
+    refuse_repeated,
 )
 from gainful.rows.table_source import (
     MOST_ROWS,
@@ -49,7 +49,6 @@ from gainful.rows.table_source import (
     with_events_in_table,
 )
 from gainful.rows.text_formats import Layout
-from gainful.rows.values_as_numbers import INEXACT, is_held, written_integer
 
 Given = Mapping[str, str]
 Records = list[dict[str, Any]]
@@ -74,7 +73,7 @@ def parquet(
 ) -> Source | Records:
     """Read one Parquet file, or several with the same columns."""
     files, relation, written = parquet_relation(parts, session, name)
-    source = typed(relation, kind, columns, session, name, [column for column, _ in written[0]])
+    source = typed(relation, kind, columns, session, name)
     if not isinstance(source, Source):
         refuse_mixed(written, [column for column, _ in written[0]], name)
         return source
@@ -123,7 +122,6 @@ def typed(
     columns: Given,
     session: Session,
     name: str,
-    written: Sequence[str] | None = None,
     frame: object = None,
 ) -> Source | Records:
     """Read typed columns; numeric ids are written as text without change.
@@ -136,18 +134,15 @@ def typed(
         columns: the caller's column names, by role.
         session: the session in which the relation exists.
         name: its name in messages.
-        written: the original column names, if known; the engine renames the second of two equal names.
         frame: the result of `readable`, for a data frame or an Arrow object.
     """
     described = described_columns(relation, session, name)
     names = [column for column, _ in described]
-    if written is None or len(written) != len(names):
-        written = names
     records = records_with_lists(relation, described, kind, columns, session, name)
     if records is not None:
         return records
-    kind = with_events_in_table(kind_by_columns(written, kind, columns), relation, session)
-    places = find_columns(written, kind, columns, name)
+    kind = with_events_in_table(kind_by_columns(names, kind, columns), relation, session)
+    places = find_columns(names, kind, columns, name)
     query, doc = (name_quoted(names[place]) for place in places[:2])
     ids = _IDS | FRACTIONS | {"ENUM"}
     refuse_ids(name, described, {"query": places[0], "doc": places[1]}, ids)
@@ -178,11 +173,11 @@ def typed(
         )
     if kind.ascending:
         value = f"-({value})"
-    ranks, rank = None if kind.ascending else find_rank(written), ""
+    ranks, rank = None if kind.ascending else find_rank(names), ""
     if ranks is not None:  # via text, to which every type can be cast
         rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
     select = f"SELECT {texts[0]} AS query, {texts[1]} AS doc, {value} AS number{rank} {relation}"
-    layout = _layout(written, places, ranks, columns)
+    layout = _layout(names, places, ranks, columns)
     query_type, doc_type = (
         type_of_column(described[place][1])
         if frame is None
@@ -207,16 +202,10 @@ def id_text_in_sql(column: str, type_: str, name: str) -> str:
     odd = quoted(f"the id {{}} in the column {column!r} of the {name}{NO_ID}")
     return (
         f"CASE WHEN {quoted_name} IS NULL OR isnan({quoted_name}) THEN NULL "
-        f"WHEN {is_whole_in_sql(column)} "
+        f"WHEN {quoted_name} = trunc({quoted_name}) AND abs({quoted_name}) < {_EXACT!r} "
         f"THEN CAST(CAST({quoted_name} AS BIGINT) AS VARCHAR) "
         f"ELSE error(replace({odd}, '{{}}', CAST({quoted_name} AS VARCHAR))) END"
     )
-
-
-def is_whole_in_sql(column: str) -> str:
-    """Return SQL for whether a float is an integer that it represents exactly."""
-    name = name_quoted(column)
-    return f"{name} = trunc({name}) AND abs({name}) < {_EXACT!r}"
 
 
 def _written_columns(files: str, session: Session, name: str) -> list[list[tuple[str, str]]]:
@@ -272,13 +261,12 @@ def open_frame(
     if small is not None:
         return small
     name = registered(session, given, table, kind.name, kind.name)
-    names = written_names(table)
-    source = typed(f"FROM {name}", kind, columns, session, kind.name, names, table)
+    source = typed(f"FROM {name}", kind, columns, session, kind.name, table)
     if isinstance(source, Source):
-        plain = with_truth_as_numbers(given, source.layout.names[2:3], kind)
+        plain = _with_plain_numbers(given, source.layout.names[2:3], kind)
         if plain is not given:
             return open_frame(plain, kind, columns, session)
-        refuse_odd_objects(given, source.layout.names, kind)
+        refuse_odd_ids(given, source.layout.names[:2], kind.name)
     return source
 
 
@@ -318,7 +306,7 @@ def _open_small_frame(
     return Source(
         kind,
         kind.name,
-        f"{select} FROM {session.register_later(kind.name, arrays)}",
+        f"{select} FROM {session.register(kind.name, arrays)}",
         layout=layout,
         query_type=query_type,
         doc_type=doc_type,
@@ -361,6 +349,8 @@ def registered(session: Session, given: object, table: object, name: str, where:
         name: the prefix of the table's name.
         where: its name in messages.
     """
+    # The engine renames the second of two equal names.
+    refuse_repeated(_written_names(table), where)
     with reading_table(where):
         relation = session.register(name, table)
         if is_lasting(given):
@@ -425,15 +415,12 @@ class _Stream:
         return self.source.__arrow_c_stream__(requested_schema)
 
 
-def written_names(table: Any) -> list[str] | None:
-    """Return the column names of the result of `readable`, as written; None if only the engine knows them.
-
-    The engine renames the second of two equal names, which pandas and Arrow tables may contain.
-    """
+def _written_names(table: Any) -> list[str]:
+    """Return the column names of the result of `readable`, which may repeat in pandas and pyarrow."""
     if not isinstance(table, _Stream):
         return [str(name) for name in table.columns]
     schema = _arrow_schema(table.source)
-    return None if schema is None else list(schema.names)
+    return [] if schema is None else list(schema.names)
 
 
 def _arrow_schema(source: Any) -> Any:
@@ -553,50 +540,31 @@ def refuse_series(given: Any, kind: Kind, columns: Mapping[str, str]) -> None:
         elif isinstance(first, list | set | dict | np.ndarray) and given.index.nlevels == 1:
             remedy = "Give a dict by its index: to_dict()."
     elif polars is not None and isinstance(given, polars.Series) and given.dtype != polars.Struct:
-        remedy = "Give the data frame that has it, with the queries beside it."
+        remedy = "Give the data frame that has it, with the queries next to it."
     else:
         return
     expected = "a data frame, or a dict {query: [doc, …]}"
     raise InputError(kind.name, expected, f"one column: {shown(given)}", remedy)
 
 
-def with_truth_as_numbers(given: Any, columns: Sequence[str], kind: Kind) -> Any:
-    """Return judgments with booleans in object columns as 1 and 0; without any, the same frame."""
-    for name, values in objects_in(given, columns):
-        if kind.name == JUDGMENTS.name and any(map(is_truth, values)):
-            plain = values.map(lambda value: float(value) if is_truth(value) else value)
-            return given.assign(**{name: plain.infer_objects()})
-    return given
+def _with_plain_numbers(given: Any, columns: Sequence[str], kind: Kind) -> Any:
+    """Return a data frame whose object column of numbers contains only floats and texts.
 
-
-def refuse_odd_objects(given: Any, columns: Sequence[str], kind: Kind) -> None:
-    """Reject values in object columns that the engine would silently write as text.
-
-    Ids are strings or integers. Integers as numbers must be exact in a float64, and True isn't a number here.
-
-    Args:
-        given: the data frame; anything else is ignored.
-        columns: the names of query, doc and number.
-        kind: judgments or run.
+    The engine would read all other values as text. Booleans are grades, but not scores, and integers must be
+    exact in a float64. Without such values, the frame itself is returned.
     """
-    refuse_odd_ids(given, columns[:2], kind.name)
-    for name, values in objects_in(given, columns[2:3]):
-        for row, value in enumerate(values, 1):
-            if isinstance(value, bool | np.bool_):
-                # The engine would read it as text.
-                raise InputError(
-                    f"{kind.name}, row {row}, column {name!r}",
-                    f"numbers as {kind.number}, or a column of the type bool",
-                    f"{value} in a column of objects",
-                    f"Make it one of numbers first: frame[{name!r}].astype(float).",
-                )
-            if not isinstance(value, float | str) and not is_held(value):
-                raise InputError(
-                    f"{kind.name}, row {row}, column {name!r}",
-                    f"a {kind.number} that a float64 holds exactly",
-                    written_integer(int(value)),
-                    INEXACT,
-                )
+    for name, values in objects_in(given, columns):
+        if not {*map(type, values)} <= {str, float, type(None)}:
+            plain = [
+                None
+                if missing
+                else value
+                if isinstance(value, str)
+                else number_in(value, kind, f"{kind.name}, row {row}, column {name!r}")
+                for row, (value, missing) in enumerate(zip(values, values.isna(), strict=True), 1)
+            ]
+            return given.assign(**{name: plain})
+    return given
 
 
 def refuse_odd_ids(given: Any, columns: Sequence[str], table: str) -> None:

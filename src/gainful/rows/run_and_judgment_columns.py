@@ -103,7 +103,7 @@ class Columns(dict[str, str]):
         self._assessors = assessors
 
     def use_queries(self) -> Sequence[object] | None:
-        """Return the query ids for a list of lists; None if there are none."""
+        """Return the query ids for a list of lists; None if not given."""
         self._used.add("queries")
         return self._queries
 
@@ -396,7 +396,7 @@ def find_columns(
 ) -> tuple[int, int, int]:
     """Return the positions, from 0, of query, doc and number among the columns of a table.
 
-    `kind_by_columns` determines the kind of number; the position is `NO_COLUMN` if there is none.
+    `kind_by_columns` determines the kind of number; the position is `NO_COLUMN` for rows without a number.
 
     >>> find_columns(["query-id", "corpus-id", "score"], JUDGMENTS, {}, "qrels.tsv")
     (0, 1, 2)
@@ -520,7 +520,7 @@ def for_other_side(kind: Kind, given: Mapping[str, str]) -> str:
 
 
 def _swapped(role: str, names: Sequence[str], kind: Kind) -> str:
-    """Return advice if the columns are those of the other kind; else empty."""
+    """Return advice if the columns belong to the other kind; else empty."""
     plain = {plain_name(name) for name in names}
     if role == RUN.number and not any(map(is_name_of_distances, names)):
         return "" if plain.isdisjoint(ALIASES[JUDGMENTS.number]) else mistaken(JUDGMENTS, given=RUN)
@@ -596,7 +596,7 @@ def find_rank(names: Sequence[str]) -> int | None:
 
 
 def has_column(role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> bool:
-    """Return whether there is a column for a role: the one that the caller named, or a usual name.
+    """Return whether there is a column for a role, with the caller's name or a usual one.
 
     >>> has_column("doc", ["query", "SKU"], RUN, {}), has_column("doc", ["query"], RUN, {})
     (True, False)

@@ -1,4 +1,4 @@
-"""`Role` and `Roles`: the columns of each kind of table beside runs and judgments, as data."""
+"""`Role` and `Roles`: the columns of each kind of table next to runs and judgments, as data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -123,7 +123,7 @@ class Header:
 def find_header(
     names: Sequence[str], roles: Roles, asked: Mapping[str, str], where: str, *, keys: int = 0
 ) -> Header:
-    """Find the column of each role: the one that the caller named, or one with a usual name.
+    """Find the column of each role, by the caller's name for it or by a usual one.
 
     Args:
         names: the column names.
@@ -187,7 +187,7 @@ def _missing(
 
 
 def _only_other(names: Sequence[str], roles: Roles, places: Mapping[str, int], where: str) -> int:
-    """Return the position of the only column beside the keys, whatever its name."""
+    """Return the position of the only column besides the keys, whatever its name."""
     others = [place for place in range(len(names)) if place not in places.values()]
     if len(others) != 1:
         raise _missing(roles.values[-1], roles, names, None, where)
@@ -215,11 +215,17 @@ def _texts(role: str, longest: int | None) -> Roles:
     )
 
 
+_QUERY = Role("query", ALIASES["query"])
+_DOC = Role("doc", ALIASES["doc"])
+_ITEM = Role("item", ALIASES["doc"])
+_GRADE = Role("grade", ALIASES["grade"], "number")
+_TRUE_GRADE = replace(_GRADE, truth=True)
+
 QUERIES = Roles(
     contents="a table of queries",
     least="at least one query",
     shape="{query: value} or {query: {column: value}}",
-    keys=(Role("query", ALIASES["query"]),),
+    keys=(_QUERY,),
     bare="value",
     others=True,
 )
@@ -247,7 +253,7 @@ PAIRS = Roles(
     contents="queries and documents",
     least="at least one query and document",
     shape="{query: [doc, …]}",
-    keys=(Role("query", ALIASES["query"]), Role("doc", ALIASES["doc"])),
+    keys=(_QUERY, _DOC),
     others=True,
     keys_alone=True,
     unnamed={
@@ -273,11 +279,8 @@ SAMPLES = Roles(
     contents="samples of pools",
     least="at least one sampled document",
     shape="{query: {doc: (stratum, grade)}}",
-    keys=(Role("query", ALIASES["query"]), Role("doc", ALIASES["doc"])),
-    values=(
-        Role("stratum", ("stratum_id", "stratum"), "label"),
-        Role("grade", ALIASES["grade"], "number"),
-    ),
+    keys=(_QUERY, _DOC),
+    values=(Role("stratum", ("stratum_id", "stratum"), "label"), _GRADE),
     unnamed={5: ("query", "iteration", "doc", "stratum", "grade")},
     white_space=True,
 )
@@ -285,12 +288,8 @@ ASSESSED = Roles(
     contents="judgments of several assessors",
     least="at least one judged document",
     shape="{query: {doc: {assessor: grade}}}",
-    keys=(
-        Role("query", ALIASES["query"]),
-        Role("doc", ALIASES["doc"]),
-        Role("assessor", ALIASES["assessor"]),
-    ),
-    values=(Role("grade", ALIASES["grade"], "number", truth=True),),
+    keys=(_QUERY, _DOC, Role("assessor", ALIASES["assessor"])),
+    values=(_TRUE_GRADE,),
     besides=(Role("role", ("role",), "text"),),
     named="",
 )
@@ -298,12 +297,8 @@ SUBTOPICS = Roles(
     contents="judgments with subtopics",
     least="at least one judged document",
     shape="{query: {subtopic: {doc: grade}}}",
-    keys=(
-        Role("query", ALIASES["query"]),
-        Role("subtopic", ALIASES["subtopic"]),
-        Role("doc", ALIASES["doc"]),
-    ),
-    values=(Role("grade", ALIASES["grade"], "number", truth=True),),
+    keys=(_QUERY, Role("subtopic", ALIASES["subtopic"]), _DOC),
+    values=(_TRUE_GRADE,),
     unnamed={4: ("query", "subtopic", "doc", "grade")},
     white_space=True,
     repeats="yes",
@@ -320,7 +315,7 @@ ITEMS = Roles(
     contents="a table of items",
     least="at least one item",
     shape="{item: category}, {item: [category, …]} or {item: {column: category}}",
-    keys=(Role("item", ALIASES["doc"]),),
+    keys=(_ITEM,),
     bare="category",
     others=True,
     keys_alone=True,
@@ -331,7 +326,7 @@ VECTORS = Roles(
     contents="a table of vectors",
     least="at least one vector",
     shape="{item: [number, …]}",
-    keys=(Role("item", ALIASES["doc"]),),
+    keys=(_ITEM,),
     bare="number",
     others=True,
 )

@@ -1,4 +1,4 @@
-"""`read_table`: read small tables beside runs and judgments, such as slices, texts and chunk maps."""
+"""`read_table`: read small tables next to runs and judgments, such as slices, texts and chunk maps."""
 
 import math
 import os
@@ -29,9 +29,8 @@ from gainful.rows.parquet_and_frame_tables import (
     refuse_mixed,
     refuse_odd_ids,
     registered,
-    written_names,
 )
-from gainful.rows.run_and_judgment_columns import refuse_ids, refuse_repeated
+from gainful.rows.run_and_judgment_columns import refuse_ids
 from gainful.rows.side_table_columns import CHUNKS, Header, Role, Roles, find_header
 from gainful.rows.side_table_rows import (
     Place,
@@ -231,8 +230,6 @@ def _typed(
     roles, name, wanted = reading.roles, reading.name, reading.wanted
     described = described_columns(relation, session, name)
     names = [column for column, _ in described]
-    if table is not None:  # the engine renames the second of two equal names
-        refuse_repeated(written_names(table) or [], name)
     header = find_header(names, roles, reading.asked, name)
     types = [_plain_type(type_) for _, type_ in described]
     ids = {role.name: header.places[role.name] for role in roles.all if role.holds == "id"}

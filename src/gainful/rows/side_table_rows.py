@@ -1,4 +1,4 @@
-"""The rows of tables beside runs and judgments, from dicts, records and text files."""
+"""The rows of tables next to runs and judgments, from dicts, records and text files."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -262,7 +262,7 @@ class _Text(Head):
 
     @property
     def mark(self) -> str:
-        """The delimiter in the first line, or else the one that the file name suggests, or a tab."""
+        """The delimiter in the first line; if it has none, the file name's, or a tab."""
         # In many countries, spreadsheets write semicolons into .csv files.
         marks = (mark for mark in self.delimiters if mark.encode() in self.first)
         return next(marks, self.suggested or "\t")
@@ -305,7 +305,7 @@ def _no_text(where: str, byte: int) -> InputError:
 
 
 def _refuse_names(head: _Text, reading: Reading) -> NoReturn:
-    """Reject a first line that neither names the columns nor is a row without names."""
+    """Reject a first line that contains neither column names nor a row."""
     fields = [name.strip() for name in first_fields(head.text, head.mark)]
     roles = reading.roles
     unnamed = " or ".join(" ".join(names) for names in roles.unnamed.values())

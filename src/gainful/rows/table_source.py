@@ -199,11 +199,7 @@ def row_by_row(source: Source, session: Session) -> Source:
     """Read text row by row, because the engine may misread it or fails on it."""
     assert source.file is not None  # noqa: S101 - only text has lines
     found = rows(source.file, source.layout, source.kind)
-    try:
-        table, _ = stored_rows(session, _good(found, source.file), source.kind.name)
-    except EngineError as problem:
-        expected = f"room for the rows of {source.name}"
-        raise InputError("engine", expected, said(problem)) from None
+    table, _ = stored_rows(session, _good(found, source.file), source.kind.name)
     rank = ", rank" if source.layout.rank is not None else ""
     select = f"SELECT query, doc, number{rank} FROM {table}"
     return replace(source, select=select, state=TextState.ROW_BY_ROW, rows=None)
