@@ -103,7 +103,7 @@ def test_a_sample_says_what_it_is(files, cli):
             ("base.run", "--size", 5, "--documents", "--strata", "model.qrels"),
             "--strata is for queries",
         ),
-        (("-", "--size", 5), "cannot read standard input"),
+        (("-", "--size", 5), "cannot be read from standard input"),
         (("model.qrels", "--size", 500), "at most 60 queries"),
         (("model.qrels",), "Missing option '--size'"),
         (("model.qrels", "--size", 5, "--design", "model.qrels"), "model.qrels"),
@@ -319,7 +319,7 @@ def test_messages_beside_people_and_a_model_offer_what_can_be_done(judged, cli):
     for human, design in (("-", "design.json"), ("people.qrels", "-")):
         done = cli("calibrate", human, "model.qrels", "base.run", "--design", design)
         assert done.returncode == 2
-        assert "cannot be read from standard input here: pass files" in done.stderr
+        assert "cannot be read from standard input: pass files" in done.stderr
     done = cli("calibrate", "model.qrels", "people.qrels", "base.run", "--design", "design.json")
     assert done.returncode == 2
     assert "If they are swapped" in done.stderr

@@ -11,7 +11,15 @@ import click
 
 import gainful as gf
 from gainful.cli.main import seen_enough, tell, tell_lines, write
-from gainful.cli.option_table import OF_TABLES, SHARED, is_set, is_typed, option_name, set_aside
+from gainful.cli.option_table import (
+    OF_TABLES,
+    SHARED,
+    Options,
+    is_set,
+    is_typed,
+    option_name,
+    set_aside,
+)
 from gainful.cli.project import current_project
 
 _CALLED_JUDGMENTS = re.compile(r"qrels|judge?ments", re.IGNORECASE)
@@ -26,7 +34,7 @@ _COMPOSED = ("columns", "queries", "engine", "dialect", "policy", "chunks")
 
 
 def judgments_and_runs(
-    files: tuple[str, ...], options: dict[str, Any]
+    files: tuple[str, ...], options: Options
 ) -> tuple[str | None, tuple[str, ...]]:
     """Return the judgments, if any, and the files of runs.
 
@@ -81,7 +89,7 @@ def looks_like_judgments(path: str) -> bool:
 
 
 def judged_runs(
-    files: tuple[str, ...], options: dict[str, Any], *, fewest: int = 1, most: int | None = None
+    files: tuple[str, ...], options: Options, *, fewest: int = 1, most: int | None = None
 ) -> tuple[str, dict[str, str]]:
     """Return the judgments, and the runs by name.
 
@@ -154,7 +162,7 @@ def set_choices() -> list[str]:
     return [choice.name for choice in gf.measures.choices() if is_set(choice.name)]
 
 
-def leave_out_columns(options: dict[str, Any], *, of: str) -> None:
+def leave_out_columns(options: Options, *, of: str) -> None:
     """Ignore the project file's columns of judgments, or of runs, in a command that reads none."""
     if is_set("columns"):
         roles = {"judgments": ("grade",), "run": ("score", "rank")}[of]
@@ -167,13 +175,13 @@ def leave_out_columns(options: dict[str, Any], *, of: str) -> None:
             set_aside(options, ["columns"])
 
 
-def comparing_of(options: dict[str, Any]) -> dict[str, Any]:
+def comparing_of(options: Options) -> dict[str, Any]:
     """Return the options for comparing runs."""
     return {name: options[name] for name in gf.comparison.ComparisonOptions.__annotations__}
 
 
 def read_shared_options(
-    names: Collection[str], options: dict[str, Any], *inputs: str | None
+    names: Collection[str], options: Options, *inputs: str | None
 ) -> dict[str, Any]:
     """Take the options of `SHARED` out of a command's options, as keywords of the package's functions.
 
@@ -203,7 +211,7 @@ def read_shared_options(
     return shared
 
 
-def _engine_of(options: dict[str, Any]) -> "gf.Engine | gf.Spark":
+def _engine_of(options: Options) -> "gf.Engine | gf.Spark":
     """Take the engine that reads the files out of a command's options."""
     machine = {name: options.pop(name) for name in ("memory", "threads", "unpacked")}
     folder, master = options.pop("temp_dir"), options.pop("master", None)
@@ -216,7 +224,7 @@ def _engine_of(options: dict[str, Any]) -> "gf.Engine | gf.Spark":
     return gf.Spark(master=master, memory=machine["memory"], folder=folder)
 
 
-def _policy_or_dialect(names: Collection[str], options: dict[str, Any]) -> dict[str, Any]:
+def _policy_or_dialect(names: Collection[str], options: Options) -> dict[str, Any]:
     """Take the policy, or a dialect with its own policy, out of a command's options."""
     if "dialect" in names and is_typed("dialect"):
         set_aside(options, set_choices())
@@ -232,7 +240,7 @@ def _policy_or_dialect(names: Collection[str], options: dict[str, Any]) -> dict[
 
 
 def runs_of(
-    runs: tuple[str, ...], options: dict[str, Any], judgments: str | None = None
+    runs: tuple[str, ...], options: Options, judgments: str | None = None
 ) -> dict[str, str]:
     """Return the files of runs by name, including files in folders and patterns.
 
@@ -252,7 +260,13 @@ def refuse_standard_input_twice(*files: str | None) -> None:
         raise click.UsageError("Standard input can be read only once: pass - for one file only.")
 
 
-def check_files(options: dict[str, Any], *read: str | None) -> None:
+def refuse_standard_input(what: str, *files: str | None) -> None:
+    """Reject standard input for files that are read twice, or more than one."""
+    if "-" in files:
+        raise click.UsageError(f"{what} cannot be read from standard input: pass files.")
+
+
+def check_files(options: Options, *read: str | None) -> None:
     """Reject, before the work, inputs that cannot be read and an output that cannot be written.
 
     Args:
@@ -279,7 +293,7 @@ _GATE = ("fail_if", "fail_unless")
 Rules = tuple[Sequence[str], Sequence[str]]
 
 
-def format_of(options: dict[str, Any]) -> str:
+def format_of(options: Options) -> str:
     """Return the format from --format, or from the extension of the output."""
     ending = Path(options["output"] or "").suffix.lower()
     if ending in _PACKINGS or gf.writing.endings().get(ending) == "parquet":
@@ -294,12 +308,12 @@ def formats_of(documents: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*gf.writing.formats(), *gf.writing.endings(of=documents).values())))
 
 
-def format_of_documents(options: dict[str, Any], documents: str) -> str:
+def format_of_documents(options: Options, documents: str) -> str:
     """Return the format of a table that is also a kind of documents, such as pools."""
     return _format(options, gf.writing.endings(of=documents), formats_of(documents))
 
 
-def _format(options: dict[str, Any], endings: dict[str, str], formats: tuple[str, ...]) -> str:
+def _format(options: Options, endings: dict[str, str], formats: tuple[str, ...]) -> str:
     """Return the format of --format, or the one that the name of the output promises; the first by default.
 
     A name that promises a run or judgments is rejected if the output is a table.
@@ -370,7 +384,7 @@ def check_cache(cache: str | None, output: str | None, *inputs: str | None) -> N
         raise click.UsageError("The cache needs a file of its own.")
 
 
-def write_documents(result: Any, options: dict[str, Any], format_: str | None) -> None:
+def write_documents(result: Any, options: Options, format_: str | None) -> None:
     """Write documents, such as a run or a pool, to the output; on standard output they are TREC by default."""
     output = options["output"] or "-"
     with seen_enough():
@@ -379,7 +393,7 @@ def write_documents(result: Any, options: dict[str, Any], format_: str | None) -
 
 def print_result(
     result: Any,
-    options: dict[str, Any],
+    options: Options,
     notes: Iterable[str] = (),
     *,
     bare: Collection[str] = WITHOUT_NOTES,
@@ -427,7 +441,7 @@ def _json_with_gate(text: str, gate: "gf.results.Gate | None") -> str:
 
 
 def gate_rules(
-    options: dict[str, Any],
+    options: Options,
     measures: list[str],
     *,
     dialect: str | None,
@@ -458,7 +472,7 @@ def gate_rules(
     return rules[0], rules[1]
 
 
-def leave_out_gate(options: dict[str, Any], why: str) -> None:
+def leave_out_gate(options: Options, why: str) -> None:
     """Ignore the conditions of the project file, with a message."""
     if any(is_set(name) for name in _GATE):
         tell(f"{current_project()}: the gate is not checked {why}.")
@@ -481,7 +495,7 @@ def _is_measured(condition: str, measures: list[str], dialect: str | None) -> bo
     return True
 
 
-def check_gate_files(options: dict[str, Any], named: Sequence[str], *read: str | None) -> None:
+def check_gate_files(options: Options, named: Sequence[str], *read: str | None) -> None:
     """Reject output files, including those of a gate, that cannot be written or are the same.
 
     Args:
@@ -499,7 +513,7 @@ def check_gate_files(options: dict[str, Any], named: Sequence[str], *read: str |
 
 
 def finish_gate(
-    gate: "gf.results.Gate | None", options: dict[str, Any], summary: Callable[[], str]
+    gate: "gf.results.Gate | None", options: Options, summary: Callable[[], str]
 ) -> None:
     """Write the files of a gate, print its decision, and exit with 1 if it fails.
 

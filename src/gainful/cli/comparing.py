@@ -9,6 +9,7 @@ import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import progress_bar
+from gainful.cli.option_table import Options
 from gainful.cli.project import command
 from gainful.message_texts import counted
 
@@ -39,14 +40,14 @@ _FEWEST = 2  # runs to compare
         "--tests": "Print the p-values of all tests instead of the differences.",
         "--systems": "Print one row per run and one column per measure, best in bold, significant ones marked; for papers, with -f latex or markdown.",
         "--per-query": "Print one row per query instead of the differences: both scores and their difference.",
+        "--worst N>=1": "Print only the N queries that lost most in each comparison, worst first.",
+        "--best N>=1": "Print only the N queries that gained most in each comparison, best first.",
     },
-    "ends digits result evaluating spark",
+    "digits result evaluating spark",
     fail_if="Exit 1 if this holds; repeat for more. 'Δ nDCG@10 < -0.01' or 'change(nDCG@10) < -0.01': a change from BASE that the whole "
     "interval confirms. 'nDCG@10 < 0.6': a floor, checked against the lower end of the interval. Also 'coverage < 0.9', 'missing > 0', "
     "'unjudged > 0.3', 'saturation > 0.5', and changed (the judgments differ from the saved baseline's).",
     fail_unless="Exit 1 unless the whole interval confirms this, such as 'Δ nDCG@10 > -0.01'. It demands proof, so it is stricter; repeat for more.",
-    worst="Print only the N queries that lost most in each comparison, worst first.",
-    best="Print only the N queries that gained most in each comparison, best first.",
 )
 def compare(files: tuple[str, ...], **options: Any) -> None:
     """Test whether RUNs differ from BASE, how sure that is, and on which queries.
@@ -70,10 +71,8 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
         )
     if page:
         gf.results.Report.check_path(page)
-    if options["movers"] and "-" in (*read, options["query_ids"]):
-        raise click.UsageError(
-            "--movers reads the files twice, so none of them can be standard input."
-        )
+    if options["movers"]:
+        call.refuse_standard_input("With --movers, files", *read, options["query_ids"])
     shared: dict[str, Any] = {}
     rules = options["fail_if"], options["fail_unless"]
     if judgments is not None:
@@ -106,7 +105,7 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     call.finish_gate(gate, options, summary)
 
 
-def _compare_by_both(files: tuple[str, ...], options: dict[str, Any]) -> None:
+def _compare_by_both(files: tuple[str, ...], options: Options) -> None:
     """Compare by people's grades of some queries and a model's grades of all."""
     human, model = options["human"], options["model"]
     measures = list(options["measures"]) or ["nDCG@10"]
@@ -114,7 +113,7 @@ def _compare_by_both(files: tuple[str, ...], options: dict[str, Any]) -> None:
     if len(runs) < _FEWEST:
         call.refuse_files(files, judgments_are_first=False)
     read = (human, model, *runs.values(), options["design"])
-    _refuse_standard_input(*read)
+    call.refuse_standard_input("Grades, runs, designs and strata", *read)
     _check_outputs(options, read=read)
     check = gf.results.Calibration.check_conditions
     rules = call.gate_rules(
@@ -131,7 +130,7 @@ def _compare_by_both(files: tuple[str, ...], options: dict[str, Any]) -> None:
 
 
 def _files_to_compare(
-    files: tuple[str, ...], options: dict[str, Any]
+    files: tuple[str, ...], options: Options
 ) -> tuple[str | None, dict[str, str]]:
     """Return the judgments, if any, and the files to compare by name."""
     if not options["scores"]:
@@ -143,14 +142,14 @@ def _files_to_compare(
     return None, runs
 
 
-def _check_outputs(options: dict[str, Any], *more: str, read: tuple[str | None, ...]) -> None:
+def _check_outputs(options: Options, *more: str, read: tuple[str | None, ...]) -> None:
     """Reject, before the work, files that cannot be read twice, written or overwritten."""
     call.check_files(options, *read)
     call.check_gate_files(options, ("output", "junit", "summary", *more), *read)
 
 
 def _reported(
-    judgments: str | None, runs: dict[str, str], options: dict[str, Any], shared: dict[str, Any]
+    judgments: str | None, runs: dict[str, str], options: Options, shared: dict[str, Any]
 ) -> "gf.results.Report":
     """Compare as part of the report, so that nothing is read or measured twice."""
     title = None if options["html"] == "-" else Path(options["html"]).stem
@@ -166,7 +165,7 @@ def _reported(
 
 
 def _compared(
-    judgments: str | None, runs: dict[str, str], options: dict[str, Any], shared: dict[str, Any]
+    judgments: str | None, runs: dict[str, str], options: Options, shared: dict[str, Any]
 ) -> "gf.results.Comparison":
     how = call.comparing_of(options) | shared
     with progress_bar() as progress:
@@ -179,7 +178,7 @@ def _compared(
 def _print_comparison(
     comparison: "gf.results.Comparison",
     gate: "gf.results.Gate | None",
-    options: dict[str, Any],
+    options: Options,
 ) -> None:
     """Print the table that the options select, or the whole comparison."""
     table = None
@@ -277,7 +276,7 @@ def calibrate(human: str, model: str, runs: tuple[str, ...], **options: Any) -> 
     """
     named = call.runs_of(runs, options, human)
     read = (human, model, *named.values(), options["design"], options["strata"])
-    _refuse_standard_input(*read)
+    call.refuse_standard_input("Grades, runs, designs and strata", *read)
     call.check_files(options, *read)
     passed = (
         "design",
@@ -295,20 +294,12 @@ def calibrate(human: str, model: str, runs: tuple[str, ...], **options: Any) -> 
     call.print_result(calibration, options, calibration.table().notes)
 
 
-def _refuse_standard_input(*files: str | None) -> None:
-    """Reject standard input: the runs are read twice, once for people's grades and once for the model's."""
-    if "-" in files:
-        raise click.UsageError(
-            "Grades, runs, designs and strata cannot be read from standard input here: pass files."
-        )
-
-
 def _calibrated(
     human: str,
     model: str,
     runs: dict[str, str],
     measures: list[str],
-    options: dict[str, Any],
+    options: Options,
     **more: Any,
 ) -> "gf.results.Calibration":
     """Calibrate, with the options that commands share."""
@@ -318,7 +309,7 @@ def _calibrated(
         return gf.judging.calibrate(human, model, runs, measures, progress=progress, **more)
 
 
-def _generator(options: dict[str, Any], runs: dict[str, str]) -> str | dict[str, str] | None:
+def _generator(options: Options, runs: dict[str, str]) -> str | dict[str, str] | None:
     """Return the name of the model that generated all runs, or one name per run."""
     names: tuple[str, ...] = options["generator"]
     named = {run: name for run, equals, name in (text.partition("=") for text in names) if equals}

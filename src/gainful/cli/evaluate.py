@@ -1,6 +1,6 @@
 """`gainful evaluate`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -9,6 +9,7 @@ import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import keep_imports, progress_bar
+from gainful.cli.option_table import Options
 from gainful.cli.project import ProjectCommand, command, current_project
 
 _MOST_DIGITS = 18  # of a number of documents
@@ -57,9 +58,8 @@ class _Evaluate(ProjectCommand):
         "--tie-warning AMOUNT>=0.0": "Warn if the order of tied documents can change the mean of a measure with a cutoff by more than this; reads the files twice.",
         "--save-baseline FILE": "Also save the per-query values of one RUN to this file for later comparisons; compressed if the name ends in .gz or .zst.",
         "--per-query": "Print one row per query instead of the means.",
-    },
-    "ends",
-    {
+        "--worst N>=1": "Print only the N queries of each RUN with the lowest value of the first measure.",
+        "--best N>=1": "Print only the N queries of each RUN with the highest value of the first measure.",
         "--interval [METHOD]": {
             "help": "Print one row per RUN and measure, with the confidence interval of the mean; METHOD as in `gainful compare --help`.",
             "callback": _method,
@@ -73,8 +73,6 @@ class _Evaluate(ProjectCommand):
     },
     "digits result evaluating spark",
     measures="What to measure, such as nDCG@10, DCG@5,10 or 'nDCG@10 AP RR'; repeat for more.",
-    worst="Print only the N queries of each RUN with the lowest value of the first measure.",
-    best="Print only the N queries of each RUN with the highest value of the first measure.",
     fail_if="Exit 1 if this holds; repeat for more. 'nDCG@10 < 0.6': a floor for a RUN's mean, checked against the lower end of the "
     "interval. Also 'coverage < 0.9', 'missing > 0', 'unjudged > 0.3'. For changes, see `gainful compare`.",
     fail_unless="Exit 1 unless the interval confirms this, such as 'nDCG@10 >= 0.6'. This is the same floor; repeat for more.",
@@ -115,7 +113,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     _finish(results, options)
 
 
-def _finish(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any]) -> None:
+def _finish(results: "gf.results.RunScores", options: Options) -> None:
     """Save the baseline with --save-baseline, check the gate, and print the scores."""
     if options["save_baseline"] is not None:
         (scores,) = results.values()
@@ -133,7 +131,7 @@ def _finish(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any])
     notes = _notes(results, options, level)
     worst, best = options["worst"] or 0, options["best"] or 0
     if worst or best:
-        rows = gf.results.RunScores(results).per_query.ends(worst=worst, best=best)
+        rows = results.per_query.ends(worst=worst, best=best)
         call.print_result(rows, options, notes, bare=call.ROWS, gate=gate)
     else:
         how = {"per_query": options["per_query"], "interval": options["interval"], "level": level}
@@ -146,27 +144,18 @@ def _finish(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any])
     call.finish_gate(gate, options, summary)
 
 
-def _notes(
-    results: "Mapping[str, gf.results.Scores]", options: dict[str, Any], level: float
-) -> Iterator[str]:
+def _notes(runs: "gf.results.RunScores", options: Options, level: float) -> Iterator[str]:
     """Yield notes about the scores: intervals, dialect, policy and coverage."""
     is_sliced = options["slices"] is not None or options["by"]
     if options["interval"] is not None or is_sliced:
         kind = gf.results.Scores
         make = kind.slices_table if is_sliced else kind.intervals_table
         method = {} if options["interval"] is None else {"method": options["interval"]}
-        yield from make(results, level=level, **method).notes
-    first = next(iter(results.values()))
-    if first.dialect is not None:
-        yield f"dialect: {first.dialect}"
-    policy = results.policy if isinstance(results, gf.results.RunScores) else first.policy
-    yield f"policy: {policy}"
-    for name, scores in results.items():
-        yield f"{name}: {scores.coverage}"
-    yield from first.aggregates
+        yield from make(runs, level=level, **method).notes
+    yield from runs.table().notes
 
 
-def _check_conditions(options: dict[str, Any], dialect: str | None) -> None:
+def _check_conditions(options: Options, dialect: str | None) -> None:
     """Reject conditions that cannot be checked, before the work."""
     for name in ("bounds", "subtopics"):
         if options[name]:
@@ -186,8 +175,8 @@ def _of_comparisons(name: str) -> Any:
 
 
 def _evaluate_subtopics(
-    judgments: str, runs: dict[str, str], options: dict[str, Any], shared: dict[str, Any]
-) -> "dict[str, gf.results.Scores]":
+    judgments: str, runs: dict[str, str], options: Options, shared: dict[str, Any]
+) -> "gf.results.RunScores":
     """Measure runs by judgments with subtopics, which are read once."""
     is_chosen = option.is_typed("measures") or option.is_set("measures")
     measures = list(options["measures"]) if is_chosen else "alpha_nDCG@20"
@@ -204,18 +193,14 @@ def _evaluate_subtopics(
         engine=shared["engine"],
     )
     shared["columns"] = without("judgments.", "grade", "subtopic")
-    return {
-        name: gf.subtopics.evaluate_subtopics(judged, run, measures, **shared)
+    return gf.results.RunScores(
+        (name, gf.subtopics.evaluate_subtopics(judged, run, measures, **shared))
         for name, run in runs.items()
-    }
+    )
 
 
-def _grades_and_unseen(options: dict[str, Any]) -> dict[str, Any]:
+def _grades_and_unseen(options: Options) -> dict[str, Any]:
     """Return the possible grades, and the number of unjudged documents that no run returned."""
-    if options["grades"] is None:
-        raise click.UsageError(
-            "--bounds needs --grades, such as --grades 0,1,2,3 or --grades 0..3."
-        )
     low, dots, high = options["grades"].partition("..")
     grades = (low, high) if dots else set(options["grades"].split(","))
     count = options["unseen"] or "0"

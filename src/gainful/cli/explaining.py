@@ -11,6 +11,7 @@ import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import progress_bar, tell
+from gainful.cli.option_table import Options
 from gainful.cli.project import command, current_project, no_such_option
 
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
@@ -63,7 +64,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
         call.print_result(_of_run(arguments, options), options)
 
 
-def _of_grades(text: str, options: dict[str, Any]) -> "gf.results.Explanation":
+def _of_grades(text: str, options: Options) -> "gf.results.Explanation":
     """Explain a list of grades; the project file does not apply."""
     option.set_aside(options)
     grades = _grades(text)
@@ -92,7 +93,7 @@ def _of_grades(text: str, options: dict[str, Any]) -> "gf.results.Explanation":
 
 
 def _of_run(
-    arguments: tuple[str, ...], options: dict[str, Any]
+    arguments: tuple[str, ...], options: Options
 ) -> "gf.results.Explanation | gf.results.Attribution":
     """Explain a query of a run, or the difference between two runs."""
     judgments, runs = call.judgments_and_runs(arguments, options)
@@ -106,11 +107,6 @@ def _of_run(
             else "Pass a list of grades (with --judged if there are more), or JUDGMENTS and RUN."
         )
     if base is not None:
-        for name, keyword in call.TABLES.items():
-            if keyword in shared:
-                raise click.UsageError(
-                    f"{option.option_name(name)} cannot be combined with --against."
-                )
         runs = (base, *runs)
     call.check_files(options, judgments, *runs)
     if options["query"] is None:

@@ -13,6 +13,7 @@ import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import print_data, progress_bar, tell, tell_some
+from gainful.cli.option_table import Options
 from gainful.cli.project import command
 from gainful.message_texts import counted, shortened
 
@@ -165,7 +166,7 @@ def _guideline(file: str) -> str:
         raise gf.errors.InputError(file, "a text file in UTF-8", str(problem)) from None
 
 
-def _study(runs: tuple[str, ...], options: dict[str, Any]) -> Any:
+def _study(runs: tuple[str, ...], options: Options) -> Any:
     from gainful.judging.desk.offline import LEASE
 
     lease: dict[str, Any] = {"lease": LEASE} if options["offline"] else {}
@@ -218,7 +219,7 @@ def _judging_scale(text: str) -> str | dict[float, str]:
     raise click.UsageError(f"--scale expects {example}, not {text!r}.")
 
 
-def _serve(study: Any, options: dict[str, Any], address: Any) -> None:
+def _serve(study: Any, options: Options, address: Any) -> None:
     from gainful.judging.desk.desk_server import DeskServer, open_in_browser
     from gainful.judging.desk.study import LEAD
 
@@ -239,7 +240,7 @@ def _serve(study: Any, options: dict[str, Any], address: Any) -> None:
         desk.run(started)
 
 
-def _write_offline(study: Any, options: dict[str, Any]) -> None:
+def _write_offline(study: Any, options: Options) -> None:
     from gainful.judging.desk.offline import USUAL, write_offline
 
     name, output = options["invite"][0].strip(), options["output"]
@@ -502,8 +503,7 @@ def sample(files: tuple[str, ...], **options: Any) -> None:
     """
     file, model = options["design"], options["model"]
     read = (*files, options["strata"], model)
-    if "-" in read:
-        raise click.UsageError("This command cannot read standard input: pass a file.")
+    call.refuse_standard_input("Sources, strata and judgments", *read)
     call.check_files(options, *read)
     if file is not None:
         call.check_target(file, *read)

@@ -210,13 +210,10 @@ def _rows(project: Project | None, context: click.Context, *, exact: bool) -> li
     name = "" if project is None else str(project) if exact else project.file.name
     rows: list[list[Cell]] = []
     for key, setting in all_settings().items():
-        if key in values:
-            value, source = values[key], name
-        else:
-            value, source = (
-                None if setting is None else option.default_of(setting, context),
-                "default",
-            )
+        value = values.get(key)
+        if key not in values and setting is not None:
+            value = option.default_of(setting, context)
+        source = name if key in values else "default"
         rows.append([key, _written(value, exact=exact), source])
     return rows
 

@@ -12,6 +12,7 @@ import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import progress_bar, seen_enough, tell, tell_some
+from gainful.cli.option_table import Options
 from gainful.cli.project import command, current_project
 from gainful.message_texts import counted
 
@@ -59,9 +60,8 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     target = options["output"]
     judgments, runs = call.judged_runs(files, options)
     if len(runs) == 1:
-        option.set_aside(
-            options, ["slices", "by"]
-        )  # without a comparison, there is nothing to slice
+        # Without a comparison, there is nothing to slice.
+        option.set_aside(options, ["slices", "by"])
     how = {name: options[name] for name in ("queries", "docs", "title", "depth")}
     texts = (how["queries"], how["docs"])
     read = (judgments, *runs.values(), options["slices"], *texts, *options["grades"])
@@ -82,17 +82,14 @@ def report(files: tuple[str, ...], **options: Any) -> None:
 
 
 def _agreement(
-    runs: dict[str, str], options: dict[str, Any], shared: dict[str, Any]
+    runs: dict[str, str], options: Options, shared: dict[str, Any]
 ) -> "gf.results.Agreement":
     """Return the agreement of the assessors of --grades; with several runs, also its effect on conclusions."""
     files = options["grades"]
     grades = files[0] if len(files) == 1 else files
     chosen: dict[str, Any] = {"level": options["level"], "seed": options["seed"]}
     if len(runs) > 1:
-        if "-" in runs.values():
-            raise click.UsageError(
-                "--grades reads the runs twice, so none of them can be standard input: pass files."
-            )
+        call.refuse_standard_input("With --grades, runs", *runs.values())
         chosen |= {"runs": runs, "measures": list(options["measures"])}
         chosen |= {name: options[name] for name in ("baseline", "pairs", "correction")}
         measuring = ("policy", "dialect", "chunks", "engine")
@@ -230,7 +227,7 @@ def _run_format(output: str | None) -> str:
     return known[ending]
 
 
-def _set_aside_others(options: dict[str, Any]) -> None:
+def _set_aside_others(options: Options) -> None:
     """Ignore the project file's settings for a service other than the one on the command line."""
     if option.is_typed("call") or option.is_typed("command"):
         option.set_aside(options, {*_SERVICE, *_OF_ENGINES, *_OF_SERVERS})
@@ -333,9 +330,7 @@ def fuse(runs: tuple[str, ...], **options: Any) -> None:
         tell(note)
 
 
-def _tuned(
-    judgments: str, runs: dict[str, str], options: dict[str, Any], how: dict[str, Any]
-) -> Any:
+def _tuned(judgments: str, runs: dict[str, str], options: Options, how: dict[str, Any]) -> Any:
     """Choose the best settings by judgments."""
     given = ("measure", "folds", "seed")
     chosen = {name: options[name] for name in given if options[name] is not None}

@@ -38,6 +38,8 @@ _TYPES: Mapping[str, Any] = {
     "INTEGER": int,
     "DIRECTORY": click.Path(exists=True, file_okay=False),
 }
+Options = dict[str, Any]
+"""The options of a call, by name; values are removed as they are read."""
 Usages = Mapping[str, str | dict[str, Any]]
 """Options: the usage of each, and its help or keywords of `click.Option`."""
 
@@ -177,16 +179,6 @@ def _comparing() -> Usages:
     }
 
 
-def _format() -> Usages:
-    told = (
-        "The output format; table, markdown, latex and html round numbers.  "
-        "[default: by the extension of --output; table]"
-    )
-    return {
-        f"--format, -f [{'|'.join(gf.writing.formats())}]": told,
-    }
-
-
 _DEFINE = {
     "--define MODULE:NAME...": {
         "help": "A measure, discount or gain of your own for -m, defined with gainful.measures.define in a module in this folder; repeat for more.",
@@ -238,9 +230,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "judgments": {
         "--judgments INPUT": "The judgments, instead of the first file; then every file is a RUN. A project file may name them: see `gainful config`.",
     },
-    "define": {
-        **_DEFINE,
-    },
+    "define": _DEFINE,
     "measures": {
         "--measure, -m TEXT... = nDCG@10 -> measures": "",
         **_DEFINE,
@@ -257,9 +247,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--subtopic-judgments INPUT": "Judgments with subtopics (query subtopic doc grade), for measures such as alpha_nDCG@20.",
         **_ITEMS,
     },
-    "items": {
-        **_ITEMS,
-    },
+    "items": _ITEMS,
     "comparing": _comparing,
     "gate": {
         "--fail-if CONDITION...": "",
@@ -268,10 +256,6 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "gate_files": {
         "--junit FILE": "Write the conditions as JUnit XML.",
         "--summary FILE": "Write a summary in Markdown, for a pull request.",
-    },
-    "ends": {
-        "--worst N>=1": "",
-        "--best N>=1": "",
     },
     "texts": {
         "--queries INPUT": "The texts of the queries: TSV, CSV or JSON lines with an id and a text, JSON {id: text}, or Parquet.",
@@ -309,7 +293,10 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "digits": {
         "--digits >=0<=17": "The number of decimals, in formats that round.",
     },
-    "format": _format,
+    "format": {
+        f"--format, -f [{'|'.join(gf.writing.formats())}]": "The output format; table, markdown, latex and html round numbers.  "
+        "[default: by the extension of --output; table]",
+    },
     "output": {
         "--output, -o FILE": "Write to this file instead of standard output; it is replaced when complete.",
     },
@@ -433,6 +420,7 @@ CONFLICTS = {
         Conflict("per_query", "worst best"),
         Conflict("level", needed="interval slices by fail_if fail_unless"),
         Conflict("grades unseen", needed="bounds"),
+        Conflict("bounds", needed="grades", more=", such as --grades 0,1,2,3 or --grades 0..3"),
         _JUNIT,
     ),
     "compare": (
@@ -458,6 +446,7 @@ CONFLICTS = {
         Conflict("endpoint", "call"),
         Conflict("endpoint", needed="model", more=" NAME, the name of a model"),
     ),
+    "explain": (Conflict("against", OF_TABLES),),
     "judge": (
         Conflict("offline", needed="output"),
         Conflict("output budget", needed="offline"),
@@ -503,7 +492,7 @@ def is_set(name: str) -> bool:
     return source is ParameterSource.DEFAULT_MAP
 
 
-def set_aside(options: dict[str, Any], names: Collection[str] | None = None) -> None:
+def set_aside(options: Options, names: Collection[str] | None = None) -> None:
     """Replace the project file's settings with the defaults, for options that have no meaning here.
 
     Args:
@@ -526,7 +515,7 @@ def default_of(option: click.Parameter, context: click.Context) -> Any:
     return value if option.callback is None else option.callback(context, option, value)
 
 
-def refuse_conflicts(tables: Iterable[str], options: dict[str, Any]) -> None:
+def refuse_conflicts(tables: Iterable[str], options: Options) -> None:
     """Reject options that cannot be combined, by these tables of `CONFLICTS`.
 
     Settings of the project file are not rejected, but replaced with the defaults.
