@@ -154,7 +154,7 @@ def test_an_output_that_cannot_be_written_is_named(cli, pair, output):
 
 COMMANDS = [
     "evaluate",
-    "evaluate --bounds",
+    "evaluate --bounds --grades 0,1",
     "explain --query q",
     "check",
     "compare run",

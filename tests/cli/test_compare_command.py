@@ -495,4 +495,4 @@ def test_movers_go_with_a_summary_and_with_runs(cli, tmp_path):
     assert "--movers requires --summary." in cli("compare", *TWO, "--movers", 2).stderr
     piped = cli("compare", "-", *TWO[1:], "--movers", 2, "--summary", target)
     assert piped.returncode == 2
-    assert "reads the files twice" in piped.stderr
+    assert "With --movers, files cannot be read from standard input" in piped.stderr

@@ -53,7 +53,7 @@ def test_a_warning_of_ties(cli, files):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--bounds"], "--bounds needs --grades"),
+        (["--bounds"], "--bounds requires --grades"),
         (["--grades", "0,1"], "requires --bounds"),
         (["--unseen", "1"], "requires --bounds"),
         (["--bounds", "--grades", "0,x"], "two ends"),
