@@ -1,4 +1,4 @@
-"""`leaderboard`: runs by rank, how far each rank is certain, and which runs cannot be told apart.
+"""`leaderboard`: runs by rank, how far each rank is certain, and which differences are inconclusive.
 
 Every run is compared with every other. The letters are the compact letter display of these
 comparisons. The interval of a rank counts them: from 1 and the runs that are found better, up to all
@@ -116,7 +116,7 @@ class Leaderboard(Document):
     Attributes:
         measure: what the runs are ranked by.
         places: of the runs, the best first.
-        groups: names of runs that cannot be told apart, a group for each letter.
+        groups: names of runs whose differences are inconclusive, a group for each letter.
         p: (m, m) of all pairs, in the order of the places, corrected.
         queries: how many every run has a value for.
         correction: of p for the number of pairs.
@@ -164,7 +164,7 @@ class Leaderboard(Document):
         return self.places[self._place(run)]
 
     def together(self, one: str, other: str) -> bool:
-        """Return whether two runs cannot be told apart: whether they share a letter.
+        """Return whether the difference between two runs is inconclusive: whether they share a letter.
 
         Args:
             one: the name of a run.

@@ -1,4 +1,4 @@
-"""What is decided about a difference, in one sentence, and what it would take to decide more."""
+"""`Verdict`: the decision about a difference in one sentence, and the number of queries that would settle it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,10 +32,10 @@ class Verdict(_WithLaterWords):
 
     Attributes:
         word: better, worse, equivalent or inconclusive.
-        sentence: the same with what it rests on.
-        queries_needed: how many queries like these would decide, where they are not enough. None
-            where they are too few to tell, and where no realistic number would.
-        qualification: why the judgments may have decided, as the sentence has it; else empty.
+        sentence: the verdict with its evidence.
+        queries_needed: the number of similar queries that would settle an inconclusive difference. None
+            if there are too few queries to estimate it, or if no realistic number would.
+        qualification: how the judgments favour one of the runs, as in the sentence; else empty.
     """
 
     word: str
@@ -110,7 +110,7 @@ def equivalence(moments: Moments, margin: float) -> float | None:
 
 
 def verdict(grounds: Grounds, settings: Settings) -> Verdict:
-    """Decide; the verdict says why when it is asked."""
+    """Decide; the sentence is written on first use."""
     if settings.margin is not None and _below(grounds.p_equivalent, settings.alpha):
         word = "equivalent"
     else:

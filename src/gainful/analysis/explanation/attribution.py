@@ -43,7 +43,7 @@ _DIGITS = 4
 _MOST_IDLE = 3  # documents without a part to show, as examples
 
 UNDEFINED = (*NO_VALUE, "nan")
-"""The values of the policy `empty` under which the difference is undefined."""
+"""The values of the policy `empty` that leave the difference undefined."""
 
 
 @dataclass(frozen=True, slots=True)

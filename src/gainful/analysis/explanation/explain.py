@@ -129,7 +129,7 @@ def explain_grades(
     Args:
         grades: the grades in rank order.
         measure: the measure, in notation or as a value.
-        judged: all known grades, including those of the list. None if the list contains them all; the ideal
+        judged: all known grades, including the grades of the list. None if the list contains them all; the ideal
             then consists of the list itself.
         policy: the policy, a `Policy` or a dict of choices; the defaults if None.
 

@@ -275,7 +275,7 @@ class WayMeasurer:
         return self._tested[policy, test]
 
     def _in_turn(self, policies: Iterable[Policy]) -> list[Policy]:
-        """Return policies in an order that groups those with the same match."""
+        """Return policies in an order that groups equal matches."""
 
         def turn(policy: Policy) -> tuple[bool, str]:
             source = self._source(self.alike(policy))

@@ -281,7 +281,7 @@ def _causes(
     start: tuple[Way, Scores],
     end: tuple[Way, Scores],
 ) -> list[Cause]:
-    """Change one choice after the other; those that only work together are one cause."""
+    """Change one choice after the other; choices that only work together are one cause."""
     causes: list[Cause] = []
     (since, before), (last, final) = start, end
     way, names = since, list[str]()

@@ -1,4 +1,4 @@
-"""Lists worked out document by document: what each adds to a sum, and how the value follows.
+"""Judged lists worked out document by document: their terms, and how the value follows from the sum.
 
 `Sums` computes a measure and its parts for all matched queries at once, for one table or many.
 """
@@ -80,7 +80,7 @@ class Sums:
     """The values of one measure, and of the sums it consists of, for all matched queries.
 
     Attributes:
-        sheet: the matched queries, under a policy by which each of them has a row.
+        sheet: the matched queries; the policy leaves none of them out.
         measure: the measure to work out.
 
     >>> from gainful.matching.dict_matching import match_queries
@@ -297,7 +297,7 @@ class ListSheet(Worksheet):
 
 
 def said(number: float) -> str:
-    """Write a number: whole ones without decimals, small ones with three digits that count.
+    """Write a number: whole ones without decimals, small ones with three significant digits.
 
     >>> said(3.0), said(1 / 3), said(1 / 300)
     ('3', '0.333', '0.00333')
@@ -313,7 +313,7 @@ def bracketed(number: float) -> str:
 
 
 class Working(NamedTuple):
-    """How a value that is no quotient follows from the terms: in symbols, in numbers, and in words."""
+    """How a value other than a quotient follows from the terms: in symbols, in numbers, and in words."""
 
     formula: str = ""
     numbers: str = ""
@@ -321,7 +321,7 @@ class Working(NamedTuple):
 
 
 def _relevant(sheet: Worksheet, measure: Measure) -> int:
-    """Return R, how many documents are relevant."""
+    """Return R, the number of relevant documents."""
     return int(relevant_total(sheet, measure.parameters["rel"])[0])
 
 
@@ -372,7 +372,7 @@ def _at_recall(sheet: Worksheet, measure: Measure, _: float) -> Working:
     found = int(relevant_rows(sheet, parameters).sum())
     if found < needed:
         return Working(
-            remark=f"it takes {needed} of {relevant} relevant documents, {found} are retrieved"
+            remark=f"{needed} of {relevant} relevant documents are needed, {found} are retrieved"
         )
     return Working(remark=f"the highest precision from relevant document {needed} of {relevant} on")
 
@@ -433,7 +433,7 @@ _WORKINGS: Mapping[str, Callable[[Worksheet, Measure, float], Working]] = {
     "yaap": _logarithm,
     "RBPres": _rest,
 }
-"""How the values of families follow that are no sum of terms divided by one number; of others, the value is enough."""
+"""The formulas of families other than sums of terms divided by one number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class Account(Document, ABC):
 
 
 def conventions_of(measure: Measure) -> str:
-    """Say the gain and the discount of a measure in words, and its ideal where it is another; else its definition.
+    """Describe the gain, the discount and an unusual ideal of a measure; return the definition of other families.
 
     >>> conventions_of(Measure("CG"))
     'gain linear: g, the grade itself'
@@ -144,9 +144,9 @@ class Step:
 class Part:
     """A worked sum, of the list or of the ideal: its steps, its name and its total.
 
-    `beyond` is how many more ranks there are, none of which adds anything. `worth` and `weight` are
-    what the gain and the discount of a step are in this measure, as headings; "" for what is not
-    shown. `adds` is whether the steps add up to the total, and `total` is None where they do not.
+    `beyond` is the number of further ranks, which add nothing. `worth` and `weight` are the headings of
+    a step's gain and discount in this measure; "" hides the column. `adds` is whether the steps add up
+    to the total; if they don't, `total` is None.
     """
 
     title: str
@@ -160,7 +160,7 @@ class Part:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The headings of what is shown of its steps."""
+        """The headings of the columns of its steps; "" for a hidden one."""
         named = {"gain": self.worth, "discount": self.weight}
         if not self.adds:
             named |= {"contribution": "", "sum": ""}
@@ -173,11 +173,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Explanation(Account):
-    """A value, and the worked sums and the division that lead to it.
+    """A value, and the worked sums and the formula that lead to it.
 
-    Prints as text, shows as HTML in a notebook; `to_markdown()`, `to_html()` and `to_dict()` export it.
-    `working` is how the value follows from the sums, where it is no plain division of the first by the second.
-    `doc_type` is what the ids of documents were, before they were text.
+    Prints as text and displays as HTML in a notebook; `to_markdown()`, `to_html()` and `to_dict()` export it.
+    `working` is the formula, in symbols and in numbers; "" if the value is the sum itself.
+    `doc_type` is the type of document ids before they became text.
     """
 
     measure: Measure
@@ -202,11 +202,11 @@ class Explanation(Account):
         return worked_conclusion(str(self.measure), self.working, self.value, self.remark)
 
     def tables(self) -> list[Table]:
-        """Return the worked sums for rendering; below the last one the policy, where it is not the default."""
+        """Return the worked sums for rendering; a note shows the policy if it isn't the default."""
         *others, last = (_table(part) for part in self.parts)
-        # The conclusion is written below: where it is the sum itself, once is enough.
+        # The conclusion follows below, so a note that repeats it is left out.
         last = replace(last, notes=[one for one in last.notes if one != self.conclusion])
-        # A list of grades has its order, and no choice of it.
+        # A list of grades has a fixed order, so the tie rule does not matter.
         policy = self.policy if self.query is not None else replace(self.policy, ties="doc")
         note = policy_note(policy)
         if note.brief != policy_note(Policy().resolved(ids=True)).brief:
@@ -214,7 +214,7 @@ class Explanation(Account):
         return [*others, last]
 
     def table(self) -> Table:
-        """Return all steps as one table, with a column that names their part; last the value."""
+        """Return all steps as one table, with a column for the name of their part; the value is the last row."""
         rows = [[part.name, *_cells(step)] for part in self.parts for step in part.steps]
         blank: list[Cell] = [None] * (len(COLUMNS) - 1)
         rows.append([str(self.measure), *blank, self.value])
@@ -247,7 +247,7 @@ class Explanation(Account):
 
 
 def worked_conclusion(measure: str, working: str, value: float, remark: str = "") -> str:
-    """Say how a value follows from a formula, and what there is to add.
+    """Write how a value follows from a formula, and a remark.
 
     >>> worked_conclusion("AP", "sum / R = 1.667 / 2", 0.8333)
     'AP = sum / R = 1.667 / 2 = 0.833'
@@ -284,15 +284,15 @@ def _cells(step: Step) -> list[Cell]:
 
 
 def rank_cell(first: int | None, last: int | None) -> Cell:
-    """Write a rank, or the block of ranks that tied documents share; None where there is none."""
+    """Write a rank, or the block of ranks that tied documents share; None without a rank."""
     return first if first == last else f"{first}–{last}"
 
 
 def grade_cell(grade: float | None) -> Cell:
-    """Write a grade; None is a document without one."""
+    """Write a grade; None is an unjudged document."""
     return "unjudged" if grade is None else plain_cell(grade)
 
 
 def plain_cell(number: float) -> Cell:
-    """Write whole numbers without decimals: grades and gains mostly are."""
+    """Write whole numbers without decimals, as most grades and gains are."""
     return int(number) if number == int(number) else number

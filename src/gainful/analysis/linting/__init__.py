@@ -1,1 +1,1 @@
-"""What is wrong, or probably not meant, in judgments and runs, before anything is measured."""
+"""Errors and probable mistakes in judgments and runs, before anything is measured."""
