@@ -23,7 +23,7 @@ RUN = {"q1": {"a": 0.5, "b": 0.4}, "q2": {"c": 1.0}}
         ({"q1": {}}, RUN, "judgments: expected at least one judged document, found none"),
         (JUDGMENTS, {}, "run: expected at least one retrieved document, found none"),
         ([1, 2], RUN, "judgments: expected a dict"),
-        (JUDGMENTS, [("q1", 1.0)], "run, row 1: expected (query, doc, score) with a number, found 2"),
+        (JUDGMENTS, [("q1", 1.0)], "run, row 1: expected (query, doc, score) with a number, found a tuple of 2"),
         (JUDGMENTS, None, "run: expected a dict"),
         ({"q1": "a"}, RUN, "judgments, query 'q1': expected {doc: grade}, or a list of documents, found 'a'"),
         (JUDGMENTS, {"q1": 0.5}, "run, query 'q1': expected {doc: score}, or a list of documents, found 0.5"),

@@ -367,7 +367,8 @@ class ListReader:
         numbered = []
         for place, (item, value) in enumerate(zip(items, numbers, strict=True), 1):
             number = number_in(value, kind, f"{where}, {field!r}, item {place}")
-            if not beside.ranks and item.counted not in (None, number):
+            conflict = item.number is not None and item.counted not in (None, number)
+            if conflict and not beside.ranks:
                 raise InputError(
                     f"{where}, item {place}",
                     f"one {self.kind.number} for document {item.doc!r}",
@@ -452,8 +453,7 @@ class ListReader:
     def _scored(
         self, doc: str, number: object, where: str, field: str = "", *, certain: bool = False
     ) -> _Item:
-        number = number_in(number, self.kind, where)
-        return _Item(doc, number, self.kind.number, field, certain)
+        return _Item(doc, number_in(number, self.kind, where), self.kind.number, field, certain)
 
     def _hit(self, held: Sequence[Mapping[str, Any]], doc: str, where: str) -> _Item:
         """Return a hit with its score, rank or distance.
@@ -573,15 +573,14 @@ class ListReader:
         Hits are in order of rank, and their scores only mark ties. Scores that contradict the order
         are recorded for a warning.
         """
-        scores = [item.counted for item in items if item.counted is not None]
-        whole = len(scores) == len(items)
-        falls = all(left >= right for left, right in pairwise(scores))
+        scores = [item.counted for item in items]
+        whole = None not in scores
         if whole and all(item.certain for item in items):
             steps = [(left, right) for left, right in pairwise(scores) if left != right]
             if steps and self.kind.number not in self.asked:
                 self._rising.append(all(left < right for left, right in steps))
             return scores
-        if whole and falls:
+        if whole and all(left >= right for left, right in pairwise(scores)):
             return scores
         self._note_contradiction(query, items)
         return [float(-place) for place in range(1, len(items) + 1)]
@@ -642,9 +641,9 @@ def _only(record: Record) -> str:
 
 def _refuse_mixed(items: list[_Item], where: str) -> None:
     """Reject a ranked list that mixes pairs and ids: documents without a score could not be ranked."""
-    bare = next((item for item in items if item.counted is None), None)
-    pairs = sum(item.certain for item in items)
-    if bare is not None and pairs:
+    pairs = sum([item.certain for item in items])
+    bare = next((item for item in items if item.counted is None), None) if pairs else None
+    if bare is not None:
         raise InputError(
             where,
             "only pairs (doc, score), or only ids",
@@ -671,9 +670,11 @@ def _inner(fields: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     inside = {}
     for name in _INSIDE:
         value = fields.get(name)
+        if value is None or isinstance(value, str | int | float | list):
+            continue  # first, because isinstance of a Mapping is much slower
         if isinstance(value, Mapping):
             inside[name] = value
-        elif value is not None and not isinstance(value, str | int | float | list):
+        else:
             inside[name] = fields_of(value)
     return inside
 
