@@ -1,5 +1,6 @@
 """A browser for the session, and pages that must stay quiet in it."""
 
+import json
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ from reports import (
 from accessibility import axe_source
 from chromium import launched
 from desk_server import Client
+from gainful.reporting.page.compose import page as compose
 
 MAKERS = {
     "cooking": cooking,
@@ -113,6 +115,38 @@ def opened(browser, reports, blank_pages):
     for watch, path in watched:
         assert watch.errors == []
         assert watch.beyond(path) == []
+
+
+@pytest.fixture
+def page_of_verdicts(opened, reports, tmp_path):
+    """Open a page whose verdicts are given, each as (run, difference, word)."""
+
+    def opening(verdicts, *, ends=True):
+        payload = json.loads(json.dumps(reports("bare").payload))
+        like = payload["verdicts"][0]
+        measure = payload["measures"][0]
+        payload["runs"] = [
+            {**payload["runs"][0], "name": name, "means": [0.5 + difference], "marks": [word]}
+            for name, difference, word in [("base", 0.0, ""), *verdicts]
+        ]
+        payload["baseline"] = "base"
+        payload["scores"] = [[payload["scores"][0][0]] * len(payload["runs"])]
+        payload["verdicts"] = [
+            {
+                **like, "measure": measure, "base": "base", "run": run, "word": word, "difference": difference,
+                "low": difference - 0.1 if ends else None, "high": difference + 0.1 if ends else None,
+            }
+            for run, difference, word in verdicts
+        ]  # fmt: skip
+        path = tmp_path / "page.html"
+        path.write_text(compose(payload), encoding="utf-8")
+        page = opened("bare")
+        page.watch.stop()
+        page.goto(f"file://{path}")
+        page.wait_for_selector("main section")
+        return page
+
+    return opening
 
 
 @pytest.fixture

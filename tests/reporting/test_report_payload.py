@@ -88,22 +88,23 @@ def test_verdicts_and_slices_are_those_of_a_comparison(data, page):
         assert verdict == {
             "measure": each.measure, "base": each.base, "run": each.run,
             "word": each.verdict.word, "sentence": each.verdict.sentence,
+            "queries_needed": each.verdict.queries_needed,
             "qualification": each.verdict.qualification or None,
             "base_mean": each.base_mean, "run_mean": each.run_mean, "difference": each.difference,
             "low": each.interval.low, "high": each.interval.high, "level": 0.95, "p": each.p,
             "effect": each.effect, "wins": each.wins, "ties": each.ties, "losses": each.losses,
             "queries": each.queries,
         }  # fmt: skip
-    words = {"inconclusive": "undecided"}
     for run in payload["runs"][1:]:
         verdicts = [found[run["name"], measure].verdict.word for measure in MEASURES]
-        assert run["marks"] == [words.get(word, word) for word in verdicts]
+        assert run["marks"] == verdicts
     assert payload["runs"][0]["marks"] == ["", "", ""]
     table = found.slices_table()
     assert payload["slices"]["columns"] == list(table.columns)
     assert payload["slices"]["rows"] == [list(row) for row in table.rows]
     assert payload["settings"] == str(found.settings)
     assert payload["notes"] == found.notes()[found.notes().index("") + 1 :]
+    assert payload["method"] == payload["notes"][0]
 
 
 def test_the_curve(data, page):
@@ -215,10 +216,10 @@ def test_another_baseline_and_all_pairs(data):
     assert all(detail["parts"][2] is None for detail in payload["details"].values())
     found = gf.compare(judgments, runs, baseline="run2", pairs="all")
     for run in payload["runs"][:2]:
-        turned = {"better": "worse", "worse": "better", "inconclusive": "undecided"}
+        turned = {"better": "worse", "worse": "better", "inconclusive": "inconclusive"}
         words = {(each.base, each.run): each.verdict.word for each in found.differences}
         word = words.get(("run2", run["name"])) or turned[words[run["name"], "run2"]]
-        assert run["marks"] == [{"inconclusive": "undecided"}.get(word, word)]
+        assert run["marks"] == [word]
 
 
 def test_a_saved_baseline_has_no_documents(data):

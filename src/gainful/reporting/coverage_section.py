@@ -120,7 +120,7 @@ def find_bounds(
             bounds[name] = (ends[measure].low, ends[measure].high)
     except GainfulError as problem:
         return {}, f"Bounds: left out. {problem}"
-    grades = ", ".join(f"{grade:g}" for grade in levels)
+    grades = ", ".join(f"{grade:g}" for grade in levels).replace("-", "−")
     return (
         bounds,
         f"Bounds: whatever grades ({grades}) the retrieved documents without a judgment have.",

@@ -18,8 +18,6 @@ MOST_VERDICTS = 1000
 MOST_SLICES = 500
 _NAMED = 5  # runs that a note names
 
-_MARKS = {"better": "better", "worse": "worse", "equivalent": "equivalent"}
-_UNDECIDED = "undecided"
 _TURNED = {"better": "worse", "worse": "better"}
 
 
@@ -137,7 +135,7 @@ def _mark(comparison: Comparison | None, run: str, measure: str) -> str:
         return ""
     compared = (comparison.baseline, run, measure)
     for difference in comparison.differences:
-        word = _MARKS.get(difference.verdict.word, _UNDECIDED)
+        word = difference.verdict.word
         if (difference.base, difference.run, difference.measure) == compared:
             return word
         if (difference.run, difference.base, difference.measure) == compared:
@@ -163,6 +161,7 @@ def _verdict(difference: Difference) -> dict[str, object]:
         "run": difference.run,
         "word": difference.verdict.word,
         "sentence": difference.verdict.sentence,
+        "queries_needed": difference.verdict.queries_needed,
         "qualification": difference.verdict.qualification or None,
         "base_mean": difference.base_mean,
         "run_mean": difference.run_mean,
@@ -207,8 +206,13 @@ def scores_section(values: Floats, kept: Sequence[int]) -> list[list[list[float 
 
 
 def notes_of(comparison: Comparison | None) -> list[str]:
-    """Return how a comparison was made; its verdicts stand apart."""
+    """Return the notes on how a comparison was made, without its verdicts."""
     if comparison is None:
         return []
     notes = comparison.notes()
     return notes[notes.index("") + 1 :]
+
+
+def method_of(comparison: Comparison | None) -> str:
+    """Return how p-values and intervals were computed, in one line; empty without a comparison."""
+    return next(iter(notes_of(comparison)), "")

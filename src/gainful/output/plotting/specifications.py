@@ -100,7 +100,7 @@ def outcome(field: str, domain: Sequence[str], *, legend: bool = True) -> Spec:
         "type": "nominal",
         "title": None,
         "scale": {"domain": list(domain), "range": "ordinal"},
-        "legend": _OUTCOME_LEGEND if legend else None,
+        "legend": _legend(field, domain) if legend else None,
     }
 
 
@@ -111,8 +111,15 @@ def shape(field: str, domain: Sequence[str]) -> Spec:
         "type": "nominal",
         "title": None,
         "scale": {"domain": list(domain), "range": list(_SHAPES[: len(domain)])},
-        "legend": _OUTCOME_LEGEND,
+        "legend": _legend(field, domain),
     }
+
+
+def _legend(field: str, domain: Sequence[str]) -> Spec:
+    """Return a legend with the outcomes that occur in the rows, and no others."""
+    words = f"pluck(data('rows'), '{field}')"
+    present = " + ".join(f"(indexof({words}, '{word}') < 0 ? '' : ',{word}')" for word in domain)
+    return {**_OUTCOME_LEGEND, "values": {"expr": f"split(slice({present}, 1), ',')"}}
 
 
 def run_scale(width: Width, *, legend: bool) -> Spec:

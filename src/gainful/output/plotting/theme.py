@@ -106,7 +106,7 @@ LIGHT: Final[Mapping[str, object]] = _config(
     ramp=GRADES_LIGHT,
 )  # fmt: skip
 """A Vega-Lite configuration for white paper. `range.ordinal` has the colours of better, worse,
-same or undecided, and equivalent; `range.category` those of runs."""
+same or inconclusive, and equivalent; `range.category` those of runs."""
 
 DARK: Final[Mapping[str, object]] = _config(
     background="#16191f",

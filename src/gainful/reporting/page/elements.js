@@ -13,7 +13,7 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
-/** What people wrote, in its own direction. */
+/** Text that people wrote, in its own direction. */
 const said = (text, attributes = {}) => h("bdi", attributes, text);
 
 const hidden = (text) => h("span", { class: "unseen" }, text);
@@ -23,7 +23,7 @@ function section(id, title, ...children) {
   return h("section", { id, "aria-labelledby": `${id}-title` }, heading, ...children);
 }
 
-/** What is to be said besides, a line each; nothing where there is none. */
+/** Notes, one per line; null if there are none. */
 const notesList = (notes) => (notes.length ? h("ul", { class: "notes" }, ...notes.map((note) => h("li", null, said(note)))) : null);
 
 const lead = (...children) => h("p", { class: "lead" }, ...children);
@@ -42,24 +42,21 @@ function choice(label, options, value, change) {
   return { element, select, show: (index) => (select.value = index) };
 }
 
-// The four words, each with a sign of its own so that none rests on colour.
+// The four verdicts. Each has a symbol, the same as in the charts, so that no meaning depends on colour.
 const WORDS = {
   better: { icon: "▲", text: "better" },
   worse: { icon: "▼", text: "worse" },
-  equivalent: { icon: "≈", text: "equivalent" },
-  undecided: { icon: "○", text: "inconclusive" },
+  equivalent: { icon: "◆", text: "equivalent" },
+  inconclusive: { icon: "●", text: "inconclusive" },
 };
 
-const wordKey = (word) => (word in WORDS ? word : "undecided");
-
 function icon(word) {
-  return h("span", { class: "icon", "aria-hidden": "true" }, WORDS[wordKey(word)].icon);
+  return h("span", { class: "icon", "aria-hidden": "true" }, WORDS[word].icon);
 }
 
-/** The word, with its sign. */
+/** A verdict with its sign. */
 function badge(word) {
-  const key = wordKey(word);
-  return h("span", { class: `badge ${key}` }, icon(key), WORDS[key].text);
+  return h("span", { class: `badge ${word}` }, icon(word), WORDS[word].text);
 }
 
 /** A bar whose length is a share of its place; decoration beside a number that is written out. */

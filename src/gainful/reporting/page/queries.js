@@ -149,7 +149,7 @@ function scatterSection() {
     upwards.show(pair.y);
     tally.replaceChildren(
       tallied("better", count("better"), said(names[pair.y]), " better"),
-      tallied("undecided", count("same"), "the same"),
+      tallied("inconclusive", count("same"), "the same"),
       tallied("worse", count("worse"), said(names[pair.x]), " better"),
     );
     if (again) drawn.refresh();
@@ -158,7 +158,7 @@ function scatterSection() {
   on(["run"], () => show({ y: state.run }));
   show({}, false);
   const aside = h("div", null, h("div", { class: "controls" }, across.element, upwards.element), tally);
-  const text = lead("A point is a query. Above the diagonal, the run upwards is better at it.");
+  const text = lead("Each point is a query. Above the diagonal, the run on the vertical axis wins.");
   return section("scatter", "Two runs, query against query", text, h("div", { class: "beside" }, aside, drawn.element));
 }
 

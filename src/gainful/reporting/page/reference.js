@@ -53,15 +53,15 @@ function policySection() {
   ];
   const made = report.policy.length && table({ caption: "Choices that are not a measure's", columns, rows: report.policy, unseenCaption: true });
   const settings = report.settings ? [h("h3", null, "Settings of the comparison"), h("p", null, h("code", null, said(report.settings)))] : [];
-  const told = new Set([...report.verdicts.map(({ sentence }) => sentence), `settings: ${report.settings}`]);
-  const notes = report.notes.filter((note) => note && !told.has(note) && !note.startsWith("policy: "));
+  const shown = new Set([...report.verdicts.map(({ sentence }) => sentence), `settings: ${report.settings}`, report.method]);
+  const notes = report.notes.filter((note) => note && !shown.has(note) && !note.startsWith("policy: "));
   return section(
     "policy",
     "Policy and signatures",
     lead("Everything that pins the numbers down: with the same files and these choices, they come out the same."),
     ...(made ? [made.element] : []),
     ...settings,
-    ...(measured ? [h("h3", null, "Signatures"), h("dl", { class: "signatures" }, ...report.runs.flatMap(signaturesOf))] : []),
+    ...(measured ? [h("details", { class: "all-signatures" }, h("summary", null, `Signatures of all ${plural(names.length * report.measures.length, "number")}`), h("dl", { class: "signatures" }, ...report.runs.flatMap(signaturesOf)))] : []),
     ...(notes.length ? [h("h3", null, "Notes"), notesList(notes)] : []),
   );
 }

@@ -90,6 +90,8 @@ function signed(number, digits = 4) {
   return (number >= 0 ? "+" : "") + written(number, digits);
 }
 
+/** A formula with minus signs in place of hyphens before numbers. */
+const typeset = (text) => text.replace(/(?<=\s)-(?=\d)/g, "−");
 const minus = (text) => text.replace(/^-/, "−");
 const whole = (number) => number.toLocaleString("en");
 const plural = (count, one, many = `${one}s`) => `${whole(count)} ${count === 1 ? one : many}`;

@@ -140,7 +140,7 @@ function plainTable(caption, columns, rows, options = {}) {
 
 /** How a column of this name is shown, where it is not just its value. */
 function cellFor(label, index) {
-  if (label === "verdict") return (row) => (row[index] === null ? "–" : badge(row[index]));
+  if (label === "verdict") return (row) => (row[index] in WORDS ? badge(row[index]) : (row[index] ?? "–"));
   if (label === "difference") return (row) => signed(row[index]);
   return null;
 }

@@ -1,9 +1,10 @@
-// The verdict in words, with the intervals; and the table of runs and measures.
+// The verdict: the winner in one line, the intervals, and a row for each comparison; then the runs.
 
 function verdictSection() {
   if (!compared) return null;
   const headline = h("p", { class: "headline" });
-  const list = h("ul", { class: "verdicts" });
+  const tally = h("p", { class: "lead" });
+  const doubts = h("div", null);
   const intervals = chart({
     name: "intervals",
     rows: () => verdictsNow().map((each) => ({
@@ -17,93 +18,118 @@ function verdictSection() {
       high: each.high,
       verdict: each.word,
     })),
-    label: () => `Difference of ${measureName()} from ${report.baseline}, with its interval, for each run; the sentences below have the numbers`,
-    columns: [["pair", "run"], ["difference", "difference", true], ["low", "low", true], ["high", "high", true], ["verdict", "verdict"]],
+    label: () => `Difference of ${measureName()} from ${report.baseline}, with its interval, for each run; the table below has the numbers`,
     adapt: oneMeasure,
   });
+  const listed = table({
+    caption: `Comparisons with ${report.baseline}`,
+    unseenCaption: true,
+    columns: verdictColumns(),
+    rows: verdictsNow(),
+    sorted: verdictsNow().every(againstBaseline) ? [3, -1] : null,
+    className: "comparisons",
+  });
   const draw = () => {
-    headline.replaceChildren(...headlineOf(verdictsNow().filter(({ base }) => base === report.baseline)));
-    list.replaceChildren(...verdictsNow().map(verdictItem));
+    headline.replaceChildren(...headlineOf(verdictsNow().filter(againstBaseline)));
+    tally.replaceChildren(...tallyOf(verdictsNow().filter(againstBaseline)));
+    listed.update(verdictsNow());
+    doubts.replaceChildren(...[notesList(qualifications())].filter(Boolean));
     intervals.refresh();
   };
   on(["measure"], draw);
-  const made = section("verdict", "Verdict", headline, intervals.element, list);
+  const made = section("verdict", "Verdict", headline, tally, intervals.element, listed.element, doubts, report.method ? h("p", { class: "quiet method" }, report.method) : null);
   draw();
   return made;
 }
 
-const pairName = ({ base, run }) => (base === report.baseline ? run : `${run} − ${base}`);
+const againstBaseline = ({ base }) => base === report.baseline;
+const pairName = (verdict) => (againstBaseline(verdict) ? verdict.run : `${verdict.run} − ${verdict.base}`);
 
-/** The measure stands above the chart, so the labels of its rows need only the run. */
+/** The measure is named above the chart, so the labels of its rows need only the run. */
 function oneMeasure(spec) {
   const label = spec.transform?.find((step) => step.as === "label");
   if (label) Object.assign(label, { calculate: "datum.lines" });
-  if (verdictsNow().every(({ base }) => base === report.baseline)) {
+  if (verdictsNow().every(againstBaseline)) {
     if (spec.height?.step) spec.height = { step: 30 };
     return;
   }
   const axes = spec.layer.map(({ encoding }) => encoding?.x?.axis).filter((axis) => axis?.title);
-  axes.forEach((axis) => (axis.title = "run − base (run better →)"));
+  axes.forEach((axis) => (axis.title = "run − baseline (run better →)"));
 }
 
-/** What a comparison is called beside the chart: two names stand on two lines. */
-const linesOf = ({ base, run }) => (base === report.baseline ? drawable(run) : `${drawable(run)}\u2028− ${drawable(base)}`);
+/** The label of a comparison in the chart: two names take two lines. */
+const linesOf = (verdict) => (againstBaseline(verdict) ? drawable(verdict.run) : `${drawable(verdict.run)}\u2028− ${drawable(verdict.base)}`);
 
-/** Say what became of the runs, in one line. */
+/** Name the winner, or say that there is no clear one. `verdicts` are sorted by their difference. */
 function headlineOf(verdicts) {
+  const [top] = verdicts;
+  if (!top) return [];
+  const winner = verdicts.find(({ word }) => word === "better");
   const base = said(report.baseline, { class: "name" });
-  if (verdicts.length === 1) {
-    const [{ run, word, qualification }] = verdicts;
-    const name = said(run, { class: "name" });
-    const on = [" on ", h("span", { class: "name" }, measureName()), ...(qualification ? [", but ", said(qualification)] : []), "."];
-    if (wordKey(word) === "undecided") return ["The difference between ", name, " and ", base, " is ", badge(word), ...on];
-    if (wordKey(word) === "equivalent") return [name, " and ", base, " are ", badge(word), ...on];
-    return [name, " is ", badge(word), " than ", base, ...on];
+  const name = said((winner ?? top).run, { class: "name" });
+  const by = h("span", { class: "figure" }, signed((winner ?? top).difference, 3));
+  const range = ` (${intervalText(winner ?? top, 3)})`;
+  if (winner) {
+    const ahead = winner === top ? [] : ["; ", said(top.run, { class: "name" }), " scores higher, but is ", badge(top.word)];
+    return [winner === top ? "Best: " : "Better: ", name, ", ", by, " over ", base, range, ...ahead, "."];
   }
-  const parts = [];
-  for (const key of Object.keys(WORDS)) {
-    const count = verdicts.filter(({ word }) => wordKey(word) === key).length;
-    if (count) parts.push(parts.length ? ", " : "", `${whole(count)} `, badge(key));
-  }
-  const many = plural(verdicts.length, "run");
-  const doubted = verdicts.filter(({ qualification }) => qualification).length;
-  const doubt = doubted ? ` The judgments favour one of the runs in ${doubted} of ${plural(verdicts.length, "comparison")}.` : "";
-  return [h("span", { class: "name" }, measureName()), ` of ${many} against `, base, ": ", ...parts, `.${doubt}`];
+  if (top.word === "equivalent") return [name, " and ", base, " are ", badge(top.word), ": ", by, range, "."];
+  if (top.word === "worse") return ["Best: ", base, ", the baseline; the closest run is ", name, ", ", by, range, "."];
+  const clause = top.difference > 0 ? [name, " leads ", base] : top.difference < 0 ? [base, " leads ", name] : [name, " and ", base, " have the same score"];
+  const lead = top.difference ? [" by ", h("span", { class: "figure" }, written(Math.abs(top.difference), 3))] : [];
+  const ahead = top.difference < 0 && top.low !== null ? { ...top, low: -top.high, high: -top.low } : top;
+  return ["No clear winner: ", ...clause, ...lead, ` (${intervalText(ahead, 3)}), which is `, badge(top.word), "."];
 }
 
-function verdictItem(verdict) {
-  const { wins, ties, losses } = verdict;
-  return h(
-    "li",
-    null,
-    h("div", { class: "verdict-head" }, badge(verdict.word), said(pairName(verdict), { class: "name" }), h("span", { class: "figure" }, signed(verdict.difference))),
-    h("p", null, ...marked(verdict)),
-    record(wins, ties, losses),
-  );
+/** The interval of a difference, as in "95% 0.028 to 0.288". */
+function intervalText({ low, high, level }, digits) {
+  if (low === null || high === null) return "too few queries for an interval";
+  const end = (number) => minus(fixed(number + 0, digits));
+  return `${percent(level)} ${end(low)} to ${end(high)}`;
 }
 
-/** The sentence, its word marked. Names may hold any word, so it is looked for where it stands. */
-function marked({ sentence, word, run, base }) {
-  const places = [`${run} is ${word} than`, `${run} and ${base} are ${word} `, `${run} and ${base} is ${word} `];
-  for (const place of places) {
-    const at = sentence.indexOf(place);
-    if (at < 0) continue;
-    const from = at + place.lastIndexOf(word);
-    const rest = sentence.slice(from + word.length);
-    return [said(sentence.slice(0, from)), h("strong", { class: `word ${wordKey(word)}` }, icon(word), ` ${word}`), said(rest)];
-  }
-  return [said(sentence)];
+const percent = (share) => `${Number((100 * share).toPrecision(4))}%`;
+
+/** What the headline is about, and how many runs got which verdict. */
+function tallyOf(verdicts) {
+  if (!verdicts.length) return [];
+  const about = [h("span", { class: "name" }, measureName()), ` on ${plural(verdicts[0].queries, "query", "queries")}.`];
+  if (verdicts.length === 1) return about;
+  const parts = Object.keys(WORDS).flatMap((key) => {
+    const count = verdicts.filter(({ word }) => word === key).length;
+    return count ? [[`${whole(count)} `, badge(key)]] : [];
+  });
+  const joined = parts.flatMap((part, at) => (at ? [", ", ...part] : part));
+  return [...about, ` ${plural(verdicts.length, "run")} compared with `, said(report.baseline, { class: "name" }), ": ", ...joined, "."];
 }
 
-/** How many queries went which way, as a bar of three parts with the numbers beside it. */
-function record(wins, ties, losses) {
+/** Where the judgments may have decided a comparison, and why. */
+const qualifications = () =>
+  verdictsNow().flatMap((verdict) => (verdict.qualification ? [`${pairName(verdict)}: ${verdict.word}, but ${verdict.qualification}.`] : []));
+
+function verdictColumns() {
+  const level = report.verdicts.length ? percent(report.verdicts[0].level) : "95%";
+  const needed = report.verdicts.some(({ queries_needed: count }) => count);
+  return [
+    { label: "run", head: true, value: pairName, cell: (verdict) => said(pairName(verdict), { class: "name" }) },
+    { label: "verdict", value: ({ word }) => word, cell: ({ word }) => badge(word) },
+    { label: "mean", number: true, value: ({ run_mean: mean }) => mean },
+    { label: "difference", number: true, value: ({ difference }) => difference, cell: ({ difference }) => signed(difference) },
+    { label: `${level} interval`, number: true, value: ({ low }) => low, cell: ({ low, high }) => (low === null || high === null ? "too few queries" : `${signed(low)} to ${signed(high)}`) },
+    { label: "p", number: true, value: ({ p }) => p, cell: ({ p }) => (p === null ? "–" : p < 0.0001 ? "< 0.0001" : fixed(p)) },
+    { label: "queries better, same, worse", kind: "outcomes", value: ({ wins, losses }) => wins - losses, cell: record },
+    ...(needed ? [{ label: "queries to decide", number: true, digits: 0, value: ({ queries_needed: count }) => count, cell: ({ queries_needed: count }) => (count ? `about ${whole(count)}` : "–") }] : []),
+  ];
+}
+
+/** How many queries went which way: a bar of three parts with the numbers. */
+function record({ wins, ties, losses }) {
   const parts = [["up", wins], ["even", ties], ["down", losses]].map(([kind, count]) => {
     const part = h("span", { class: kind });
     part.style.flexGrow = count;
     return part;
   });
-  const text = `${plural(wins, "query", "queries")} better, ${whole(ties)} the same, ${whole(losses)} worse`;
-  return h("div", { class: "record" }, h("span", { class: "record-bar", "aria-hidden": "true" }, ...parts), h("span", null, text));
+  return h("div", { class: "record" }, h("span", null, `${whole(wins)}, ${whole(ties)}, ${whole(losses)}`), h("span", { class: "record-bar", "aria-hidden": "true" }, ...parts));
 }
 
 function runsSection() {
@@ -119,9 +145,10 @@ function runsSection() {
   ];
   const over = `Means over ${plural(report.kept.of, "query", "queries")}`;
   const made = table({
-    caption: compared ? `${over}; marks against ${report.baseline}` : over,
+    caption: compared ? `${over}; marks compare with ${report.baseline}` : over,
     columns,
     rows: names.map((_, run) => run),
+    sorted: names.length > 1 ? [1 + report.primary, -1] : null,
     className: "runs",
   });
   return section("runs", "Runs and measures", made.element, notesList(report.means), legend());
@@ -133,7 +160,7 @@ function runCell(run) {
   return h("div", { class: "run" }, name, tag, ...(measured ? signatureCard(run) : []));
 }
 
-/** A button and what it opens: the signatures of a run, which a pointer sees on its numbers. */
+/** A button that opens the signatures of a run. A pointer also finds them on the numbers. */
 function signatureCard(run) {
   const id = `signature-${run}`;
   const items = report.runs[run].signatures.map((text) => h("li", null, h("code", null, said(text))));
@@ -150,17 +177,19 @@ function meanCell(run, measure) {
   const all = report.runs.map((each) => each.means[measure]).filter((each) => each !== null);
   const number = h(best[measure] && names.length > 1 ? "strong" : "span", null, written(mean));
   const mark = marks[measure]
-    ? h("span", { class: `mark ${wordKey(marks[measure])}` }, icon(marks[measure]), hidden(` ${WORDS[wordKey(marks[measure])].text}`))
+    ? h("span", { class: `mark ${marks[measure]}` }, icon(marks[measure]), hidden(` ${WORDS[marks[measure]].text}`))
     : h("span", { class: "mark" });
-  // The length is against the column's largest; a bar cannot show what is below 0.
+  // A full bar is the column's largest mean; a bar cannot show negative means.
   const meter = names.length > 1 && mean !== null && Math.min(...all) >= 0 && Math.max(...all) > 0 ? bar(mean / Math.max(...all)) : null;
   return h("div", { class: "mean" }, h("span", null, number, mark), meter);
 }
 
 function legend() {
-  const marks = Object.keys(WORDS).map((key) => h("li", null, h("span", { class: `mark ${key}` }, icon(key)), ` ${WORDS[key].text}`));
-  const compare = compared ? [h("span", null, "Against the baseline, after correction:"), h("ul", null, ...marks)] : [];
-  const bold = names.length > 1 ? h("span", null, h("strong", null, "Bold"), ": the best of its column.") : null;
-  const signature = measured ? h("span", { class: "on-screen" }, "The signature of a number is on it, and behind ", h("span", { class: "info" }, "i"), ".") : null;
+  const occurring = new Set(report.runs.flatMap(({ marks }) => marks));
+  const words = Object.keys(WORDS).filter((key) => occurring.has(key));
+  const marks = words.map((key) => h("li", null, h("span", { class: `mark ${key}` }, icon(key)), ` ${WORDS[key].text}`));
+  const compare = words.length ? [h("span", null, "Compared with the baseline, after correction:"), h("ul", null, ...marks)] : [];
+  const bold = names.length > 1 ? h("span", null, h("strong", null, "Bold"), ": the best in its column.") : null;
+  const signature = measured ? h("span", { class: "on-screen" }, "Hover over a number, or click ", h("span", { class: "info" }, "i"), ", to see its signature.") : null;
   return h("div", { class: "legend" }, ...compare, bold, signature);
 }

@@ -9,14 +9,14 @@ function headings({ columns }) {
 function workedTables(detail, runs) {
   const measure = report.measures[report.primary];
   if (!detail.conventions) {
-    const values = runs.map((run) => h("li", null, said(detail.conclusions[run])));
+    const values = runs.map((run) => h("li", null, said(typeset(detail.conclusions[run]))));
     return [lead(`${measure} has no table of its steps.`), h("ul", { class: "conclusions" }, ...values)];
   }
   const lists = runs.map((run) => {
     const { rows, total, missing } = detail.lists[run];
     const steps = rows.map(([doc, first, last, ...numbers]) => [rankText(first, last), detail.docs[doc], numbers]);
     const made = missing ? h("h4", null, said(names[run], { class: "name" })) : stepsTable(names[run], steps, total, headings(detail));
-    return h("div", { class: "worked" }, made, h("p", { class: "conclusion" }, said(detail.conclusions[run])));
+    return h("div", { class: "worked" }, made, h("p", { class: "conclusion" }, said(typeset(detail.conclusions[run]))));
   });
   const ideal = detail.ideal ? h("div", { class: "worked" }, idealTable(detail)) : null;
   return [lead(said(detail.conventions)), h("div", { class: "workings" }, ...lists, ideal)];
