@@ -139,7 +139,7 @@ def test_a_saved_baseline(tmp_path):
     with pytest.warns(gf.errors.GainfulWarning, match="are not those that the baseline"):
         gf.compare(changed, {"base": tmp_path / "base.json", "other": OTHER}, CHANGE)
     scores = gf.evaluate_runs(JUDGMENTS, RUNS, [CHANGE], baseline="base")["other"]
-    with pytest.raises(gf.errors.InputError, match=r"of two\. Save what it is made of: nDCG@10"):
+    with pytest.raises(gf.errors.InputError, match=r"of two\. Save its parts: nDCG@10"):
         gf.comparison.save_baseline(scores, tmp_path / "no.json")
 
 

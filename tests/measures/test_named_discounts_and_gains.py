@@ -187,7 +187,7 @@ def test_a_bad_definition_is_told(call, words):
 def test_saved_by_name(tmp_path):
     measure = gf.Measure("nDCG", k=5, discount=patience)
     scores = gf.evaluate(JUDGMENTS, RUN, measure)
-    with pytest.raises(gf.errors.InputError, match=r"needs its name first: gainful\.measures\.use"):
+    with pytest.raises(gf.errors.InputError, match=r"gainful\.measures\.use registers your own"):
         gf.comparison.save_baseline(scores, tmp_path / "base.json")
     gf.measures.use(patience)
     gf.comparison.save_baseline(scores, tmp_path / "base.json")

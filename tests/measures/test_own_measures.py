@@ -148,7 +148,7 @@ def test_wherever_a_measure_is(tmp_path):
     scores = gf.evaluate_runs(JUDGMENTS, runs, own)["one"]
     assert scores.interval(own) == gf.evaluate(JUDGMENTS, RUN, twin).interval(twin)
     assert "OwnP@3" in scores.signature(own)
-    with pytest.raises(gf.errors.InputError, match=r"needs its name first: gainful\.measures\.use"):
+    with pytest.raises(gf.errors.InputError, match=r"gainful\.measures\.use registers your own"):
         gf.comparison.save_baseline(scores, tmp_path / "base.json")
     gf.measures.use(own_precision)
     gf.comparison.save_baseline(scores, tmp_path / "base.json")

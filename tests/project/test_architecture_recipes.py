@@ -452,7 +452,6 @@ def test_the_example_of_a_shape_has_it(shape):
     columns = Columns(queries=["q1"] if "queries=" in shape.name else None)
     reader = ListReader(kind, columns, "run")
     assert next(each for each in SHAPES if each.recognise(value, reader)) is shape
-    assert (shape.read is None) is (shape.refuse is not None)
 
 
 def test_the_files_and_folders_that_the_page_names_exist():

@@ -1,5 +1,6 @@
 """Read tables with typed columns: Parquet, data frames and Arrow objects."""
 
+import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -34,15 +35,14 @@ from gainful.rows.run_and_judgment_columns import (
     number_after_none,
     refuse_ids,
     refuse_numbers,
-    refuse_repeated,
 )
 from gainful.rows.table_source import (
-    MOST_ROWS,
     NO_ID,
     NOT_HELD,
     PlainRows,
     Source,
     is_lasting,
+    is_small,
     plain_arrays,
     printable,
     with_events,
@@ -64,6 +64,7 @@ _EXACT = 2.0**53  # a float64 represents every smaller integer exactly
 _SHOWN = (
     "left(replace(chr(39) || {} || chr(39), chr(10), ' '), 60)"  # the invalid value, for messages
 )
+_RENAMED = re.compile(r"(?<=.)_\d+$")  # the engine's ending of a repeated column name
 _LARGE = frozenset(["BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT"])
 _NUMBERS = _IDS - {"UUID"} | frozenset(["FLOAT", "DOUBLE", "BOOLEAN", "DECIMAL"])
 
@@ -87,7 +88,7 @@ def parquet(
         refuse_mixed(written, [known[place] for place in places if place >= 0], name)
     complete, size = _seen(files, source, session)
     source = replace(source, rescans=True, strict=complete)
-    if not complete or source.kind.ascending or size > MOST_ROWS:
+    if not complete or source.kind.ascending or not is_small(size):
         return source
     with suppress(EngineError):  # errors are reported when the rows are matched
         source = replace(source, plain=plain_arrays(session.columns(source.select)))
@@ -141,8 +142,9 @@ def typed(
     records = records_with_lists(relation, described, kind, columns, session, name)
     if records is not None:
         return records
-    kind = with_events_in_table(kind_by_columns(names, kind, columns), relation, session)
-    places = find_columns(names, kind, columns, name)
+    written = written_names(frame, names)
+    kind = with_events_in_table(kind_by_columns(written, kind, columns), relation, session)
+    places = find_columns(written, kind, columns, name)
     query, doc = (name_quoted(names[place]) for place in places[:2])
     ids = _IDS | FRACTIONS | {"ENUM"}
     refuse_ids(name, described, {"query": places[0], "doc": places[1]}, ids)
@@ -173,7 +175,7 @@ def typed(
         )
     if kind.ascending:
         value = f"-({value})"
-    ranks, rank = None if kind.ascending else find_rank(names), ""
+    ranks, rank = None if kind.ascending else find_rank(written), ""
     if ranks is not None:  # via text, to which every type can be cast
         rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
     select = f"SELECT {texts[0]} AS query, {texts[1]} AS doc, {value} AS number{rank} {relation}"
@@ -279,7 +281,7 @@ def _open_small_frame(
     is_polars = polars is not None and isinstance(given, polars.DataFrame)
     names = [str(name) for name in given.columns] if is_pandas or is_polars else []
     kind = kind_by_columns(names, kind, columns)
-    if not names or len(given) > MOST_ROWS or kind.ascending or len({*names}) < len(names):
+    if not names or not is_small(len(given)) or kind.ascending or len({*names}) < len(names):
         return None
 
     def values(place: int) -> Any:
@@ -316,7 +318,7 @@ def _open_small_frame(
 
 def _plain_ids(values: Any) -> list[str] | None:
     """Return a column of ids as text; None if an id is unusual."""
-    listed = [] if str(values.dtype) == "category" else values.to_list()
+    listed = [] if str(values.dtype) in ("category", "Object") else values.to_list()
     if {*map(type, listed)} == {int}:
         return [*map(str, listed)]
     return printable(listed)
@@ -349,8 +351,6 @@ def registered(session: Session, given: object, table: object, name: str, where:
         name: the prefix of the table's name.
         where: its name in messages.
     """
-    # The engine renames the second of two equal names.
-    refuse_repeated(_written_names(table), where)
     with reading_table(where):
         relation = session.register(name, table)
         if is_lasting(given):
@@ -415,12 +415,28 @@ class _Stream:
         return self.source.__arrow_c_stream__(requested_schema)
 
 
-def _written_names(table: Any) -> list[str]:
-    """Return the column names of the result of `readable`, which may repeat in pandas and pyarrow."""
+def written_names(table: Any, names: list[str]) -> list[str]:
+    """Return the column names of the result of `readable` as written.
+
+    The engine renames the second of two equal names, `score_1` after `score`. If a stream doesn't reveal its
+    names, such a name counts as repeated.
+
+    Args:
+        table: the result of `readable`; None for a file, whose columns have the engine's names.
+        names: (c,) the engine's names.
+    """
     if not isinstance(table, _Stream):
-        return [str(name) for name in table.columns]
+        return names if table is None else [str(name) for name in table.columns]
     schema = _arrow_schema(table.source)
-    return [] if schema is None else list(schema.names)
+    written = getattr(table.source, "columns", ()) if schema is None else schema.names
+    if len(written) == len(names) and all(isinstance(name, str) for name in written):
+        return [*written]
+    plain = {name.casefold() for name in names}
+    bases = (_RENAMED.sub("", name) for name in names)
+    return [
+        base if base != name and base.casefold() in plain else name
+        for base, name in zip(bases, names, strict=True)
+    ]
 
 
 def _arrow_schema(source: Any) -> Any:

@@ -88,7 +88,9 @@ class Records:
                     self._refuse_list(record, columns, place)
                 column.append(id_text(record[key], where=where))
             number = record[value] if self.kind.implied is None else self.kind.implied
-            numbers.append(self.kind.turned(number_in(number, self.kind, where)))
+            # NaN and infinities are rejected with the table, as in every other format.
+            odd = not isinstance(number, float)
+            numbers.append(self.kind.turned(number_in(number, self.kind, where, finite=odd)))
         texts = {name: np.array(column, object) for name, column in ids.items()}
         return {**texts, "number": np.array(numbers)}
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gainful.arguments import is_truth
 from gainful.arithmetic.number_arrays import LARGEST_EXACT
 from gainful.array_types import Floats
 from gainful.errors import InputError
@@ -24,11 +25,13 @@ from gainful.rows.parquet_and_frame_tables import (
     described_columns,
     id_text_in_sql,
     id_type_in,
+    objects_in,
     parquet_relation,
     readable,
     refuse_mixed,
     refuse_odd_ids,
     registered,
+    written_names,
 )
 from gainful.rows.run_and_judgment_columns import refuse_ids
 from gainful.rows.side_table_columns import CHUNKS, Header, Role, Roles, find_header
@@ -230,7 +233,9 @@ def _typed(
     roles, name, wanted = reading.roles, reading.name, reading.wanted
     described = described_columns(relation, session, name)
     names = [column for column, _ in described]
-    header = find_header(names, roles, reading.asked, name)
+    # The engine renames the second of two equal names.
+    as_written = [column for column, _ in written[0]] if written else written_names(table, names)
+    header = find_header(as_written, roles, reading.asked, name)
     types = [_plain_type(type_) for _, type_ in described]
     ids = {role.name: header.places[role.name] for role in roles.all if role.holds == "id"}
     refuse_ids(name, [*zip(names, types, strict=True)], ids, _IDS)
@@ -250,6 +255,8 @@ def _typed(
         rows = session.rows(select + join)
         if wanted is not None and not rows:
             reading.first.extend(str(row[0]) for row in session.rows(f"{select} LIMIT 1"))
+    if wanted is None:
+        rows = _with_integers(rows, header.names, given)
     # The engine returns wanted rows without their number.
     where = (name if wanted is not None else f"{name}, row {row}" for row in count(1))
     raw = RawTable("typed", header, zip(where, rows, strict=False))
@@ -260,6 +267,23 @@ def _typed(
         for role, at in ids.items()
     }
     return replace(_gathered(raw, reading), types=id_types)
+
+
+def _with_integers(
+    rows: list[tuple[Any, ...]], names: Sequence[str], given: object
+) -> list[tuple[Any, ...]]:
+    """Return rows with the integers in object columns of pandas, which the engine writes as text."""
+    objects = [*objects_in(given, names)]
+    if not objects or not rows:
+        return rows
+    columns = [*zip(*rows, strict=True)]
+    for name, values in objects:
+        place = names.index(str(name))
+        columns[place] = tuple(
+            int(value) if isinstance(value, int | np.integer) and not is_truth(value) else cell
+            for value, cell in zip(values, columns[place], strict=True)
+        )
+    return [*zip(*columns, strict=True)]
 
 
 def _plain_type(written: str) -> str:

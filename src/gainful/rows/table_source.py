@@ -558,6 +558,11 @@ _MINUS_ZERO = re.compile(
 _MOST_BYTES = 40  # the average size of a row in text that is read in Python
 
 
+def is_small(rows: int) -> bool:
+    """Return whether a table with this many rows is read in Python."""
+    return 0 < rows <= MOST_ROWS
+
+
 def printable(listed: list[Any]) -> list[str] | None:
     """Return the values if all are printable text; None otherwise."""
     usual = {*map(type, listed)} == {str} and "" not in listed and "".join(listed).isprintable()
@@ -567,7 +572,7 @@ def printable(listed: list[Any]) -> list[str] | None:
 def plain_arrays(columns: Mapping[str, AnyArray]) -> PlainRows | None:
     """Return small columns query, doc and number as rows; None if anything about them is unusual."""
     numbers = columns["number"]
-    if not 0 < numbers.size <= MOST_ROWS or not np.isfinite(numbers).all():
+    if not is_small(numbers.size) or not np.isfinite(numbers).all():
         return None
     queries, docs = (printable(columns[name].tolist()) for name in ("query", "doc"))
     if queries is None or docs is None:
