@@ -3,7 +3,8 @@
 import ast
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import command_pages
+import formulas
 import policy_pictures
 
 import gainful as gf
@@ -28,12 +30,62 @@ WHOLE = "::: {}\n    options: {{members: false, show_root_heading: false}}"  # w
 DEEPER = "\n    options: {heading_level: 3}"
 
 
-def families() -> str:
-    """Every measure, and its example worked out."""
-    return "\n\n".join(
-        f"{gf.writing.render(family, 'markdown')}\n\n{worked(family)}"
-        for family in gf.measures.families(needs="grades")
+# The pages of measures, by the module of the catalogue that lists them.
+MEASURE_PAGES = {
+    "cumulated_gain": "Cumulated gain",
+    "average_precision_and_kin": "Average precision and reciprocal rank",
+    "precision_and_counts": "Precision, recall and counts",
+    "user_models": "User models",
+    "subtopics": "Several good answers",
+    "recommendations": "Beyond relevance",
+}
+
+
+def families_in(module: str) -> Sequence[gf.measures.Family]:
+    """Return the measures that a module of the catalogue lists."""
+    return import_module(f"gainful.measures.catalogue.{module}").FAMILIES
+
+
+def families_of(module: str) -> Callable[[], str]:
+    """Return what writes the measures of a module of the catalogue, each with its example worked out."""
+
+    def written() -> str:
+        return "\n\n".join(
+            part
+            for family in families_in(module)
+            for part in (described(family), worked(family) if family.needs == "grades" else "")
+            if part
+        )
+
+    return written
+
+
+def described(family: gf.measures.Family) -> str:
+    """Return a measure as a section of a page, its definition with typeset formulas first."""
+    text = gf.writing.render(family, "markdown").replace("### ", "## ", 1)
+    return re.sub(
+        r"^- \*\*definition\*\*: .*\n",
+        lambda _: f"{formulas.typeset(family.definition.removesuffix('.'))}\n\n",
+        text,
+        count=1,
+        flags=re.MULTILINE,
     )
+
+
+def summary() -> str:
+    """Return a table of all measures by page: what each is, and its range."""
+    parts = []
+    for module, title in MEASURE_PAGES.items():
+        page = f"measures/{module}.md"
+        rows = [
+            f"| [{each.name}]({page}#{each.name.lower()}) | {each.title} | {each.range.partition('.')[0]} |"
+            for each in families_in(module)
+        ]
+        parts += [
+            f"### {title}",
+            "\n".join(["| measure | what it is | range |", "|---|---|---|", *rows]),
+        ]
+    return "\n\n".join(parts)
 
 
 def worked(family: gf.measures.Family) -> str:
@@ -55,25 +107,36 @@ def worked(family: gf.measures.Family) -> str:
     )
 
 
-def subtopics() -> str:
-    """Every measure for queries with subtopics."""
-    return "\n\n".join(
-        gf.writing.render(family, "markdown") for family in gf.subtopics.subtopic_catalogue()
-    )
-
-
-def recommendations() -> str:
-    """Every measure of recommendations beyond relevance."""
-    families = gf.recommending.recommendation_catalogue()
-    return "\n\n".join(gf.writing.render(family, "markdown") for family in families)
-
-
 def rules() -> str:
     """Every rule of a check, the gravest first."""
     lines = ["| rule | severity | what is found | what to do |", "|---|---|---|---|"]
     lines += [
         f"| `{rule.name}` | {rule.severity} | {rule.what} | {rule.remedy} |"
         for rule in gf.results.Findings.rules
+    ]
+    return "\n".join(lines)
+
+
+def fusion_methods() -> str:
+    """Every method of fusion, with its formula."""
+    lines = ["| method | name | formula | parameters |", "|---|---|---|---|"]
+    lines += [
+        f"| `{each.name}` | {each.title} | {formulas.FUSION[each.formula]} "
+        f"| {', '.join(each.parameters) or '–'} |"
+        for each in gf.fusion.methods()
+    ]
+    return "\n".join(lines)
+
+
+def fusion_normalisations() -> str:
+    """Every normalisation of scores, with its formula."""
+    lines = [
+        "| normalisation | formula | in a list of equal scores, each becomes |",
+        "|---|---|---|",
+    ]
+    lines += [
+        f"| `{each.name}` | {formulas.FUSION[each.formula]} | {each.flat} |"
+        for each in gf.fusion.normalisations()
     ]
     return "\n".join(lines)
 
@@ -219,9 +282,10 @@ def queries_needed() -> str:
 
 
 PARTS: dict[str, Callable[[], str]] = {
-    "families": families,
-    "subtopics": subtopics,
-    "recommendations": recommendations,
+    "measures": summary,
+    **{f"measures_{module}": families_of(module) for module in MEASURE_PAGES},
+    "fusion_methods": fusion_methods,
+    "fusion_normalisations": fusion_normalisations,
     "rules": rules,
     "error_codes": error_codes,
     "columns": columns,

@@ -42,6 +42,7 @@ BOOSTS = {
     "reference/changelog": 0.1,
     "develop/": 0.2,
     "reference/commands/": 0.5,
+    "reference/measures/": 0.5,
 }
 LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml", ".json": "json", ".sh": "sh"}
 CODE = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)

@@ -22,7 +22,7 @@ function copyTyped() {
 
 // What can be scrolled sideways can be relemented with the keyboard. The theme makes the frames of tables late.
 function relement() {
-  for (const element of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code")) {
+  for (const element of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code, div.arithmatex")) {
     if (element.scrollWidth > element.clientWidth) element.tabIndex = 0
     else element.removeAttribute("tabindex")
   }
@@ -38,3 +38,21 @@ function prepare() {
 
 new MutationObserver(prepare).observe(document.body, { childList: true, subtree: true })
 prepare()
+
+// Formulas are typeset by KaTeX, which only pages with formulas load.
+const formulas = document.querySelectorAll(".arithmatex")
+
+function typeset() {
+  for (const element of formulas) {
+    const tex = element.textContent.trim().slice(2, -2)  // between \( and \), or \[ and \]
+    katex.render(tex, element, { displayMode: element.tagName === "DIV" })
+  }
+  relement()
+}
+
+if (formulas.length) {
+  const folder = new URL("katex/", document.currentScript.src)
+  const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL("katex.min.css", folder) })
+  const script = Object.assign(document.createElement("script"), { src: new URL("katex.min.js", folder), onload: typeset })
+  document.head.append(style, script)
+}

@@ -98,6 +98,15 @@ def test_on_a_phone(opened, page):
     assert faults(opened(page, viewport=PHONE)) == []
 
 
+@pytest.mark.parametrize("page", ["reference/measures/user_models.html", "guides/losses.html"])
+def test_formulas_are_typeset(opened, page):
+    shown = opened(page)
+    shown.wait_for_selector(".arithmatex .katex")
+    written = shown.locator(".arithmatex").count()
+    assert written > 5
+    assert shown.locator(".arithmatex:has(.katex)").count() == written
+
+
 def test_there_are_pages():
     assert len(PAGES) > 100, "Build the site first: make site"
 

@@ -3,7 +3,6 @@
 import itertools
 import json
 import random
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -350,12 +349,3 @@ def test_ranks_instead_of_scores_are_warned_of():
     ranks = {f"q{query}": {f"d{rank}": rank for rank in range(1, 12)} for query in range(12)}
     with pytest.warns(gf.errors.GainfulWarning, match="rank"):
         gf.fuse([ranks, ranks])
-
-
-def test_the_page_has_every_method_and_normalisation():
-    page = (Path(__file__).parents[3] / "docs" / "guides" / "fusion.md").read_text()
-    for method in gf.fusion.methods():
-        row = f"| `{method.name}` | {method.title} | {method.formula} |"
-        assert row in page
-    for each in gf.fusion.normalisations():
-        assert f"| `{each.name}` | {each.formula} | {each.flat} |" in page
