@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-DEMO := examples/cooking
+COOKING := examples/cooking
 # Compiled modules are kept, even where the environment says not to: tests start many processes.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -31,15 +31,12 @@ $(VENV)/stamp-%: pyproject.toml | $(BIN)/python
 	@$(BIN)/python $(COMPILE)
 	@touch $@
 
-demo: $(VENV)/stamp-demo  ## evaluate the shipped runs and work one query out
-	@$(BIN)/gainful evaluate $(DEMO)/judgments.qrels $(DEMO)/keyword.run $(DEMO)/semantic.run $(DEMO)/hybrid.run \
-		-m CG@10 -m DCG@10 -m nDCG@5,10 -m "nDCG(gain=exp2)@10" -m nDCG
-	@echo
-	@$(BIN)/gainful explain $(DEMO)/judgments.qrels $(DEMO)/hybrid.run --query pad-thai -m nDCG@5
+demo: $(VENV)/stamp-demo  ## try gainful on example files, in gainful-demo/
+	@$(BIN)/gainful demo
 
 judge: $(VENV)/stamp-judge  ## open the judging desk on the shipped runs, and go on where it was left
-	$(BIN)/gainful --no-config judge $(DEMO)/keyword.run $(DEMO)/semantic.run $(DEMO)/hybrid.run \
-		--queries $(DEMO)/queries.tsv --docs $(DEMO)/docs.tsv --depth 10 --title Cooking --db $(VENV)/cooking.db
+	$(BIN)/gainful --no-config judge $(COOKING)/keyword.run $(COOKING)/semantic.run $(COOKING)/hybrid.run \
+		--queries $(COOKING)/queries.tsv --docs $(COOKING)/docs.tsv --depth 10 --title Cooking --db $(VENV)/cooking.db
 
 # Two processes for two cores: threads of their own would only wait for one another. With Spark and a
 # browser there are three: with two, a core is idle at times.

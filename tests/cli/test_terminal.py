@@ -24,6 +24,7 @@ TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
 # The calls of each command, with the exit code that is expected if it is not 0.
 CALLS = {
     "run": [("run", "queries.tsv", "--call", "search:search", "-o", "recorded.run")],
+    "demo": [("demo",), ("demo", "one.csv", 2)],
     "evaluate": [
         ("evaluate", J, *RUNS, "-m", "nDCG@10"),
         ("evaluate", J, RUNS[0], "-m", "nDCG@10", "--bounds", "--grades", "0..3"),
@@ -217,7 +218,7 @@ def test_a_terminal_changes_nothing_but_bars_and_colours(done, call):
 
 
 WITH_BARS = {
-    "evaluate", "compare", "report", "leaderboard", "power", "pool", "collect", "calibrate", "run", "fuse", "recommend",
+    "demo", "evaluate", "compare", "report", "leaderboard", "power", "pool", "collect", "calibrate", "run", "fuse", "recommend",
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import gainful as gf
 # them.
 _GROUPS = {
     "Start": {
+        "demo": "Try gainful on example files, which it writes to a folder.",
         "check": "Check judgments and runs for errors and likely mistakes.",
         "evaluate": "Measure one or more runs against judgments.",
         "compare": "Test whether runs differ from a baseline, and how sure that is.",
