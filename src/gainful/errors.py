@@ -174,6 +174,11 @@ class MissingDependencyError(GainfulError, ImportError):
 
     usual_code = "dependency.missing"
 
+    @classmethod
+    def of_extra(cls, where: str, package: str, extra: str) -> Self:
+        """Return the error about a package that one of gainful's extras installs."""
+        return cls(where, f"the package {package}", "none installed", how_to_install(extra))
+
 
 class StudyError(GainfulError, RuntimeError):
     """A study of the judging desk whose database can't be opened, read or written."""
@@ -185,6 +190,15 @@ class LeaseLostError(StudyError):
     """A grade that came too late: its lease had expired, and other assessors had taken over the document."""
 
     usual_code = "study.lease-lost"
+
+
+def how_to_install(extra: str) -> str:
+    """Return the sentence with the command that installs an extra.
+
+    >>> how_to_install("report")
+    "In the folder of gainful's repository, run: pip install '.[report]'"
+    """
+    return f"In the folder of gainful's repository, run: pip install '.[{extra}]'"
 
 
 class GainfulWarning(UserWarning):

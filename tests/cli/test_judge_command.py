@@ -111,7 +111,7 @@ def test_a_missing_package(folder, cli, monkeypatch, package):
     monkeypatch.setitem(sys.modules, f"{package}.applications", None)
     done = cli("judge", "a.run", *TEXTS, "--no-open")
     assert done.returncode == 2
-    assert "pip install 'gainful[judge]'" in done.stderr
+    assert "pip install '.[judge]'" in done.stderr
 
 
 BROWSER = """#!/bin/sh

@@ -245,7 +245,7 @@ def test_a_missing_package_is_told_before_the_work(cli, monkeypatch, tmp_path):
     )
     code, _, err = cli("report", "no-such", "no-such.run", "-o", tmp_path / "x.html")
     assert code == 2
-    assert "pip install 'gainful[report]'" in err
+    assert "pip install '.[report]'" in err
 
 
 LIMITED = """

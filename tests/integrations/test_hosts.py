@@ -63,7 +63,8 @@ print(first)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     package, oldest = OLDEST[host]
     assert f"gainful.integrations.{host}: expected the package {package}, found none" in done.stdout
-    assert f"pip install '{package}>={oldest}'" in done.stdout
+    own = f"pip install '{package}>={oldest}'"
+    assert ("pip install '.[mcp]'" if host == "mcp" else own) in done.stdout
 
 
 def test_a_host_that_is_none_is_refused_as_python_does():

@@ -4,6 +4,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import gainful as gf
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -35,3 +37,14 @@ def test_every_extra_that_is_named_exists():
 def test_all_is_all_others():
     (everything,) = EXTRAS["all"]
     assert sorted(NAMED.findall(everything)[0].split(",")) == sorted(EXTRAS.keys() - {"all"})
+
+
+def test_messages_and_pages_tell_one_command():
+    """Nothing is on PyPI: an extra is installed from the repository, by one command."""
+    told = r"pip install '?gainful\["
+    for path in [*ROOT.joinpath("docs").rglob("*.md"), *ROOT.joinpath("src").rglob("*.py")]:
+        assert not re.search(told, path.read_text(encoding="utf-8")), path
+    for page in ("README.md", "docs/index.md", "docs/start.md"):
+        assert "pip install '.[report]'\n" in (ROOT / page).read_text(encoding="utf-8")
+    message = str(gf.errors.MissingDependencyError.of_extra("report", "altair", "report"))
+    assert message.endswith("run: pip install '.[report]'")

@@ -379,7 +379,7 @@ def test_a_missing_package_is_told_before_the_work(data, monkeypatch):
         importlib.util, "find_spec", lambda name: None if name == "jinja2" else known(name)
     )
     with pytest.raises(
-        gf.errors.MissingDependencyError, match=r"jinja2.*pip install 'gainful\[report\]'"
+        gf.errors.MissingDependencyError, match=r"jinja2.*pip install '\.\[report\]'"
     ):
         gf.report("no such file", {"run": "no such file"})
 

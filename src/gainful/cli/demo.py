@@ -56,10 +56,10 @@ def demo(context: click.Context, folder: str) -> None:
 def _write_files(folder: Path) -> list[str]:
     """Write the example files, and return their names; reject a folder where other files have these names."""
     sources = resources.files("gainful.cli").joinpath("demo_files").iterdir()
-    contents = {source.name: source.read_bytes() for source in sources}
-    for name, content in contents.items():
+    texts = {source.name: source.read_text(encoding="utf-8") for source in sources}
+    for name, text in texts.items():
         path = folder / name
-        if path.exists() and (not path.is_file() or path.read_bytes() != content):
+        if path.exists() and (not path.is_file() or path.read_bytes() != text.encode()):
             raise gf.errors.InputError(
                 str(path),
                 "no file, or that of the demo",
@@ -67,6 +67,6 @@ def _write_files(folder: Path) -> list[str]:
                 "Choose another folder: gainful demo FOLDER",
             )
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        (folder / name).write_bytes(content)
-    return sorted(contents)
+    for name, text in texts.items():
+        gf.writing.write_text(text, str(folder / name))
+    return sorted(texts)

@@ -462,6 +462,7 @@ def mcp(folders: tuple[str, ...]) -> None:
     """Run an MCP server so an LLM can call evaluate, compare, explain, why, check and bounds.
 
     The server speaks the Model Context Protocol over standard input and output, so clients can start it.
-    It reads files in the FOLDERs only, and writes none. It requires `pip install 'gainful[mcp]'`.
+    It reads files in the FOLDERs only, and writes none. It requires the
+    extra mcp: `pip install '.[mcp]'` in the folder of gainful's repository.
     """
     gf.integrations.mcp.server(folders).run()

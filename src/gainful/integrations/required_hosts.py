@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gainful.errors import MissingDependencyError
+from gainful.errors import MissingDependencyError, how_to_install
 
 OLDEST = {
     "beir": ("beir", "2.0"),
@@ -26,6 +26,7 @@ OLDEST = {
     "xgboost": ("xgboost", "2.1"),
 }
 """The package that has each host, and the oldest version that was tested."""
+_EXTRAS = ("mcp",)  # hosts that an extra of gainful installs
 
 
 @contextmanager
@@ -42,9 +43,10 @@ def requiring(host: str) -> Iterator[None]:
         yield
     except ImportError as problem:
         package, oldest = OLDEST[host]
+        own = f"Install it: pip install '{package}>={oldest}'"
         raise MissingDependencyError(
             f"gainful.integrations.{host}",
             f"the package {package}",
             f"none ({problem})",
-            f"Install it: pip install '{package}>={oldest}'",
+            how_to_install(host) if host in _EXTRAS else own,
         ) from None

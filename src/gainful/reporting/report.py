@@ -269,12 +269,7 @@ def refuse_missing_packages() -> None:
 
     for package in _NEEDED:
         if find_spec(package) is None:
-            raise MissingDependencyError(
-                "report",
-                f"the package {package}",
-                "none installed",
-                "Install it: pip install 'gainful[report]'",
-            )
+            raise MissingDependencyError.of_extra("report", package, "report")
     refuse_without_renderer("report")
 
 

@@ -112,7 +112,7 @@ _FAILURES: tuple[tuple[str, str, str, str], ...] = (
         r"(?:ModuleNotFoundError|ImportError): No module named '?(gainful|pyarrow|numpy)\b",
         "the package {0} in the Python of its workers",
         "none{python}",
-        f"Install gainful[spark] there. {_SET_PYTHON}",
+        f"Install gainful with its extra spark there. {_SET_PYTHON}",
     ),
     (
         r"ModuleNotFoundError: No module named '([^'\n]+)'",
@@ -151,12 +151,7 @@ def library() -> Any:
     try:
         from pyspark.sql import functions as found
     except ImportError:
-        raise MissingDependencyError(
-            "Spark data frames",
-            "the package pyspark",
-            "none installed",
-            "Install it: pip install 'gainful[spark]'",
-        ) from None
+        raise MissingDependencyError.of_extra("Spark data frames", "pyspark", "spark") from None
     return found
 
 

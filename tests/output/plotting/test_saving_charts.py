@@ -80,7 +80,7 @@ def test_an_open_file_without_a_format_is_refused(chart):
 
 def test_without_the_converter_the_error_names_what_to_install(chart, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(gf.errors.MissingDependencyError, match=r"pip install 'gainful\[report\]'"):
+    with pytest.raises(gf.errors.MissingDependencyError, match=r"pip install '\.\[report\]'"):
         chart.save(tmp_path / "chart.png")
 
 

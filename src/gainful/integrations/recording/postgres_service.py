@@ -43,11 +43,8 @@ class PostgresService:
         try:
             import psycopg
         except ImportError:
-            raise MissingDependencyError(
-                "engine postgresql",
-                "the package psycopg",
-                "none",
-                "Install it: pip install 'psycopg[binary]'.",
+            raise MissingDependencyError.of_extra(
+                "engine postgresql", "psycopg", "postgres"
             ) from None
         self._psycopg: Any = psycopg
         self._address, self._sql, self._password = address, sql, password

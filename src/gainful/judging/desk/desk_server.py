@@ -73,7 +73,7 @@ def take_address(
 
     Raises:
         InputError: an unavailable address, or one that requires a secret.
-        MissingDependencyError: without the packages that `gainful[judge]` installs.
+        MissingDependencyError: without the packages that the extra `judge` installs.
     """
     check_address(host, secret, proxy)
     for package in ("uvicorn", "starlette.applications"):
@@ -101,7 +101,7 @@ class DeskServer:
 
     Raises:
         InputError: an unavailable address, or one that requires a secret.
-        MissingDependencyError: without the packages that `gainful[judge]` installs.
+        MissingDependencyError: without the packages that the extra `judge` installs.
     """
 
     def __init__(

@@ -395,12 +395,7 @@ class _Postgres(Store):
         try:
             import psycopg
         except ImportError:
-            raise MissingDependencyError(
-                self.name,
-                "the package psycopg",
-                "none",
-                "Install it: pip install 'psycopg[binary]'.",
-            ) from None
+            raise MissingDependencyError.of_extra(self.name, "psycopg", "postgres") from None
         self._psycopg, self._address = psycopg, address
         try:
             with self._telling():

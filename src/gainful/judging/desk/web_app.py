@@ -84,12 +84,7 @@ _log = logging.getLogger("gainful.desk")
 
 def missing(package: str) -> MissingDependencyError:
     """Return the error of a package that the extra `[judge]` installs."""
-    return MissingDependencyError(
-        "the judging desk",
-        f"the package {package}",
-        "none",
-        "Install it with: pip install 'gainful[judge]'.",
-    )
+    return MissingDependencyError.of_extra("the judging desk", package, "judge")
 
 
 class _RefusedError(Exception):
@@ -145,7 +140,7 @@ def app(
 
     Raises:
         InputError: a secret that is too short.
-        MissingDependencyError: without the packages that `gainful[judge]` installs.
+        MissingDependencyError: without the packages that the extra `judge` installs.
     """
     try:
         from starlette.applications import Starlette

@@ -282,10 +282,5 @@ def _drawn(spec: Spec, theme: str | None) -> "Chart":
     try:
         from gainful.output.plotting.altair_charts import chart_of
     except ImportError:
-        raise MissingDependencyError(
-            "a chart",
-            "the package altair",
-            "none installed",
-            "Install it: pip install 'gainful[report]'",
-        ) from None
+        raise MissingDependencyError.of_extra("a chart", "altair", "report") from None
     return chart_of(spec if config is None else {**spec, "config": dict(config)})

@@ -19,12 +19,7 @@ def refuse_without_renderer(where: str) -> None:
     from importlib.util import find_spec
 
     if find_spec("vl_convert") is None:
-        raise MissingDependencyError(
-            where,
-            "the package vl-convert-python",
-            "none installed",
-            "Install it: pip install 'gainful[report]'",
-        )
+        raise MissingDependencyError.of_extra(where, "vl-convert-python", "report")
     limit = _limit_of_addresses()
     if limit is not None and not _starts(limit):
         raise InputError(

@@ -51,7 +51,7 @@ def page(payload: Mapping[str, Any], packed: Packed | None = None) -> str:
 
     Raises:
         InputError: the payload is of another format, or holds what JSON cannot.
-        MissingDependencyError: without the packages that `gainful[report]` installs.
+        MissingDependencyError: without the packages that the extra `report` installs.
     """
     if (version := payload.get("format")) != FORMAT:
         raise InputError("report", f"a payload of format {FORMAT}", shown(version))
@@ -158,6 +158,4 @@ def _asset(name: str) -> str:
 
 
 def _missing(package: str) -> MissingDependencyError:
-    return MissingDependencyError(
-        "report", f"the package {package}", "none", "Install it: pip install 'gainful[report]'"
-    )
+    return MissingDependencyError.of_extra("report", package, "report")

@@ -56,9 +56,7 @@ def __getattr__(name: str) -> Any:
     try:
         import torch  # noqa: F401
     except ImportError:
-        raise MissingDependencyError(
-            "Loss", "the package torch", "none", "Install it: pip install 'gainful[torch]'"
-        ) from None
+        raise MissingDependencyError.of_extra("Loss", "torch", "torch") from None
     from gainful.training.losses.torch_module import Loss
 
     return Loss

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from gainful.array_types import Array
-from gainful.errors import InputError
+from gainful.errors import InputError, how_to_install
 from gainful.training.imported_frameworks import imported
 
 
@@ -234,8 +234,8 @@ def operations_for(scores: object) -> Operations:
         "scores",
         "a tensor of PyTorch or JAX",
         type(scores).__name__,
-        "Use torch.as_tensor(scores) or jax.numpy.asarray(scores); pip install 'gainful[torch]' or "
-        "'gainful[jax]' installs either.",
+        "Use torch.as_tensor(scores) or jax.numpy.asarray(scores). The extras torch and jax install them. "
+        f"{how_to_install('torch')}",
     )
 
 
