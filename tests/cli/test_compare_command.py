@@ -299,7 +299,7 @@ MISTAKES = [
     ((*TWO, "-f", "xml"), "xml"),
     ((*TWO, "-o", "x.parquet"), "The output is text"),
     ((*TWO, "--fail-if", "nDCG@10"), "a condition such as"),
-    ((*TWO, "--fail-if", "nDCG@10 < low"), "low is no number"),
+    ((*TWO, "--fail-if", "nDCG@10 < low"), "low isn't a number"),
     ((*TWO, "--fail-if", "Δ nDCG@5 < 0"), "Did you mean 'nDCG@10'"),
     ((*TWO, "--fail-unless", "mising < 1"), "Did you mean 'missing'"),
     ((*TWO, "--fail-if", "changed"), "a saved baseline"),

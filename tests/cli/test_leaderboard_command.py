@@ -67,7 +67,7 @@ def test_tables_of_runs(cli, tmp_path):
     assert [line.split(",")[1] for line in done.stdout.splitlines()] == ["run", "two", "one"]
     done = cli("leaderboard", "--scores", *files)
     assert done.returncode == 2
-    assert "measure: expected the one to rank by, found AP, clicks" in done.stderr
+    assert "measure: expected one measure to rank by, found AP, clicks" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -381,7 +381,7 @@ def test_a_researcher_makes_a_table_of_latex(trec, cli, folder):
     assert "% base: 2 of 3 queries, 1 missing" in text
     found = gf.compare("qrels.txt", ["base.run", "new.run"], "AP RR")
     frame = found.systems_table().to_pandas()
-    assert frame.loc[1, ["system", "AP", "RR"]].tolist() == ["new", ap, rr]
+    assert frame.loc[1, ["run", "AP", "RR"]].tolist() == ["new", ap, rr]
 
 
 def test_a_researcher_finds_the_new_place_of_old_names():

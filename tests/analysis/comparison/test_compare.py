@@ -303,7 +303,7 @@ def test_queries_that_do_not_count_are_left_out_of_the_measure_that_they_do_not_
     assert found["worst", "nDCG@2"].queries == 5
     assert found["worst", "P@1"].queries == 6
     assert found.paired.left_out() == {"nDCG@2": ("q3",), "P@1": ()}
-    assert "nDCG@2: 1 query left out, which some run has no value for" in found.notes()
+    assert "nDCG@2: 1 query left out, because some run has no value" in found.notes()
     for measure in ("nDCG@2", "P@1"):
         one = found["worst", measure]
         assert one.base_mean == gf.evaluate(judgments, best, measure, policy=policy)[measure]

@@ -38,7 +38,7 @@ def test_what_proves_nothing_fails():
     assert "too few queries for an interval (3; at least 10)" in gate.checked[0].found
     gate = gf.results.Gate.of_scores(few, "RR < 0.5", interval="t")
     assert gate.failed
-    assert "all 3 queries alike and too few" in gate.checked[0].found
+    assert "all 3 queries are the same, but too few" in gate.checked[0].found
     assert not gf.results.Gate.of_scores(gf.evaluate(JUDGMENTS, BEST, "RR"), "RR < 0.5").failed
 
 

@@ -60,7 +60,7 @@ def test_by_hand():
     assert found.p[1, 2] <= 4 / 256
     assert found.queries == 8
     assert found.measure == "value"
-    assert "2 runs may be the best; 1 of 2 pairs of neighbours cannot" in found.notes()[0]
+    assert "2 runs may be the best; 1 of 2 differences between neighbours are" in found.notes()[0]
 
 
 def test_the_same_from_every_form(tmp_path):
@@ -109,7 +109,7 @@ def test_a_run_without_a_name_is_not_passed_over(tmp_path):
         with pytest.raises(gf.errors.InputError, match="found a column without a name"):
             board(path)
     pd.DataFrame({"task": TASKS, **THREE}).to_csv(path)  # with the numbers of rows
-    with pytest.warns(gf.errors.GainfulWarning, match="its row numbers are passed over"):
+    with pytest.warns(gf.errors.GainfulWarning, match="contains row numbers; it is ignored"):
         assert rows(board(path)) == rows(board(BY_NAME))
 
 
@@ -171,7 +171,7 @@ def test_intervals_and_letters_follow_from_the_comparisons(correction):
             assert shared == (other not in sure) == found.together(one.run, other.run)
     assert 1 < len(found.groups) < 6
     promised = correction not in ("benjamini-hochberg", "none")
-    assert ("All true ranks lie within" in found.notes()[1]) == promised
+    assert ("All true ranks are within" in found.notes()[1]) == promised
 
 
 def true_ranks_missed(means, trials, correction="max-t-single"):
@@ -213,7 +213,7 @@ def test_equal_means_share_a_rank():
 def test_few_queries_cannot_tell():
     found = board({"one": {"q1": 0.1, "q2": 0.2}, "two": {"q1": 0.8, "q2": 0.9}})
     assert rows(found) == [(1, "two", 1, 2, "a"), (2, "one", 1, 2, "a")]
-    assert any(note.startswith("So few queries cannot") for note in found.notes())
+    assert any(note.startswith("With so few queries, ") for note in found.notes())
     alone = board({"one": {"q1": 0.1}, "two": {"q1": 0.8}}, correction="holm")
     assert alone.groups == (("two", "one"),)
 
@@ -223,11 +223,11 @@ def test_queries_that_a_run_lacks_are_left_out_and_told():
     found = board({**BY_NAME, "high": part})
     assert found.left_out == ("t3",)
     assert found.queries == 7
-    assert "1 query left out, which some run has no value for" in found.notes()
+    assert "1 query left out, because some run has no value" in found.notes()
     frame = pd.DataFrame({"task": TASKS, **THREE})
     frame.loc[3, "high"] = math.nan
     assert board(frame).left_out == ("t3",)
-    assert "1 task left out, which some run has no value for" in board(frame).notes()
+    assert "1 task left out, because some run has no value" in board(frame).notes()
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_a_board_says_what_its_rows_are(tmp_path, key, unit):
         assert any(note.startswith(f"3 pairs compared over 8 {more}:") for note in found.notes())
         assert f"low: 8 of 8 {more}, 0 missing" in found.notes()
     few = board(frame[:2])
-    assert any(note.startswith(f"So few {more} cannot") for note in few.notes())
+    assert any(note.startswith(f"With so few {more}, ") for note in few.notes())
 
 
 def test_a_board_whose_tables_differ_in_what_their_rows_are_says_queries():
@@ -293,14 +293,14 @@ def test_the_result():
         (BY_NAME, {"correction": "holms"}, "correction: expected one of its choices"),
         (BY_NAME, {"level": 1}, "level: expected a number above 0 and below 1"),
         (BY_NAME, {"resamples": 0}, "resamples: expected a whole number from 1"),
-        ({"a": {"q": {"AP": 1, "P": 1}}, "b": {"q": {"AP": 1, "P": 0}}}, {}, "measure: expected the one to rank by, found AP, P"),
+        ({"a": {"q": {"AP": 1, "P": 1}}, "b": {"q": {"AP": 1, "P": 0}}}, {}, "measure: expected one measure to rank by, found AP, P"),
         ({"one": {"q1": 1.0}, "two": {"q2": 1.0}}, {}, "at least one query with a value of value in all"),
         (pd.DataFrame({"task": TASKS, **THREE, "kind": ["x"] * 8}), {}, "kind"),
         (pd.DataFrame(THREE), {}, "query"),
         (pd.DataFrame(THREE, index=TASKS), {}, r"rename_axis\("),
         (pd.DataFrame(), {}, "scores: expected a column for each run, found a table without columns"),
         (pl.DataFrame(), {}, "scores: expected a column for each run, found a table without columns"),
-        ([{"task": "t1", "a": "NA", "b": 1}, {"task": "t2", "a": 2, "b": 3}], {}, "found 'NA'. Where a run has no score, leave"),
+        ([{"task": "t1", "a": "NA", "b": 1}, {"task": "t2", "a": 2, "b": 3}], {}, "found 'NA'. If a run has no score, leave"),
         (3, {}, "scores"),
     ],
 )  # fmt: skip

@@ -161,7 +161,7 @@ def test_queries_that_not_all_have_are_reported(files):
     found = without_nan(quick(tables))
     assert found.paired.left_out() == {"value": ("q3", "q7", "q20")}
     assert found.differences[0].queries == 8
-    assert "value: 3 queries left out, which some run has no value for" in found.notes()
+    assert "value: 3 queries left out, because some run has no value" in found.notes()
     assert found.to_dict()["left_out"] == {"value": ["q3", "q7", "q20"]}
     both = {q: (tables["old"][q], tables["new"][q]) for q in tables["old"] if q in tables["new"]}
     assert found.differences[0].base_mean == pytest.approx(sum(o for o, _ in both.values()) / 8)
@@ -217,7 +217,7 @@ def test_measures_of_subtopics_are_compared_by_their_scores():
         ({"old": {"q": 1}, "new": 5}, {}, "new: expected a dict"),
         ({"old": {"q": 1}, "new": {}}, {}, "new: expected at least one query"),
         ({"old": {"q": {"nDCG@5": 1, "ndcg_cut_5": 2}}, "new": {"q": {"nDCG@5": 1}}}, {}, "old: expected one column of nDCG@5, found another, 'ndcg_cut_5'"),
-        ({"old": {"q": {"gm_map": 1}}, "new": {"q": {"GMAP": 1}}}, {}, "whose means can be compared"),
+        ({"old": {"q": {"gm_map": 1}}, "new": {"q": {"GMAP": 1}}}, {}, "whose mean is arithmetic"),
         ({"old": {"q": 1}, "new": {"q": 2}}, {"baseline": "od"}, "Did you mean 'old'"),
     ],
 )  # fmt: skip
@@ -270,7 +270,7 @@ def test_a_baseline_of_another_policy_is_refused(known, tmp_path):
 def test_saved_baselines_alone_need_no_judgments(known, tmp_path):
     scores, wanted = known
     tables = {name: saved(each, tmp_path / f"{name}.json") for name, each in scores.items()}
-    with pytest.raises(gf.errors.InputError, match="saved baselines alone"):
+    with pytest.raises(gf.errors.InputError, match="only saved baselines"):
         gf.compare("no such judgments", tables)
     assert [one.p for one in quick(tables).differences] == [one.p for one in wanted.differences]
 
@@ -293,8 +293,8 @@ def test_scores_of_other_policies_or_judgments_are_told(saved, tmp_path):
         for name, scores in tables.items():
             gf.comparison.save_baseline(scores, tmp_path / f"{name}.json")
         tables = {name: tmp_path / f"{name}.json" for name in tables}
-    with pytest.warns(gf.errors.GainfulWarning, match="the difference may be the policy's"):
+    with pytest.warns(gf.errors.GainfulWarning, match="the difference may be due to the policy"):
         gf.comparison.compare_scores({name: tables[name] for name in ("best", "worst")})
-    with pytest.warns(gf.errors.GainfulWarning, match=r"other judgments \(nDCG@2\)"):
+    with pytest.warns(gf.errors.GainfulWarning, match=r"different judgments \(nDCG@2\)"):
         gf.comparison.compare_scores({name: tables[name] for name in ("best", "other")})
     gf.comparison.compare_scores({"one": tables["best"], "same": tables["best"]})  # no warning

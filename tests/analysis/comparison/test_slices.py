@@ -253,7 +253,7 @@ def test_metadata_from_files(files):
     [
         ({"slices": {"q1": {"locale": "de"}}, "by": "local"}, "Did you mean 'locale'"),
         ({"by": "locale"}, "judged and baseline alone need no table"),
-        ({"by": "judged"}, "judgments, to slice by how many there are"),
+        ({"by": "judged"}, "judgments, to slice by their number"),
         ({"slices": {"Q1": {"locale": "de"}}}, "none of them; it has 'Q1'"),
         ({"slices": {"q9": {"locale": "de"}}}, "Measured are 'q0', 'q1', 'q2', …"),
         ({"slices": "none.csv"}, "none.csv"),

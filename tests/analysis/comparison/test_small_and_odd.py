@@ -205,7 +205,7 @@ def test_nan_has_no_value_and_that_is_said():
     found = without_nan(quick(tables))
     assert found.paired.left_out() == {"value": ("q2",)}
     assert found.differences[0].queries == 2
-    assert "value: 1 query left out, which some run has no value for" in found.notes()
+    assert "value: 1 query left out, because some run has no value" in found.notes()
 
 
 @pytest.mark.parametrize("level", [0.001, 0.1, 0.2, 0.95, 1 - 1e-13])
@@ -254,8 +254,8 @@ JUDGED, RUNS = collection(queries=5)
         ({"runs": {}}, r"a dict \{name: run\}"),
         ({"runs": [RUNS["old"], RUNS["new"]]}, r"a dict \{name: run\}"),
         ({"runs": {1: RUNS["old"], 2: RUNS["new"]}}, "a text as the name of each, found 1"),
-        ({"measures": "GMAP"}, "whose means can be compared"),
-        ({"measures": ["nDCG", "gm_map"]}, "whose means can be compared"),
+        ({"measures": "GMAP"}, "whose mean is arithmetic"),
+        ({"measures": ["nDCG", "gm_map"]}, "whose mean is arithmetic"),
         ({"measures": []}, "at least one measure"),
         ({"measures": "nDGC@10"}, "Did you mean 'nDCG'"),
         ({"test": "t-test"}, "test: expected one of its choices"),

@@ -36,7 +36,7 @@ def test_against_the_baseline_in_latex():
 \caption{Means over 8 queries, the best of each measure in bold. \dag{}: significantly better than low (paired t test with Holm correction over 2 comparisons, p \textless{} 0.05).}
 \begin{tabular}{lr@{}l}
 \toprule
-system & value & \\
+run & value & \\
 \midrule
 low & 0.15 & \\
 high & \textbf{0.55} & \textsuperscript{\dag{}} \\
@@ -50,13 +50,13 @@ near & \textbf{0.55} & \textsuperscript{\dag{}} \\
 def test_all_pairs_in_markdown():
     assert (
         gf.writing.render(table(THREE, pairs="all"), "markdown", digits=2)
-        == r"""| # | system | value |
+        == r"""| # | run | value |
 | --- | --- | ---: |
 | a | low | 0.15 |
 | b | high | **0.55**<sup>a</sup> |
 | c | near | **0.55**<sup>a</sup> |
 
-Means over 8 queries, the best of each measure in bold. Letters name the systems that a system is significantly better than (paired t test with Holm correction over 3 comparisons, p \< 0.05).
+Means over 8 queries, the best of each measure in bold. Letters name the runs that a run significantly beats (paired t test with Holm correction over 3 comparisons, p \< 0.05).
 
 low: 8 of 8 queries, 0 missing
 
@@ -68,11 +68,11 @@ near: 8 of 8 queries, 0 missing"""
 
 def test_all_pairs_as_text_with_numbers_under_each_other():
     assert gf.writing.render(table(THREE, pairs="all"), "table", digits=2).splitlines()[:5] == [
-        "#   system      value",
-        "─────────────────────",
-        "a   low       0.15",
-        "b   high     *0.55* a",
-        "c   near     *0.55* a",
+        "#   run       value",
+        "───────────────────",
+        "a   low     0.15",
+        "b   high   *0.55* a",
+        "c   near   *0.55* a",
     ]
 
 
@@ -141,7 +141,7 @@ def test_queries_left_out_are_said_under_it():
     found = gf.comparison.compare_scores(
         {"low": LOW, "other": {**dict(list(HIGH.items())[2:]), "x": 1.0}}
     )
-    told = "value: 3 queries left out, which some run has no value for"
+    told = "value: 3 queries left out, because some run has no value"
     assert told in gf.writing.render(found.systems_table())
     assert told in gf.writing.render(found.tests_table())
     assert f"% {told}" in gf.writing.render(found.systems_table(), "latex").splitlines()
@@ -154,7 +154,7 @@ def test_more_systems_than_letters_have_numbers():
     ).systems_table()
     assert [row[0] for row in found.rows] == [str(n) for n in range(1, 28)]
     assert found.rows[2][2].marks == "1,2"
-    assert "Numbers name the systems" in found.caption
+    assert "Numbers name the runs" in found.caption
 
 
 ODD = [
@@ -208,7 +208,7 @@ def test_a_name_of_two_lines_is_one_line_on_paper(end):
     assert r"new line & 0.1500 & \\" in gf.writing.render(found, "latex").splitlines()
     assert "| new line | 0.1500 |" in gf.writing.render(found, "markdown").split("\n")
     assert "than new line (paired" in gf.writing.render(found, "latex")
-    assert json.loads(gf.writing.render(found, "json"))[0]["system"] == f"new{end}line"
+    assert json.loads(gf.writing.render(found, "json"))[0]["run"] == f"new{end}line"
 
 
 def test_names_that_print_otherwise():
@@ -242,7 +242,7 @@ def test_programs_get_the_numbers():
     found = table(THREE)
     assert gf.writing.render(found, "csv").splitlines()[1] == "low,0.15000000000000002"
     assert json.loads(gf.writing.render(found, "json"))[0] == {
-        "system": "low",
+        "run": "low",
         "value": pytest.approx(0.15),
     }
 

@@ -52,7 +52,7 @@ def test_where_test_and_interval_disagree_the_sentence_says_so():
     found = gf.comparison.compare_scores(moved(skewed))
     (one,) = found.differences
     assert (one.verdict.word, one.interval.low < 0 < one.interval.high) == ("worse", True)
-    assert one.verdict.sentence.endswith("; the interval holds 0, so it is a close call.")
+    assert one.verdict.sentence.endswith("; the interval contains 0, so it is a close call.")
     assert one.verdict.sentence in found.table().notes
     assert "a close call" in str(found).replace("\n  ", " ")
     (one,) = gf.comparison.compare_scores(moved(skewed), interval="t").differences
@@ -71,7 +71,7 @@ def test_the_interval_that_leaves_0_out_of_what_is_not_decided():
     changes = [0.6, 0.5, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     (one,) = gf.comparison.compare_scores(moved(changes), interval="bca").differences
     assert (one.verdict.word, one.interval.low > 0) == ("inconclusive", True)
-    assert "; the interval leaves 0 out, so it is a close call; if the" in one.verdict.sentence
+    assert "; the interval excludes 0, so it is a close call; if the" in one.verdict.sentence
 
 
 def test_the_sentence_of_a_difference():

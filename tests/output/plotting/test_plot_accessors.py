@@ -173,8 +173,11 @@ def test_arrays_have_curves_too():
     [
         (lambda plot: plot.differences("nwe"), r"run: .*Did you mean 'new'\?"),
         (lambda plot: plot.differences(base="odl"), r"base: .*Did you mean 'old'\?"),
-        (lambda plot: plot.scatter(measure="P@1"), r"one that was compared.*Choices: nDCG@10, P@2"),
-        (lambda plot: plot.distribution("AP"), r"one that was compared, found 'AP'"),
+        (
+            lambda plot: plot.scatter(measure="P@1"),
+            r"a measure that was compared.*Choices: nDCG@10, P@2",
+        ),
+        (lambda plot: plot.distribution("AP"), r"a measure that was compared, found 'AP'"),
         (lambda plot: plot.curve(runs=["nwe"]), r"Did you mean 'new'\?"),
         (lambda plot: plot.curve(runs=[]), "at least one run"),
         (lambda plot: plot.curve("bpref"), "a measure that has a cutoff"),
@@ -189,7 +192,7 @@ def test_what_is_not_there_is_named(found, call, message):
 
 def test_scores_without_rankings_have_no_curve():
     found = gf.comparison.compare_scores({"a": {"q": 0.5}, "b": {"q": 0.7}})
-    with pytest.raises(gf.errors.InputError, match=r"scores alone.*gf\.curve"):
+    with pytest.raises(gf.errors.InputError, match=r"without rankings.*gf\.curve"):
         found.plot.curve()
     measures = ["alpha_nDCG@5"]
     subtopics = gf.subtopics.evaluate_subtopics({"q": {"t": {"a": 1}}}, {"q": {"a": 1}}, measures)
@@ -209,7 +212,7 @@ def test_a_saved_baseline_has_no_curve(tmp_path):
 def test_a_pickled_comparison_has_its_charts_but_no_rankings(found):
     again = pickle.loads(pickle.dumps(found))  # noqa: S301
     assert rows(again.plot.differences()) == rows(found.plot.differences())
-    with pytest.raises(gf.errors.InputError, match="scores alone"):
+    with pytest.raises(gf.errors.InputError, match="without rankings"):
         again.plot.curve()
 
 

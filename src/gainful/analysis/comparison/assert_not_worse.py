@@ -20,24 +20,25 @@ def assert_not_worse(
     tolerance: float = 0.0,
     **options: Any,
 ) -> Comparison:
-    """Fail a test if the interval says that a run is worse than a base by more than a tolerance.
+    """Fail a test if a run is significantly worse than a baseline, by more than a tolerance.
 
-    With the default level of 95%, a run that is not worse fails in about 2.5% of cases, or fewer,
-    whatever the number of measures. Of few queries or skewed differences it may be more.
+    The test fails if the whole interval of the difference is below −tolerance. With the default level
+    of 95%, a run that isn't worse fails in at most about 2.5% of cases, whatever the number of measures.
+    With few queries or skewed differences, false failures can be more frequent.
 
     Args:
         judgments: as in `compare`.
-        base: a run, a `Baseline`, or the path of a saved one.
-        run: what must not be worse.
+        base: the baseline: a run, a `Baseline`, or the path of a saved baseline.
+        run: the run that must not be worse.
         measures: one measure or several.
-        tolerance: by how much it may be worse, from 0.
+        tolerance: how much worse the run may be, from 0.
         **options: as in `compare`.
 
     Returns:
         The comparison of `base` and `run`.
 
     Raises:
-        AssertionError: with the intervals that say so.
+        AssertionError: if the run is worse. The message contains the intervals.
 
     >>> judgments = {f"q{i}": {"a": 1} for i in range(12)}
     >>> best = {query: {"a": 2, "b": 1} for query in judgments}
@@ -52,11 +53,12 @@ def assert_not_worse(
     expected = "a number from 0"
     tolerance = arguments.number(tolerance, "tolerance", expected, lambda amount: amount >= 0)
     result = compare(judgments, {"base": base, "run": run}, measures, baseline="base", **options)
-    lost = max(len(queries) for queries in result.paired.left_out().values())
-    if lost:
+    left_out = max(len(queries) for queries in result.paired.left_out().values())
+    if left_out:
         warning = (
-            f"{lost} of {counted(len(result.paired.queries), 'query', 'queries')} "
-            f"{'was' if lost == 1 else 'were'} left out, which base or run lacks."
+            f"{left_out} of {counted(len(result.paired.queries), 'query', 'queries')} "
+            f"{'was' if left_out == 1 else 'were'} left out, because base or run has no value for "
+            f"{'it' if left_out == 1 else 'them'}."
         )
         warn(warning)
     gate = result.gate([f"change({name}) < {-tolerance!r}" for name in result.measures])
@@ -69,5 +71,5 @@ def assert_not_worse(
         raise AssertionError("; ".join(failed))
     for check in gate.checked:
         if check.inconclusive:
-            warn(f"{check.condition.name}: {check.found}. Nothing was asserted: add queries.")
+            warn(f"{check.condition.name}: {check.found}. The assertion did not run: add queries.")
     return result

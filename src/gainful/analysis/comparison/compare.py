@@ -45,7 +45,7 @@ from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.side_table_columns import QUERIES
 from gainful.rows.side_table_reader import read_table
 
-_EVALUATED = 0.6  # of the work, when the scores are there
+_EVALUATED = 0.6  # share of the work that is done once the runs are evaluated
 
 
 class ComparingOptions(ComparisonOptions, EvaluatingOptions, total=False):
@@ -62,11 +62,12 @@ def compare(
     """Compare runs with a baseline, query by query, and decide which differences are real.
 
     Args:
-        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object, a
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object or a
             Spark data frame.
-        runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline: a
-            `Baseline`, or the path of its file. Or the paths of files, of a folder or a pattern,
-            as `gainful.inputs.find_runs` names them.
+        runs: a dict from names to runs. Each run is `{query: {doc: score}}`, any of the other types of
+            judgments, or a saved baseline (a `Baseline` or the path of its file). Alternatively the
+            paths of several files, or the path of a folder or a pattern, whose files are named as by
+            `gainful.inputs.find_runs`.
         measures: one measure or several, in the notation or as values.
         **options: see `ComparisonOptions`, `MeasuringOptions` and `TableOptions`.
 
@@ -100,7 +101,7 @@ def compare(
     )
     return compare_evaluated(
         {name: saved.get(name) or scores[name] for name in named},
-        next(iter(scores.values())).measures,  # which know the baseline, where one is in them
+        next(iter(scores.values())).measures,  # with the baseline's values, if they need them
         settings,
         baseline=baseline,
         slices=table,
@@ -109,7 +110,7 @@ def compare(
 
 
 def measuring_of(options: Mapping[str, object]) -> EvaluatingOptions:
-    """Return the options of a comparison that say how runs are measured."""
+    """Return the options that concern the evaluation of the runs."""
     names = EvaluatingOptions.__annotations__
     return cast("EvaluatingOptions", {k: v for k, v in options.items() if k in names})
 
@@ -123,13 +124,13 @@ def compare_evaluated(
     slices: TableLike | None = None,
     by: str | Sequence[str] = (),
 ) -> Comparison:
-    """Compare runs that were evaluated under the same judgments, and baselines that were saved.
+    """Compare runs that were evaluated with the same judgments, and saved baselines.
 
     Args:
-        evaluated: name → what was evaluated or saved, in the order of the runs.
-        measures: those to compare.
-        settings: how.
-        baseline: as in `compare`, like all that follow.
+        evaluated: the scores or the saved baseline of each run by name, in the order of the runs.
+        measures: the measures to compare.
+        settings: the settings of the comparison.
+        baseline: as in `compare`, like the remaining arguments.
         slices: a table with a row for each query.
         by: the columns to slice by.
     """
@@ -168,16 +169,17 @@ def compare_scores(
     progress: Progress | None = None,
     **options: Unpack[ComparisonOptions],
 ) -> Comparison:
-    """Compare scores of queries that exist already, from gainful or from elsewhere.
+    """Compare per-query scores that were computed before, by gainful or another tool.
 
     Args:
-        tables: name → scores: `{query: value}`, `{query: {measure: value}}`, a data frame, the
-            path of a file, or what `evaluate` returns. A file is CSV, TSV, JSON, JSON lines,
-            Parquet, the output of trec_eval -q, or a saved baseline. Or the paths of files, of a
-            folder or a pattern, as `gainful.inputs.find_runs` names them.
-        measures: the columns to compare; those that all tables have if None. Any spelling that
-            `measure` reads finds a column in another.
-        progress: called with the share of the work that is done, and the name of what is done.
+        tables: a dict from names to scores: `{query: value}`, `{query: {measure: value}}`, a data
+            frame, the path of a file, or a result of `evaluate`. Files can be CSV, TSV, JSON, JSON
+            lines, Parquet, the output of trec_eval -q, or a saved baseline. Alternatively the paths of
+            several files, or the path of a folder or a pattern, whose files are named as by
+            `gainful.inputs.find_runs`.
+        measures: the columns to compare; the columns that all tables share if None. Any spelling of a
+            measure finds its column.
+        progress: called with the share of the work that is done, and the name of the current step.
         **options: see `ComparisonOptions`.
 
     >>> old = {"q1": 0.2, "q2": 0.5, "q3": 0.4, "q4": 0.1}
@@ -189,7 +191,7 @@ def compare_scores(
     comparing = None if progress is None else partial(_later, progress)
     settings = Settings.of_options(options, comparing)
     columns, names = columns_of_tables(read_runs(tables, name="tables"), measures)
-    refuse_geometric([one for name in names if (one := measure_of(name)) is not None])
+    refuse_geometric([measure for name in names if (measure := measure_of(name)) is not None])
     paired = pair(columns, names)
     return _compare(
         paired,
@@ -202,7 +204,7 @@ def compare_scores(
 
 
 def _knowing(request: Request, saved: Baseline, name: str) -> Request:
-    """Return a request whose measures know the values of a saved baseline, where they need them."""
+    """Return a request whose measures contain the values of a saved baseline that they need."""
     needed = dict.fromkeys(part for measure in request.measures for part in measure.of_baseline)
     values = values_of_baseline(saved, needed, name)
     return replace(request, measures=knowing_baseline(request.measures, values))
@@ -246,7 +248,7 @@ def _compare(
     return Comparison(
         baseline=paired.systems[base],
         paired=paired,
-        settings=replace(settings, progress=None),  # the reported work ends here
+        settings=replace(settings, progress=None),  # later computations report no progress
         differences=tuple(unsliced),
         slices=parts,
         policy=policy,
@@ -260,9 +262,9 @@ def _compare(
 def split_runs(
     runs: Mapping[str, Run], baseline: str | None = None
 ) -> tuple[dict[str, Baseline], dict[str, Run]]:
-    """Separate saved baselines, which are read, from runs, which are to be measured.
+    """Separate saved baselines, which are read here, from runs that must be evaluated.
 
-    The name of the baseline is checked, too, before anything is measured.
+    The name of the baseline is also checked here, before anything is evaluated.
     """
     if baseline is not None:
         refuse_unknown_system(baseline, list(runs), "baseline")
@@ -278,29 +280,29 @@ def split_runs(
     if not fresh:
         raise InputError(
             "runs",
-            "at least one to be measured by the judgments",
-            "saved baselines alone",
-            "Compare saved scores without judgments: gf.comparison.compare_scores, or --scores.",
+            "at least one run to evaluate with the judgments",
+            "only saved baselines",
+            "Saved scores are compared without judgments: gf.comparison.compare_scores, or --scores.",
         )
     return saved, fresh
 
 
 def refuse_geometric(measures: Sequence[Measure]) -> None:
-    """Refuse geometric means, which are no means of the differences of queries."""
+    """Reject geometric means: their difference isn't the mean of the differences per query."""
     for measure in measures:
         if measure.family.aggregate == GEOMETRIC:
             raise InputError(
                 str(measure),
-                "a measure whose means can be compared",
-                "a geometric mean, which differences of queries do not add up to",
-                "Compare the measure that it is the geometric mean of.",
+                "a measure whose mean is arithmetic",
+                "a geometric mean, whose difference isn't the mean of the differences per query",
+                "Compare the measure itself, without the geometric mean.",
             )
 
 
 def common_policy(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> Policy:
-    """Return the policy that all scores were computed under.
+    """Return the policy that all scores share.
 
-    Runs that were read now may differ in `ties`, which the default decides for each of them.
+    Only `ties` may differ between runs that were just evaluated, because its default depends on the run.
     """
     policies = {name: result.policy for name, result in scores.items()} or {
         name: result.policy for name, result in [*saved.items()][:1]
@@ -312,7 +314,7 @@ def common_policy(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -
                 f"baseline {name!r}",
                 f"the policy of {first!r}: {policy}",
                 str(result.policy),
-                "Compare under the policy of the baseline, or save a baseline under this one.",
+                "Compare under the baseline's policy, or save a baseline under this policy.",
             )
     return shared_policy(policies.values())
 
@@ -323,8 +325,8 @@ def changes_since_saved(
     measures: tuple[Measure, ...],
     policy: Policy,
 ) -> tuple[str, ...] | None:
-    """Return what has changed since the baselines were saved; None if that is unknown."""
-    # Unjudged documents that get a grade stand among the judged: every run has other judgments.
+    """Return messages about changes since the baselines were saved; None if that is unknown."""
+    # If the policy grades unjudged documents, they count as judged, so judgments differ by run.
     if not saved or isinstance(policy.unjudged, float):
         return None
     lines = []
@@ -337,22 +339,22 @@ def changes_since_saved(
             ]
             if differ:
                 lines.append(
-                    f"The judgments of {other!r} are not those that the baseline {name!r} was "
-                    f"saved with ({', '.join(differ)})."
+                    f"The judgments have changed since the baseline {name!r} was saved: {other!r} was "
+                    f"measured with different ones ({', '.join(differ)})."
                 )
     return tuple(lines)
 
 
 def _judgments_of(baseline: Baseline, measure: Measure) -> str | None:
-    """Return the hash of the judgments that a measure saw, or would have seen: it depends on the reach alone."""
+    """Return the hash of a measure's judgments; measures with the same reach have the same hash."""
     if str(measure) in baseline.judgments:
         return baseline.judgments[str(measure)]
-    alike = (own for own in baseline.measures if own.reach == measure.reach)
-    return next((baseline.judgments[str(own)] for own in alike), None)
+    same_reach = (own for own in baseline.measures if own.reach == measure.reach)
+    return next((baseline.judgments[str(own)] for own in same_reach), None)
 
 
 def _judged(scores: Mapping[str, Scores]) -> dict[str, int]:
-    """Return how many documents are judged; a query that is compared is in the scores of all."""
+    """Return the number of judged documents of each query."""
     judged: dict[str, int] = {}
     for result in scores.values():
         judged |= dict(zip(result.queries, result.judged.tolist(), strict=True))
@@ -362,7 +364,7 @@ def _judged(scores: Mapping[str, Scores]) -> dict[str, int]:
 def checks_of_runs(
     scores: Mapping[str, Scores], saved: Mapping[str, Baseline]
 ) -> dict[str, Checks]:
-    """Return what was counted of each run, evaluated or saved."""
+    """Return the coverage of each run, evaluated or saved."""
     counts = {name: result.coverage.counts() for name, result in scores.items()}
     counts |= {name: result.coverage for name, result in saved.items()}
     return {
@@ -379,10 +381,10 @@ def unjudged_shares(
     measures: Sequence[Measure],
     policy: Policy,
 ) -> dict[str, UnjudgedShares]:
-    """Return how much of each run's list every measure sees without a judgment, by the measure's name.
+    """Return the share of unjudged documents in each run's lists, for each measure by its name.
 
-    A saved baseline has its share only for the depth at which it was saved. A policy that leaves
-    unjudged documents out, or gives them a grade, has its own answer to them.
+    The share of a saved baseline is known only for the depth at which it was saved. If the policy leaves
+    unjudged documents out, or assigns them a grade, the result is empty.
     """
     if policy.unjudged != "zero":
         return {}
@@ -409,7 +411,7 @@ def _unjudged_of(scores: Scores, depth: int | None) -> float | None:
 
 
 def checks_of_tables(paired: Paired) -> dict[str, Checks]:
-    """Return how many queries each table has, of those that any has."""
+    """Return the coverage of each table, among the queries that occur in any table."""
     total = len(paired.queries)
     answered = (~np.isnan(paired.values)).any(axis=2).sum(axis=0).tolist()
     return {

@@ -1,4 +1,4 @@
-"""`Comparison`: systems compared, with their gate, their charts and the table that papers show."""
+"""`Comparison`: the result of comparing runs, with its gate, its charts and the table for papers."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,35 +14,36 @@ if TYPE_CHECKING:
 
 
 class Comparison(ComparisonResult):
-    """Systems compared: every difference, and what was decided about it.
+    """The result of comparing runs: every difference, with its verdict.
 
-    It has the attributes and tables of `ComparisonResult`: `differences`, `slices`, `verdicts`,
-    `table()` and others. Here are what else is made of them: charts, a gate, and the table of systems.
+    The attributes and tables are those described in `ComparisonResult`: `differences`, `slices`,
+    `verdicts`, `table()` and others. This class adds charts, a gate, and the table for papers.
     """
 
     @cached_property
     def plot(self) -> "ComparisonPlot":
         """The charts: `intervals`, `differences`, `scatter`, `distribution` and `curve`."""
-        # Imported here because most comparisons are not drawn.
+        # Imported here because most comparisons are never plotted.
         from gainful.analysis.comparison.plot import ComparisonPlot
 
         return ComparisonPlot(self)
 
     def systems_table(self) -> Table:
-        """Return a row for each system and a column for each measure, as papers show them.
+        """Return the table that papers show: a row for each run and a column for each measure.
 
-        The best mean is in bold, and marks say which differences are significant; the caption names
-        the test. `render(found.systems_table(), "latex")` writes it for booktabs.
+        The best mean of each measure is in bold, marks show which differences are significant, and the
+        caption names the test. `render(result.systems_table(), "latex")` writes it for booktabs.
         """
         return systems_table(self)
 
     def gate(
         self, fail_if: str | Sequence[str] = (), fail_unless: str | Sequence[str] = ()
     ) -> Gate:
-        """Return whether conditions hold; see the page on comparing.
+        """Check conditions that each run must pass, such as `Δ nDCG@10 < -0.01`.
 
-        `Δ nDCG@10 < -0.01`, or `change(nDCG@10) < -0.01`, is about the difference from the baseline,
-        and fails only if all of its interval lies below. `nDCG@10 < 0.6` is a floor of the run's own
-        mean, and fails if the lower end of its interval lies below.
+        `Δ nDCG@10 < -0.01`, or `change(nDCG@10) < -0.01`, is a condition on the difference from the
+        baseline: as `fail_if`, it fails only if the whole interval is below −0.01. `nDCG@10 < 0.6` is a
+        floor for the run's own mean, and fails if the lower end of its interval is below 0.6. The guide
+        on comparing runs explains both.
         """
         return check_gate(self, fail_if, fail_unless)

@@ -1,4 +1,4 @@
-"""`ComparisonResult`: what a comparison found, with its tables and its words."""
+"""`ComparisonResult`: the differences between runs, with their verdicts and tables."""
 
 import math
 from collections.abc import Mapping
@@ -30,19 +30,19 @@ from gainful.output.writing.experiment_trackers import Logged, flat_names
 from gainful.output.writing.result_base import Document
 from gainful.version import VERSION
 
-_SHOWN = 12  # slices in the text for people, and comparisons whose queries are listed
+_SHOWN = 12  # slices in printed text, and comparisons with a list of queries
 _SENTENCES = 20  # verdicts under a table
 _CAUTIONS = 5  # under a table
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What a gate can ask of a run besides its scores.
+    """The coverage of a run, which a gate can check in addition to its scores.
 
     Attributes:
-        judged: how many queries have judgments; None if that is unknown.
-        missing: how many of them the run lacks.
-        unjudged: the share of the documents seen that have no judgment.
+        judged: the number of queries with judgments; None if unknown.
+        missing: the number of judged queries that the run lacks.
+        unjudged: the share of unjudged documents, among all documents down to the cutoff.
     """
 
     judged: int | None = None
@@ -55,7 +55,7 @@ class Checks:
     def described(self, one: str, more: str) -> str:
         """Return the counts as text, with these words for a query and for queries."""
         if self.judged is None or self.missing is None:
-            return "coverage not known"
+            return "coverage unknown"
         of_all = f"{self.judged} {one if self.judged == 1 else more}"
         seen = f"{self.judged - self.missing} of {of_all}, {self.missing} missing"
         return (
@@ -65,21 +65,21 @@ class Checks:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonResult(Document, Logged):
-    """Systems compared: every difference, and what was decided about it.
+    """The result of comparing runs: every difference, with its verdict.
 
     Attributes:
-        baseline: the name of the run that others are compared with.
-        paired: the scores side by side.
-        settings: how they were compared.
-        differences: measure by measure, pair by pair.
-        slices: the same for parts of the queries, worst first.
-        policy: that the scores were computed under, as text; empty for scores from elsewhere.
-        dialect: of another tool, where it was asked for.
-        checks: of each run, what a gate can ask.
-        changed: what is not as it was when a saved baseline was made; empty if nothing is, and None
-            where that is not known: without a saved baseline, and where unjudged documents get
-            a grade.
-        scores: of the runs that were evaluated for it, by name; not kept when it is pickled.
+        baseline: the name of the run that the others are compared with.
+        paired: the scores of all runs, query by query.
+        settings: the test, the correction, the interval and other settings.
+        differences: one for each measure and pair of runs, measure by measure.
+        slices: the differences within parts of the queries, worst first.
+        policy: the policy of the scores, as text; empty if gainful didn't compute them.
+        dialect: the name of the other tool whose numbers were reproduced (a dialect), if any.
+        checks: the coverage of each run.
+        changed: messages about changes since a saved baseline was made; empty if nothing changed. None
+            if that is unknown: without a saved baseline, or if the policy assigns a grade to
+            unjudged documents.
+        scores: the scores of the runs that were evaluated, by name; not pickled.
     """
 
     baseline: str
@@ -94,7 +94,7 @@ class ComparisonResult(Document, Logged):
     scores: Mapping[str, Scores] = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
-        # What a run was read from, such as a connection, need not survive in another process.
+        # Scores may refer to their source, such as a connection, which can't be pickled.
         kept = {name: value for name, value in self.__dict__.items() if name != "plot"}
         return kept | {"scores": {}}
 
@@ -111,9 +111,9 @@ class ComparisonResult(Document, Logged):
     def __getitem__(
         self, key: tuple[str, GivenMeasure] | tuple[str, str, GivenMeasure]
     ) -> Difference:
-        """Return the difference of a run from the baseline, or from a base, under a measure.
+        """Return the difference between a run and the baseline, or another base, under a measure.
 
-        The key is (run, measure) or (base, run, measure), the measure in any spelling.
+        The key is (run, measure) or (base, run, measure). The measure may have any spelling.
         """
         if not isinstance(key, tuple) or len(key) not in (2, 3):
             raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
@@ -141,9 +141,9 @@ class ComparisonResult(Document, Logged):
 
     @property
     def per_query(self) -> QueryDifferences:
-        """What every query has under every comparison: a row for each.
+        """The scores of each query in each comparison, one row for each.
 
-        `worst` and `best` of it are the queries that lost and gained most.
+        Its methods `worst` and `best` return the queries that lost and gained most.
         """
         return query_differences(self.paired, self.differences, self.settings.tie, self.basis)
 
@@ -156,13 +156,13 @@ class ComparisonResult(Document, Logged):
             pair = f"{run}_vs_{base}/{measures[difference.measure]}"
             ends = {"low": difference.interval.low, "high": difference.interval.high}
             values = {"difference": difference.difference, **ends, "p": difference.p}
-            # The ends of one query are infinite, and a test of equal runs has no p-value.
+            # With one query the ends are infinite, and a test of equal runs has no p-value.
             finite = {name: n for name, n in values.items() if n is not None and math.isfinite(n)}
             numbers |= {f"{pair}/{name}": number for name, number in finite.items()}
         return numbers
 
     def table(self) -> Table:
-        """Return a row for each comparison, with the verdicts and how they came about as notes."""
+        """Return a row for each comparison, with verdicts, settings and coverage as notes."""
         level = f"{100 * self.settings.level:g}%"
         columns = ["measure", "base", "run", "base mean", "run mean", "difference"]
         columns += [f"{level} low", f"{level} high", "p", "effect", "wins", "ties", "losses"]
@@ -170,7 +170,7 @@ class ComparisonResult(Document, Logged):
         return Table([*columns, "queries", "verdict"], rows, notes=self.notes())
 
     def notes(self) -> list[str]:
-        """Return the verdicts, and what they rest on."""
+        """Return the verdicts, then the tests, settings and coverage behind them."""
         made = sum(difference.p is not None for difference in self.differences)
         how = f"p by {' and '.join(sorted({difference.test for difference in self.differences}))}"
         corrections = sorted(self._corrections)
@@ -179,16 +179,16 @@ class ComparisonResult(Document, Logged):
         interval = INTERVALS[self.settings.interval].title
         sentences = [difference.verdict.sentence for difference in self.differences[:_SENTENCES]]
         if len(self.differences) > _SENTENCES:
-            left = counted(len(self.differences) - _SENTENCES, "more verdict")
-            sentences.append(f"… and {left}")
+            more = counted(len(self.differences) - _SENTENCES, "more verdict")
+            sentences.append(f"… and {more}")
         notes = [*sentences, "", f"{how}; interval by {interval}, of each difference alone"]
         return [*notes, f"settings: {self.settings}", *self.cautions(), *self.basis]
 
     def cautions(self, base: str | None = None) -> list[str]:
-        """Return why intervals may miss more often than their level says, for differences from a base.
+        """Return warnings about intervals whose true error rate may exceed the nominal one.
 
         Args:
-            base: the name of a run; None for all differences.
+            base: the name of a run: only differences from this run; None for all differences.
         """
         if base is not None:
             arguments.text(base, "base", "the name of a run")
@@ -198,31 +198,30 @@ class ComparisonResult(Document, Logged):
         skewed = [difference.caution for difference in chosen if difference.caution]
         lines += skewed[:_CAUTIONS]
         if len(skewed) > _CAUTIONS:
-            left = len(skewed) - _CAUTIONS
-            verb = "difference that is" if left == 1 else "differences that are"
-            lines.append(f"… and {left} more {verb} skewed or rare")
+            more = counted(len(skewed) - _CAUTIONS, "more skewed or rare difference")
+            lines.append(f"… and {more}")
         return lines
 
     @property
     def basis(self) -> list[str]:
-        """What the scores rest on: the policy, what was missing, and the queries left out."""
+        """The policy, the coverage of each run, and the queries that were left out, as lines of text."""
         notes = [] if self.dialect is None else [f"dialect: {self.dialect}"]
         notes += [policy_note(self.policy)] if self.policy else []
         notes += [f"{name}: {checks}" for name, checks in (self.checks or {}).items()]
-        lost = {m: queries for m, queries in self.paired.left_out().items() if queries}
+        left_out = {m: queries for m, queries in self.paired.left_out().items() if queries}
         notes += [
-            f"{measure}: {len(queries)} {'query' if len(queries) == 1 else 'queries'} left out, "
-            "which some run has no value for"
-            for measure, queries in lost.items()
+            f"{measure}: {counted(len(queries), 'query', 'queries')} left out, "
+            "because some run has no value"
+            for measure, queries in left_out.items()
         ]
         return [*notes, *(self.changed or ())]
 
     @property
     def _corrections(self) -> frozenset[str]:
-        """The names of the corrections that were made.
+        """The names of the corrections that were used.
 
-        A joint test, such as `tukey-anova`, is undefined for scores that differ by the same in every
-        query. Then another test decides, and `Settings.adjustment` corrects it.
+        A joint test, such as `tukey-anova`, is undefined if two runs differ by the same amount in every
+        query. Another test then decides, and `Settings.adjustment` corrects its p-value.
         """
         return frozenset(
             difference.test if difference.test in CORRECTIONS else self.settings.adjustment
@@ -274,15 +273,15 @@ class ComparisonResult(Document, Logged):
             notes = []
         if any(s.column == "baseline" for s in shown):
             notes.append(
-                "slices by the baseline's score: what it did badly on by chance looks better in "
-                "any other run"
+                "slices by the baseline's score: queries where the baseline scored low by chance "
+                "look better in any other run (regression to the mean)"
             )
         if len(shown) < len(self.slices):
             notes.append(f"{counted(len(self.slices) - len(shown), 'more slice')} not shown")
         return Table(columns, rows, title="Slices, worst first", notes=notes)
 
     def tables(self) -> list[Table]:
-        """Return all that is shown to people."""
+        """Return all tables that are printed: differences, slices and the queries that moved most."""
         tables = [self.table()]
         if self.slices:
             tables.append(self.slices_table(_SHOWN))
@@ -291,7 +290,7 @@ class ComparisonResult(Document, Logged):
         return tables
 
     def to_dict(self) -> dict[str, object]:
-        """Return all of it as plain values."""
+        """Return the whole comparison as plain values."""
         return {
             "gainful": VERSION,
             "baseline": self.baseline,
@@ -340,6 +339,6 @@ def _p(p: float | None) -> PValue | None:
 
 
 def _ends(difference: Difference) -> list[Cell]:
-    """Return the ends of the interval; those of too few queries are infinite and not shown."""
+    """Return the ends of the interval; None where too few queries make them infinite."""
     ends = (difference.interval.low, difference.interval.high)
     return [None if abs(end) == float("inf") else end for end in ends]

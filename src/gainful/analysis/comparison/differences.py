@@ -1,4 +1,4 @@
-"""`Difference`: one run against another under one measure; and all of a family, corrected together."""
+"""`Difference`: one run against another under one measure. All differences are corrected together."""
 
 import itertools
 import math
@@ -29,9 +29,9 @@ from gainful.output.writing.result_base import Record
 Value = TypeVar("Value")
 
 Pair = tuple[int, int]
-"""The places of a base and of a run."""
+"""The positions of a base and a run."""
 
-_MOVED = 5  # queries that are named
+_MOVED = 5  # queries that are listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Tested:
     """A test of a difference.
 
     Attributes:
-        outcome: of the test, before correction.
-        adjusted: its p-value after correction for all comparisons made; None where undefined.
+        outcome: the outcome of the test, before correction.
+        adjusted: its p-value, corrected for the number of comparisons; None if undefined.
     """
 
     outcome: Outcome
@@ -62,42 +62,43 @@ class MovedQuery:
 
     @property
     def difference(self) -> float:
-        """By how much."""
+        """The run's score minus the base's score."""
         return self.run - self.base
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Difference(Record):
-    """A run less another, the base, over the queries that both have.
+    """The difference between a run and a base (another run), over the queries that both have.
 
     Attributes:
-        measure: its name.
-        base: the name of the one.
-        run: the name of the other.
-        queries: how many were compared.
-        base_mean: the mean of the base over them.
-        run_mean: that of the run.
-        difference: run_mean − base_mean, the mean of the differences.
-        sd: the standard deviation of the differences; None of one query.
-        effect: d_z = difference/sd; None without spread.
-        effect_anova: difference/√E, E the residual mean square of an analysis of variance of all
-            systems and queries; None unless the correction is `tukey-anova`.
-        skewness: of the differences, above 0 where the long tail is above; None without spread.
-        interval: of the difference, as chosen.
-        intervals: by method, computed when they are asked for.
-        tests: by name, likewise.
+        measure: the name of the measure.
+        base: the name of the base, which is usually the baseline.
+        run: the name of the run.
+        queries: the number of queries that were compared.
+        base_mean: the mean of the base over these queries.
+        run_mean: the mean of the run over these queries.
+        difference: run_mean − base_mean, which is the mean of the differences per query.
+        sd: the standard deviation of the differences; None for a single query.
+        effect: the effect size d_z = difference/sd, the difference in units of its spread between
+            queries; None without spread.
+        effect_anova: the effect size difference/√E, where E is the residual mean square of an analysis
+            of variance of all runs and queries; None unless the correction is `tukey-anova`.
+        skewness: of the differences, positive if the long tail is above; None without spread.
+        interval: the interval of the difference, by the chosen method.
+        intervals: the intervals by all methods, computed on first use.
+        tests: all tests by name, computed on first use.
         test: the name of the test whose p-value decides.
-        p: that p-value, corrected for all comparisons made; None where undefined.
-        p_equivalent: of the claim that the difference is within the margin, corrected alike;
-            None without a margin.
-        wins: how many queries are better in the run.
-        ties: how many are the same, but for rounding.
-        losses: how many are worse.
-        changed: how many are not the same, whatever counts as a tie.
+        p: the p-value of this test, corrected for the number of comparisons; None if undefined.
+        p_equivalent: the p-value of the claim that the difference is within the margin, corrected in
+            the same way; None without a margin.
+        wins: the number of queries where the run is better.
+        ties: the number of queries with the same score, apart from rounding.
+        losses: the number of queries where the run is worse.
+        changed: the number of queries whose scores differ at all, even if they count as ties.
         moved: the queries that changed most, by size.
-        verdict: better, worse, equivalent or inconclusive, in a sentence.
-        unjudged: the shares of the documents of the base and of the run, down to the measure's cutoff
-            and over all queries, that have no judgment; None if that is unknown.
+        verdict: better, worse, equivalent or inconclusive, with a sentence.
+        unjudged: the shares of unjudged documents of the base and the run, down to the measure's cutoff
+            and over all queries; None if unknown.
     """
 
     measure: str
@@ -127,14 +128,14 @@ class Difference(Record):
 
     @property
     def caution(self) -> str:
-        """Why the interval may miss the true difference more often than its level says, or empty."""
+        """A warning if the interval may miss the true difference more often than its level implies."""
         if not self.interval.known:
             return ""
         subject = f"{self.measure}, {self.run} − {self.base}"
         return caution(subject, "difference", self.skewness, self.queries, self.changed)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values; what is infinite becomes None."""
+        """Return the difference as plain values; infinite values become None."""
         plain = {
             name: getattr(self, name)
             for name in [
@@ -188,9 +189,9 @@ class Difference(Record):
 
 
 class WhenAsked(Mapping[str, Value]):
-    """A mapping whose values are computed when they are first asked for.
+    """A mapping whose values are computed on first use.
 
-    It is equal to a dict of its values, and is pickled with all of them.
+    It equals a dict of its values. Pickling computes all of them.
 
     >>> squares = WhenAsked(["2", "3"], lambda name: int(name) ** 2)
     >>> squares["3"], squares == {"2": 4, "3": 9}
@@ -223,7 +224,7 @@ class WhenAsked(Mapping[str, Value]):
 
 
 class _Columns:
-    """Differences over the same queries, a column for each comparison, with the results of their tests."""
+    """Differences over the same queries, one column per comparison, with cached tests and intervals."""
 
     def __init__(self, values: Floats, settings: Settings, ends: Sequence[Ends]) -> None:
         self.values, self.settings, self.ends = values, settings, ends
@@ -232,14 +233,14 @@ class _Columns:
         self._sides: Sides | None = None
 
     def outcome(self, test: str, column: int) -> Outcome:
-        """Return what a test finds of a comparison; all columns are tested with the same draws."""
+        """Return the outcome of a test for one comparison; all columns share the same resamples."""
         if test not in self._outcomes:
             settings = self.settings
             self._outcomes[test] = TESTS[test](self.values, settings.draws, settings.tie)
         return self._outcomes[test][column]
 
     def interval(self, method: str, column: int) -> Interval:
-        """Return the interval of a comparison."""
+        """Return the interval of one comparison by a method."""
         if method not in self._intervals:
             settings = self.settings
             self._intervals[method] = intervals_of_means(
@@ -249,7 +250,7 @@ class _Columns:
 
     @property
     def sides(self) -> Sides:
-        """On which side of 0 the differences of each comparison lie."""
+        """Counts of differences above and below 0, for each comparison."""
         if self._sides is None:
             self._sides = sides(self.values, tie=self.settings.tie)
         return self._sides
@@ -265,15 +266,15 @@ class _Uncorrected:
     base: Floats
     run: Floats
     means: tuple[float, float]  # of base and run
-    apart: Floats  # run − base, but for rounding
+    apart: Floats  # run − base, without rounding errors
     moments: Moments
     columns: _Columns
     column: int
-    joint: float | None = None  # p of a test of all systems together
+    joint: float | None = None  # p of a test of all runs together
     effect_anova: float | None = None
 
     def outcome(self, test: str) -> Outcome:
-        """Return what a test finds."""
+        """Return the outcome of a test."""
         return self.columns.outcome(test, self.column)
 
     def interval(self, method: str) -> Interval:
@@ -283,14 +284,14 @@ class _Uncorrected:
 
 @dataclass(frozen=True, slots=True)
 class _Corrected:
-    """What the correction made of one comparison.
+    """The corrected p-values of one comparison.
 
     Attributes:
-        tests: by name, when they are asked for.
-        test: the name of the one that decides.
-        p: its p, corrected together with those of all decisions.
-        claim: p of equivalence.
-        comparisons: how many decisions there are.
+        tests: all tests by name, computed on first use.
+        test: the name of the test that decides.
+        p: its p-value, corrected together with all other decisions.
+        claim: the corrected p-value of equivalence.
+        comparisons: the number of decisions.
     """
 
     tests: Mapping[str, Tested]
@@ -301,7 +302,7 @@ class _Corrected:
 
 
 def pairs_of(paired: Paired, base: int, which: str) -> list[Pair]:
-    """Return the pairs that are compared, in the order of the systems, the base before all."""
+    """Return the pairs to compare, in the order of the runs, with the base first."""
     count = len(paired.systems)
     others = [place for place in range(count) if place != base]
     if which == "all":
@@ -315,14 +316,14 @@ def differences(
     settings: Settings,
     parts: Sequence[Bools | None] = (None,),
 ) -> list[list[Difference]]:
-    """Return the differences of each part, measure by measure, pair by pair; corrected together.
+    """Return the differences within each part, measure by measure, pair by pair, corrected together.
 
     Args:
         paired: the scores.
-        pairs: which systems are compared.
-        settings: how.
-        parts: (q,) which queries are in each part; None for all of them. A part without a query
-            that all systems have gives no difference.
+        pairs: the runs to compare.
+        settings: the settings of the comparison.
+        parts: (q,) masks of the queries in each part; None for all queries. A part without a query
+            that all runs have yields no difference.
     """
     grouped = [
         _of_part(
@@ -347,7 +348,7 @@ def differences(
     def tested(place: int, test: str) -> Tested:
         return Tested(flat[place].outcome(test), corrected(test)[place])
 
-    # One family for all decisions, also where another test must stand in for the one chosen.
+    # All decisions are corrected together, even if another test replaces the chosen one in some.
     chosen = [_deciding(raw, settings.test) for raw in flat]
     decisive = adjusted(
         [raw.outcome(test).p for raw, test in zip(flat, chosen, strict=True)], settings.adjustment
@@ -384,7 +385,7 @@ def differences(
 
 def _deciding(difference: _Uncorrected, test: str) -> str:
     if difference.outcome(test).p is None and difference.moments.count > 1:
-        return "randomisation"  # defined wherever there are two queries
+        return "randomisation"  # defined for any two queries
     return test
 
 
@@ -400,7 +401,7 @@ def _of_part(
     if part is not None:
         kept = kept & part[:, None]
     uncorrected: dict[tuple[int, Pair], _Uncorrected] = {}
-    # Measures that share their queries share their resamples, too.
+    # Measures with the same queries share their resamples.
     groups: dict[bytes, list[int]] = {}
     for measure in range(len(paired.measures)):
         groups.setdefault(kept[:, measure].tobytes(), []).append(measure)
@@ -422,7 +423,7 @@ def _of_group(
     cube = paired.values[rows][:, :, measures]
     means = [[_mean(column) for column in scores.T] for scores in cube.swapaxes(0, 1)]
     keys = [(place, pair) for place in range(len(measures)) for pair in pairs]
-    # By comparison, so that the differences of each lie side by side.
+    # One row per comparison, so that its differences are contiguous.
     apart = np.concatenate([paired.apart_in_pairs(rows, pairs, measure) for measure in measures])
     ends = [
         paired.ends_of_difference(rows, measure, *pair) for measure in measures for pair in pairs
@@ -434,7 +435,7 @@ def _of_group(
     if test_scores is not None:
         tested = test_scores(cube, settings.draws)
         joint, effect = tested.p, effect if tested.effect is None else tested.effect
-    # One family for each measure: for several, each level is divided among them.
+    # A joint test covers one measure, so with several measures its p-value is multiplied (Bonferroni).
     joint = np.minimum(joint * len(paired.measures), 1.0)
     uncorrected = {}
     for at, (m, (one, two)) in enumerate(keys):
@@ -525,13 +526,17 @@ def _mean(values: Floats) -> float:
     return math.fsum(values.tolist()) / values.size
 
 
-def _moved(paired: Paired, one: _Uncorrected) -> tuple[MovedQuery, ...]:
-    apart = np.abs(one.apart)
-    # Only those that can be among the first are sorted.
+def _moved(paired: Paired, comparison: _Uncorrected) -> tuple[MovedQuery, ...]:
+    apart = np.abs(comparison.apart)
+    # Only queries that can be among the first are sorted.
     least = np.partition(apart, -_MOVED)[-_MOVED] if apart.size > _MOVED else 0.0
     some = np.flatnonzero((apart >= least) & (apart > 0))
     order = some[np.argsort(-apart[some], kind="stable")[:_MOVED]]
     return tuple(
-        MovedQuery(paired.queries[one.rows[at]], float(one.base[at]), float(one.run[at]))
+        MovedQuery(
+            paired.queries[comparison.rows[at]],
+            float(comparison.base[at]),
+            float(comparison.run[at]),
+        )
         for at in order
     )

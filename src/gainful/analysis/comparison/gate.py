@@ -1,13 +1,13 @@
-"""`Gate`: conditions that a run must pass, decided by intervals and not by points.
+"""`Gate`: conditions that a run must pass, decided by intervals and not by point estimates.
 
-A change, `Δ M < x` or `change(M) < x`, holds only where the whole interval of the difference in M
-lies below x, and `Δ M > x` where it lies above. The intervals are as wide as the number of conditions
-asks for, so that the level is that of the gate as a whole: with 95%, a gate whose true differences all
-meet its bounds fails in about 2.5% of cases, or fewer. Of few queries, or differences that are skewed,
-it may be more: the page on comparing has what was measured, and the gate says where it applies.
+A change, `Δ M < x` or `change(M) < x`, holds only if the whole interval of the difference in M is
+below x, and `Δ M > x` only if it is above x. The intervals get wider with the number of conditions, so
+that the level applies to the gate as a whole: at 95%, a gate fails in at most about 2.5% of cases if all
+true differences meet its bounds. With few queries or skewed differences, false failures can be more
+frequent; the guide on comparing runs has measured rates, and the gate prints a caution.
 
-A floor, `M < x` or `mean(M) < x`, is about the mean of the run itself, and demands proof: the gate
-fails where the lower end of the interval lies below x. Of a ceiling, `M > x`, the upper end decides.
+A floor, `M < x` or `mean(M) < x`, concerns the mean of the run itself and needs proof: the gate fails if
+the lower end of the interval is below x. For a ceiling, `M > x`, the upper end decides.
 """
 
 import re
@@ -46,25 +46,27 @@ from gainful.output.writing.result_base import Result
 FACTS = {
     "coverage": "the share of judged queries that the run contains",
     "missing": "the number of judged queries that the run lacks",
-    "unjudged": "the share of unjudged documents among those measured",
+    "unjudged": "the share of unjudged documents among the measured documents",
     "saturation": "the share of queries where both runs score 1, for the measure where it is largest",
 }
-"""Facts that a condition may compare with a number, and what they are."""
+"""Facts that a condition may compare with a number, with their meanings."""
 SHARES = frozenset(["coverage", "unjudged", "saturation"])
 """Facts that are shares, from 0 to 1."""
 CHANGED = "changed"
-"""The judgments are not those that the saved baseline was measured with."""
+"""The condition that the judgments have changed since the baseline was saved."""
 
 CHANGE, MEAN, FACT = "change", "mean", "fact"
-"""What a condition is about: a difference from the baseline, the run's own mean, or a fact."""
+"""The kinds of conditions: on the difference from the baseline, the run's own mean, or a fact."""
 
-_LEAST_FLOOR = 0.1  # where there is a baseline, a bare measure below may be meant as a change
+_LEAST_FLOOR = (
+    0.1  # with a baseline, a bare measure below a smaller number may be meant as a change
+)
 _CHANGE = re.compile(r"[Δ∆]\s*(?P<one>.+)|change\s*\((?P<two>.+)\)")
 _SPELLED_OUT = re.compile(
     r"(?:delta|diff|difference|change)\b[\s(]*(?P<name>.+?)\)?", re.IGNORECASE
 )
 _GARBLED = re.compile(r"[^\x00-\x7f]+\s*(?P<one>.+)|\?+\s*(?P<two>.+)")  # Δ, in another encoding
-_COMPARED = "a measure that is compared, or a fact"
+_COMPARED = "a compared measure, or a fact"
 _MEAN = re.compile(r"mean\s*\((?P<one>.+)\)")
 _WRITTEN = re.compile(r"\s*(?P<name>.+?)\s*(?P<sign><=|>=|<|>)\s*(?P<number>[^<>=]+?)\s*")
 _ALL = "(all)"
@@ -75,11 +77,11 @@ class Condition:
     """One condition of a gate.
 
     Attributes:
-        text: as it was written.
+        text: the condition as the user wrote it.
         name: a measure, one of `FACTS`, or `changed`.
         sign: `<`, `<=`, `>` or `>=`; empty for `changed`.
-        number: that the name is compared with.
-        unless: the gate fails unless it holds; else, if it holds.
+        number: the right side of the comparison.
+        unless: whether the gate fails unless the condition holds; if False, it fails if it holds.
         about: `change`, `mean` or `fact`.
     """
 
@@ -92,11 +94,11 @@ class Condition:
 
     @property
     def by_lower_end(self) -> bool:
-        """Whether the lower end of an interval of the mean decides: a floor, however it is put."""
+        """Whether the condition is a floor, so that the lower end of the interval decides."""
         return self.sign.startswith("<") != self.unless
 
     def holds(self, value: float) -> bool:
-        """Return whether a number meets the condition."""
+        """Return whether a number satisfies the condition."""
         match self.sign:
             case "<":
                 return value < self.number
@@ -121,14 +123,14 @@ def read_conditions(
 
     Args:
         conditions: one condition or several.
-        measures: the names of those that there are.
-        unless: whether the gate fails unless they hold.
-        dialect: whose names of measures are read, too.
-        compared: whether there is a baseline, from which something may change.
-        facts: whether hints offer facts of runs, too.
+        measures: the names of the measures that exist.
+        unless: whether the gate fails unless the conditions hold.
+        dialect: a tool whose names of measures are also understood.
+        compared: whether there is a baseline.
+        facts: whether hints also offer facts of runs.
 
-    >>> one, two = read_conditions(["Δ nDCG@10 < -0.01", "nDCG@10 < 0.6"], ["nDCG@10"], unless=False)
-    >>> one.about, one.number, two.about, two.number
+    >>> drop, floor = read_conditions(["Δ nDCG@10 < -0.01", "nDCG@10 < 0.6"], ["nDCG@10"], unless=False)
+    >>> drop.about, drop.number, floor.about, floor.number
     ('change', -0.01, 'mean', 0.6)
     """
     where = "fail-unless" if unless else "fail-if"
@@ -151,25 +153,25 @@ def read_conditions(
 
 
 def _as_typed(text: str) -> str:
-    r"""Return a condition as it was typed, where Δ came through a locale without it, such as C.
+    r"""Return a condition as it was typed, even if a locale such as C garbled the Δ.
 
     >>> _as_typed("\udcce\udc94 nDCG@10 < 0")
     'Δ nDCG@10 < 0'
     """
     try:
         return text.encode("utf-8", "surrogateescape").decode("utf-8")
-    except UnicodeError:  # of another encoding
+    except UnicodeError:  # in another encoding
         return text
 
 
 def _refuse_misplaced(condition: Condition, where: str, *, compared: bool) -> None:
-    """Refuse what needs a baseline where there is none, and a bare measure that may mean a change."""
+    """Reject conditions that need a baseline if there is none, and bare measures that may mean a change."""
     if not compared and (condition.about == CHANGE or condition.name in (CHANGED, "saturation")):
         raise InputError(
             where,
             "a condition on one run, such as 'nDCG@10 < 0.6' or 'missing > 0'",
             shown(condition.text),
-            "It needs a baseline: gainful compare JUDGMENTS BASE RUN, or gf.compare(…).gate(…).",
+            "This condition needs a baseline: gainful compare JUDGMENTS BASE RUN, or gf.compare(…).gate(…).",
         )
     if condition.about != MEAN or _MEAN.match(condition.text):
         return
@@ -178,15 +180,15 @@ def _refuse_misplaced(condition: Condition, where: str, *, compared: bool) -> No
         rest = condition.text.removeprefix(name).strip()
         raise InputError(
             where,
-            "a change spelled as a change, or a floor as a floor",
+            "a change or a floor, spelled explicitly",
             shown(condition.text),
             f"Write 'Δ {name} {rest}' or 'change({name}) {rest}' for the change from the baseline, "
-            f"'mean({name}) {rest}' for the mean of the run itself.",
+            f"or 'mean({name}) {rest}' for the mean of the run itself.",
         )
 
 
 def _needs_baseline(text: str) -> bool:
-    """Return whether a condition is about a change, or about a measure of the baseline; what cannot be read is not."""
+    """Return whether a condition needs a baseline; conditions that can't be parsed don't."""
     match = _WRITTEN.fullmatch(text)
     if match is None:
         return text.strip() == CHANGED
@@ -211,7 +213,7 @@ def _condition(
         number = float(match["number"].replace("\N{MINUS SIGN}", "-"))  # as it is printed
     except ValueError:
         written = match["number"].strip()
-        remedy = f"{written} is no number." if written else "The number is missing."
+        remedy = f"{written} isn't a number." if written else "The number is missing."
         if match["number"].endswith("%"):
             remedy += " Write a share, such as 0.95 for 95%."
         raise InputError(where, expected, shown(text), remedy) from None
@@ -226,7 +228,7 @@ def _condition(
     if name in SHARES and not 0 <= number <= 1:
         raise InputError(
             where,
-            f"a share from 0 to 1 beside {name}",
+            f"a share from 0 to 1 for {name}",
             shown(text),
             f"Write {number / 100:g} for {number:g}%." if 1 < number <= 100 else "",
         )
@@ -234,7 +236,7 @@ def _condition(
 
 
 def _taken_apart(written: str, measures: Sequence[str]) -> tuple[str, str]:
-    """Return what is meant, if it is said, and the name of the measure."""
+    """Return the kind of condition, if it is explicit, and the name of the measure."""
     if written not in measures:  # a column may be called change(x)
         for about, pattern in ((CHANGE, _CHANGE), (MEAN, _MEAN)):
             if match := pattern.fullmatch(written):
@@ -244,7 +246,7 @@ def _taken_apart(written: str, measures: Sequence[str]) -> tuple[str, str]:
 
 
 def _without_brackets(text: str) -> str:
-    """Return what stands in brackets around a whole text, as in Δ (AP + RR), but not in Δ (AP)*(RR)."""
+    """Remove brackets around a whole text, as in Δ (AP + RR), but not in Δ (AP)*(RR)."""
     if not (text.startswith("(") and text.endswith(")")):
         return text
     depth = 0
@@ -275,11 +277,11 @@ def _name(
         garbled = _GARBLED.fullmatch(written)
         inside = None if garbled is None else garbled["one"] or garbled["two"]
         if inside is not None and name_among(inside, measures, dialect) in measures:
-            remedy = f"If it was a Δ, which not every terminal can type, write 'change({inside})'."
+            remedy = f"If the first character was meant as Δ, write 'change({inside})'."
             raise InputError(where, "a change spelled as a change", f"'{written}'", remedy)
-        expected = _COMPARED if offered else "a measure that is compared"
-        if facts and written == "p":  # the measure P is not written so
-            remedy = "A gate goes by intervals, which say more than p."
+        expected = _COMPARED if offered else "a compared measure"
+        if facts and written == "p":  # the measure P has a capital letter
+            remedy = "Gates use intervals instead of p-values."
             remedy += f" E.g. 'Δ {measures[0]} < 0'." if measures else ""
             raise InputError(where, expected, f"'{written}'", remedy)
         if (unmeasured := measure_of(written)) is not None and not _is_meant(
@@ -294,19 +296,19 @@ def _name(
 
 
 def _is_meant(written: str, unmeasured: Measure, measures: Sequence[str]) -> bool:
-    """Return whether a measure of items is written where a measure that is compared is meant: HitRate for Success."""
+    """Return whether a measure of items probably stands for a compared measure: HitRate for Success."""
     if unmeasured.family.needs == GRADES:
         return False
     return suggest_among(written, measures, catalogue(needs=GRADES)).startswith("Did you mean")
 
 
-def _remedy_for_unmeasured(written: str, asked: Measure, measures: Sequence[str]) -> str:
-    """Say which measure is meant instead, if one of the same family is there, or how to add this one."""
+def _remedy_for_unmeasured(written: str, unmeasured: Measure, measures: Sequence[str]) -> str:
+    """Suggest a compared measure of the same family, or how to add this one."""
     measured = {name: measure_of(name) for name in measures}
-    near = [name for name, m in measured.items() if m is not None and m.name == asked.name]
-    hint = f"Did you mean '{near[0]}'? Else measure" if near else "Measure"
-    remedy = f"{hint} it, too: -m '{written}', or among measures=[…]."
-    return f"{remedy} Measured are {', '.join(measures)}." if measures else remedy
+    near = [name for name, m in measured.items() if m is not None and m.name == unmeasured.name]
+    hint = f"Did you mean '{near[0]}'? Otherwise add it" if near else "Add it"
+    remedy = f"{hint} to the measures: -m '{written}', or measures=[…]."
+    return f"{remedy} Measures so far: {', '.join(measures)}." if measures else remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,12 +316,12 @@ class Checked:
     """A condition, checked for a run.
 
     Attributes:
-        condition: what was asked.
-        run: of which run.
-        failed: whether the gate fails because of it.
+        condition: the condition.
+        run: the name of the run.
+        failed: whether the gate fails because of this condition.
         found: the actual value, in words.
-        inconclusive: whether there is no interval to decide by, or none that can be trusted. What
-            must be proved then fails; the rest does not pass, either.
+        inconclusive: whether there is no interval that could decide, or none that can be trusted. A
+            condition that must be proved then fails; any other neither fails nor passes.
     """
 
     condition: Condition
@@ -337,18 +339,18 @@ class Checked:
 
     @property
     def rule(self) -> str:
-        """The condition as it stands on the command line."""
+        """The condition as on the command line."""
         return f"{'fail unless' if self.condition.unless else 'fail if'} {self.condition.text}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Gate(Result):
-    """Whether runs pass.
+    """The result of checking conditions: whether the runs pass.
 
     Attributes:
-        checked: every condition for every run.
-        comparison: what was checked; None of runs by themselves.
-        notes: what to bear in mind.
+        checked: every condition, checked for every run.
+        comparison: the comparison that was checked; None for runs without a baseline.
+        notes: cautions about the intervals.
     """
 
     checked: tuple[Checked, ...]
@@ -362,7 +364,7 @@ class Gate(Result):
 
     @property
     def inconclusive(self) -> bool:
-        """Whether none fails, but some cannot be decided: too few queries for an interval."""
+        """Whether no condition fails, but some are inconclusive: too few queries for an interval."""
         return not self.failed and any(check.inconclusive for check in self.checked)
 
     @property
@@ -381,14 +383,14 @@ class Gate(Result):
         dialect: str | Dialect | None = None,
         compared: bool = True,
     ) -> None:
-        """Refuse conditions that could not be checked, before anything is measured.
+        """Reject invalid conditions, before anything is measured.
 
         Args:
-            measures: that will be there.
+            measures: the measures that will be compared.
             fail_if: the gate fails if one of these holds.
             fail_unless: the gate fails unless all of these hold.
-            dialect: whose names of measures are read, too.
-            compared: whether there will be a baseline; else the runs are by themselves.
+            dialect: a tool whose names of measures are also understood.
+            compared: whether there will be a baseline.
 
         >>> Gate.check_conditions("nDCG@10", "Δ nDCG@5 < -0.01")
         Traceback (most recent call last):
@@ -422,16 +424,16 @@ class Gate(Result):
         interval: str = "hall",
         level: float = 0.95,
     ) -> "Gate":
-        """Check conditions on runs by themselves: floors, such as `nDCG@10 < 0.6`, and facts.
+        """Check conditions on runs without a baseline: floors, such as `nDCG@10 < 0.6`, and facts.
 
-        A floor demands proof: it fails where the lower end of the interval of the mean lies below.
+        A floor needs proof: it fails if the lower end of the interval of the mean is below it.
 
         Args:
-            scores: of one run, or name → scores.
+            scores: the scores of one run, or a dict from names to scores.
             fail_if: the gate fails if one of these holds.
             fail_unless: the gate fails unless all of these hold.
             interval: `hall`, `t` or `bca`, as in `Scores.interval`.
-            level: that of the gate as a whole; with several conditions or runs, the intervals are wider.
+            level: the level of the gate as a whole; several conditions or runs make intervals wider.
 
         >>> import gainful as gf
         >>> judgments = {f"q{i}": {"a": 1} for i in range(60)}
@@ -452,7 +454,7 @@ class Gate(Result):
         return Table(["run", "rule", "result", "found"], rows, title=title, notes=notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return whether it failed, each condition of each run, and the comparison, if one was made."""
+        """Return the result, each condition for each run, and the comparison, if any."""
         checked = self.table().records()
         compared = None if self.comparison is None else self.comparison.to_dict()
         result = {"failed": self.failed, "result": self.result}
@@ -541,7 +543,7 @@ def _check_scores(
 
 
 def level_of_each(alpha: float, conditions: Sequence[Condition], runs: int) -> float:
-    """Return the level of each interval, with which the gate as a whole has its own."""
+    """Return the level of each single interval that gives the gate as a whole its level."""
     claims = sum(condition.about != FACT for condition in conditions) * runs
     return 1 - alpha / max(claims, 1)
 
@@ -579,15 +581,15 @@ def _own_mean(
 def check_floor(
     condition: Condition, run: str, mean: float, interval: Interval, queries: int, doubt: str = ""
 ) -> Checked:
-    """Check a condition on the mean of a run, which must be proved by the interval of that mean.
+    """Check a condition on the mean of a run, which the interval of the mean must prove.
 
     Args:
-        condition: the floor.
+        condition: the floor or ceiling.
         run: the name of the run.
-        mean: of the run.
-        interval: of the mean.
-        queries: how many it is from.
-        doubt: why the interval cannot be trusted; empty where it can.
+        mean: the mean of the run.
+        interval: the interval of the mean.
+        queries: the number of queries in the mean.
+        doubt: why the interval cannot be trusted; empty if it can.
     """
     finding = f"{mean:.4f}, "
     if not interval.known:
@@ -599,14 +601,14 @@ def check_floor(
         reason = f"{finding}, {doubt}"
         return Checked(condition, run, failed=True, found=reason, inconclusive=True)
     if interval.low == interval.high and 0.5**queries > (1 - interval.level) / 2:
-        return Checked(condition, run, failed=True, found=f"{finding}, {_alike(queries)}")
+        return Checked(condition, run, failed=True, found=f"{finding}, {_same(queries)}")
     end, which = (interval.low, "lower") if condition.by_lower_end else (interval.high, "upper")
     failed = condition.holds(end) != condition.unless
     return Checked(condition, run, failed, f"{finding}, whose {which} end decides")
 
 
-def _alike(queries: int) -> str:
-    return f"all {queries} queries alike and too few to be sure"
+def _same(queries: int) -> str:
+    return f"all {queries} queries are the same, but too few to be sure"
 
 
 def conditions_of(
@@ -618,7 +620,7 @@ def conditions_of(
     compared: bool = True,
     facts: bool = True,
 ) -> list[Condition]:
-    """Read the conditions of a gate; the same in another spelling is no second one."""
+    """Read the conditions of a gate; a condition in two spellings counts once."""
     read = [
         condition
         for texts, unless in ((fail_if, False), (fail_unless, True))
@@ -634,11 +636,11 @@ def _changed(comparison: ComparisonResult, condition: Condition) -> Checked:
     if comparison.changed is None:
         raise InputError(
             "gate",
-            "a saved baseline, which tells what has changed (if unjudged documents get no grade)",
+            "a saved baseline, to detect changes (and a policy that doesn't grade unjudged documents)",
             "none",
             "gainful evaluate JUDGMENTS RUN --save-baseline FILE saves one.",
         )
-    finding = " ".join(comparison.changed) or "The judgments are those of the baseline."
+    finding = " ".join(comparison.changed) or "The judgments have not changed."
     return Checked(condition, _ALL, bool(comparison.changed) != condition.unless, finding)
 
 
@@ -665,26 +667,26 @@ def check_change(
     queries: int,
     doubt: str = "",
 ) -> Checked:
-    """Check a condition on a difference from the baseline, of which all of the interval must say so.
+    """Check a condition on a difference from the baseline, which holds if the whole interval satisfies it.
 
-    What cannot be decided holds for nobody: `fail if` does not fail by it, and `fail unless` does.
-    The arguments are those of `check_floor`.
+    An inconclusive condition doesn't hold: `fail if` does not fail then, and `fail unless` does.
+    The arguments are the same as for `check_floor`.
     """
     finding = f"{signed(difference)}, "
     if not interval.known:
         reason = f"{finding}{interval.note}"
         return Checked(condition, run, condition.unless, reason, inconclusive=True)
-    # A claim is proved by the end of the interval that is hardest on it.
+    # A condition is proved if the least favourable end of the interval satisfies it.
     hardest = interval.high if condition.sign.startswith("<") else interval.low
     proved = condition.holds(hardest)
     level, ends = interval.level, f"{signed(interval.low)} to {signed(interval.high)}"
     finding += f"{100 * level:.5g}% interval {ends}"
     if doubt:
         return Checked(condition, run, condition.unless, f"{finding}, {doubt}", inconclusive=True)
-    # Without spread the interval is a point: then the signs decide, which are all the same.
+    # Without spread the interval is a point, so a sign test decides; all signs are the same.
     if proved and interval.low == interval.high and 0.5**queries > (1 - level) / 2:
         proved = False
-        finding += f", {_alike(queries)}"
+        finding += f", {_same(queries)}"
     return Checked(condition, run, proved != condition.unless, finding)
 
 
@@ -708,7 +710,7 @@ def _fact(comparison: ComparisonResult, condition: Condition, run: str, _: float
         }[condition.name]
     if value is None:
         raise InputError(
-            "gate", f"judgments and runs, to know {condition.name}", "scores from elsewhere"
+            "gate", f"judgments and runs, to compute {condition.name}", "scores without judgments"
         )
     return _checked_fact(condition, run, value)
 
@@ -719,9 +721,9 @@ def _checked_fact(condition: Condition, run: str, value: float) -> Checked:
 
 
 def _saturation(comparison: ComparisonResult, run: str) -> float:
-    """Return the share of queries where baseline and run are at 1, the most of any measure.
+    """Return the share of queries where baseline and run both score 1, for the measure where it is largest.
 
-    Measures that exceed 1 have no such end.
+    Measures that exceed 1 are left out.
     """
     paired = comparison.paired
     places = [paired.systems.index(name) for name in (comparison.baseline, run)]

@@ -1,15 +1,15 @@
-"""`leaderboard`: runs by rank, how far each rank is certain, and which differences are inconclusive.
+"""`leaderboard`: runs by rank, an interval for each rank, and letters for inconclusive differences.
 
-Every run is compared with every other. The letters are the compact letter display of these
-comparisons. The interval of a rank counts them: from 1 and the runs that are found better, up to all
-runs less those that are found worse. Where the probability of any false finding is below alpha, all
-intervals hold their true ranks at once with the probability 1 − alpha. That is approximate for
-differences that are skewed: 8 equal runs over 80 queries, with a rare −1, gave 0.065 for 0.05.
+Every run is compared with every other. The letters are the compact letter display of these comparisons.
+The interval of a rank runs from 1 plus the number of significantly better runs to the number of all runs
+minus the significantly worse ones. If the probability of any false finding is below alpha, all intervals
+contain the true ranks simultaneously with probability 1 − alpha. This is approximate if differences are
+skewed: 8 equal runs over 80 queries, with a rare −1, had 0.065 false findings at alpha = 0.05.
 
 D. Al Mohamad, J. Goeman and E. van Zwet, Simultaneous confidence intervals for ranks with application
 to ranking institutions, Biometrics 78, 2022; M. Mogstad and others, Inference for ranks with applications
 to mobility across neighbourhoods and academic achievement across countries, Review of Economic Studies
-91, 2024. Ranks in bootstrap resamples are no such intervals: of runs that are equal or nearly so, they
+91, 2024. Ranks in bootstrap resamples don't give such intervals: for runs that are nearly equal they
 are too short, however many queries there are (M. Xie and others, Confidence intervals for population ranks
 in the presence of ties and near ties, Journal of the American Statistical Association 104, 2009).
 """
@@ -80,25 +80,26 @@ from gainful.rows.side_table_reader import InputTable, read_table
 from gainful.version import VERSION
 
 DEFAULT_CORRECTION = "max-t-single"
-"""The correction whose findings have a direction that is right, too, all at once."""
-_EVALUATED = 0.8  # of the work, when the scores are there
-_SAME = 1e-12  # relative: what the rounding of a mean may be
-_SHOWN = 12  # runs whose coverage is printed
+"""The default correction, which also controls errors in the direction of differences."""
+_EVALUATED = 0.8  # share of the work that is done once the runs are evaluated
+_SAME = 1e-12  # relative: the rounding error of a mean
+_SHOWN = 12  # runs with printed coverage
 _UNITS = {"task": "task", "task_name": "task", "dataset": "dataset", "benchmark": "benchmark"}
-_UNNAMED = "score"  # what a table without names of measures holds
+_UNNAMED = "score"  # the measure of a table without names of measures
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a run.
+    """The place of a run on a leaderboard.
 
     Attributes:
-        rank: 1 and how many runs have a higher mean.
-        run: its name.
-        value: its mean.
-        best_rank: the lowest rank that is not excluded: 1 and how many runs are found better.
-        worst_rank: the highest: all runs less those that are found worse.
-        letters: of the groups that it is in. Runs that share a letter cannot be told apart.
+        rank: 1 plus the number of runs with a higher mean.
+        run: the name of the run.
+        value: the mean of the run.
+        best_rank: the best possible rank: 1 plus the number of significantly better runs.
+        worst_rank: the worst possible rank: the number of runs minus the significantly worse ones.
+        letters: the letters of the run's groups. If two runs share a letter, their difference is
+            inconclusive.
     """
 
     rank: int
@@ -114,22 +115,23 @@ class Leaderboard(Document):
     """Runs by rank.
 
     Attributes:
-        measure: what the runs are ranked by.
-        places: of the runs, the best first.
-        groups: names of runs whose differences are inconclusive, a group for each letter.
-        p: (m, m) of all pairs, in the order of the places, corrected.
-        queries: how many every run has a value for.
-        correction: of p for the number of pairs.
-        level: of all intervals together; p below 1 − level is a finding.
-        resamples: of the correction, where it draws any.
-        seed: of these.
-        left_out: the queries that some run has no value for.
-        policy: that the scores were computed under, as text; empty for scores from elsewhere.
-        dialect: of another tool, where it was asked for.
-        checks: of each run, what was counted.
-        changed: what has changed since a baseline was saved; None if unknown.
-        unit: what a row of the scores is: a query, or a task, dataset or benchmark, as its column says.
-        unjudged: how much of each run's list has no judgment; None for scores from elsewhere.
+        measure: the measure that the runs are ranked by.
+        places: the places of the runs, the best first.
+        groups: the names of runs whose differences are inconclusive, one group for each letter.
+        p: (m, m) corrected p-values of all pairs, in the order of the places.
+        queries: the number of queries for which every run has a value.
+        correction: the correction of p for the number of pairs.
+        level: the level of all intervals together; p below 1 − level is significant.
+        resamples: the number of resamples, if the correction draws any.
+        seed: the seed of the resamples.
+        left_out: the queries without a value in some run.
+        policy: the policy of the scores, as text; empty if gainful didn't compute them.
+        dialect: the name of the other tool whose numbers were reproduced (a dialect), if any.
+        checks: the coverage of each run.
+        changed: messages about changes since a baseline was saved; None if unknown.
+        unit: what one row of the scores is: a query, or a task, dataset or benchmark.
+        unjudged: the share of unjudged documents in each run's lists; None for scores without
+            judgments.
     """
 
     measure: str
@@ -164,11 +166,11 @@ class Leaderboard(Document):
         return self.places[self._place(run)]
 
     def together(self, one: str, other: str) -> bool:
-        """Return whether the difference between two runs is inconclusive: whether they share a letter.
+        """Return whether the difference between two runs is inconclusive, so that they share a letter.
 
         Args:
             one: the name of a run.
-            other: that of another.
+            other: the name of another run.
         """
         return bool(self.p[self._place(one), self._place(other)] >= _alpha(self.level))
 
@@ -192,7 +194,7 @@ class Leaderboard(Document):
         return Table(columns, rows, notes=self.notes())
 
     def notes(self) -> list[str]:
-        """Return what the ranks say, and what they rest on."""
+        """Return the meaning of ranks and letters, then the test and coverage behind them."""
         pairs = counted(len(self.places) * (len(self.places) - 1) // 2, "pair")
         queries = counted(self.queries, *self._units)
         chosen = CORRECTIONS[self.correction]
@@ -201,17 +203,17 @@ class Leaderboard(Document):
         first = counted(sum(place.best_rank == 1 for place in self.places), "run")
         notes = [
             f"{first} may be the best; {self._neighbours()}",
-            f"Runs that share a letter cannot be told apart. {_meaning(self.correction, self.level)}",
+            f"If two runs share a letter, their difference is inconclusive. {_meaning(self.correction, self.level)}",
             f"{pairs} compared over {queries}: {how}",
         ]
         if 2.0 ** (1 - self.queries) >= _alpha(self.level) and chosen.adjust is None:
             notes.append(
-                f"So few {self._units[1]} cannot tell any two runs apart, however far they are."
+                f"With so few {self._units[1]}, every difference is inconclusive, however large it is."
             )
         return [*notes, *self._favoured(), *self.basis]
 
     def _favoured(self) -> list[str]:
-        """Name differences that the judgments may explain: the better run has far fewer unjudged documents."""
+        """Return a warning if the better run may only seem better because it has fewer unjudged documents."""
         if self.unjudged is None:
             return []
         apart = np.triu(self.p < _alpha(self.level), 1)
@@ -223,39 +225,40 @@ class Leaderboard(Document):
         if not doubted:
             return []
         one, other, doubt = doubted[0]
-        more = f"; so it is with {counted(len(doubted) - 1, 'more pair')} found apart"
+        more = f"; the same applies to {counted(len(doubted) - 1, 'more pair')}"
         return [f"{one} is better than {other}, but {doubt}{more if len(doubted) > 1 else ''}."]
 
     def _neighbours(self) -> str:
-        """Say how many runs cannot be told from the one after them."""
+        """Return how many differences between neighbouring runs are inconclusive, in words."""
         after = len(self.places) - 1
         apart = sum(bool(self.p[at, at + 1] < _alpha(self.level)) for at in range(after))
-        return f"{after - apart} of {counted(after, 'pair')} of neighbours cannot be told apart."
+        verb = "is" if after == 1 else "are"
+        return f"{after - apart} of {counted(after, 'difference')} between neighbours {verb} inconclusive."
 
     @property
     def basis(self) -> list[str]:
-        """What the scores rest on: the policy, what was missing, and the queries left out."""
+        """The policy, the coverage of each run, and the queries that were left out, as lines of text."""
         notes = [] if self.dialect is None else [f"dialect: {self.dialect}"]
         notes += [policy_note(self.policy)] if self.policy else []
         notes += self._coverage()
         if self.left_out:
-            left = counted(len(self.left_out), *self._units)
-            notes.append(f"{left} left out, which some run has no value for")
+            units = counted(len(self.left_out), *self._units)
+            notes.append(f"{units} left out, because some run has no value")
         return [*notes, *(self.changed or ())]
 
     def _coverage(self) -> list[str]:
-        """Say what was counted of each run; of many runs, of those that lack queries."""
+        """Return the coverage of each run; of many runs, only the runs that lack queries."""
         counts = self.checks or {}
         if len(counts) > _SHOWN:
             counts = {name: checks for name, checks in counts.items() if checks.missing}
         lines = [f"{name}: {checks.described(*self._units)}" for name, checks in counts.items()]
         if len(lines) > _SHOWN:
             more = counted(len(lines) - _SHOWN, "more run")
-            lines[_SHOWN:] = [f"… and {more} that lack {self._units[1]}: in json"]
+            lines[_SHOWN:] = [f"… and {more} without some {self._units[1]} (all of them in JSON)"]
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
+        """Return the leaderboard as plain values."""
         return {
             "gainful": VERSION,
             "measure": self.measure,
@@ -300,18 +303,19 @@ def leaderboard(
     level; flipped signs keep it exactly only if differences are distributed symmetrically.
 
     Args:
-        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object, a
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object or a
             Spark data frame.
-        runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline. Or
-            the paths of files, of a folder or a pattern, as `gainful.inputs.find_runs` names them.
-        measure: what to rank by, the highest mean first.
+        runs: a dict from names to runs. Each run is `{query: {doc: score}}`, any of the other types of
+            judgments, or a saved baseline. Alternatively the paths of several files, or the path of a
+            folder or a pattern, whose files are named as by `gainful.inputs.find_runs`.
+        measure: the measure to rank by, the highest mean first.
         correction: `holm`, `bonferroni`, `benjamini-hochberg`, `tukey`, `tukey-anova`, `max-t`,
-            `max-t-single` or `none`, over all pairs. By the default, signs are
-            flipped for all pairs alike, each pair against the largest t of all. Those of p-values take
-            the p of t tests.
-        level: of all intervals together; a p-value below 1 − level is a finding.
-        resamples: of the correction.
-        seed: the same seed gives the same bits, on any number of cores.
+            `max-t-single` or `none`, over all pairs. The default flips the signs of a query's
+            differences in all pairs together, and compares each pair with the largest t of all pairs.
+            Corrections of p-values, such as `holm`, use t tests.
+        level: the level of all intervals together; a p-value below 1 − level is significant.
+        resamples: the number of resamples in the correction.
+        seed: the seed of the resamples; the same seed gives the same bits, on any number of cores.
         **options: see `MeasuringOptions` and `TableOptions`.
 
     >>> judgments = {f"q{i}": {"a": 1} for i in range(9)}
@@ -332,21 +336,21 @@ def leaderboard(
     evaluating = None if progress is None else partial(_earlier, progress)
     taken: EvaluatingOptions = {**options, "progress": evaluating}
     scores = evaluate_request(judgments, fresh, request, taken)
-    (asked,) = next(iter(scores.values())).measures
+    (parsed,) = next(iter(scores.values())).measures
     columns = {name: column_of_scores(own) for name, own in scores.items()}
-    columns |= {name: column_of_baseline(own, [asked], name) for name, own in saved.items()}
+    columns |= {name: column_of_baseline(own, [parsed], name) for name, own in saved.items()}
     policy = common_policy(scores, saved)
-    changed = changes_since_saved(scores, saved, (asked,), policy)
+    changed = changes_since_saved(scores, saved, (parsed,), policy)
     for line in changed or ():
         warn(line)
     return _ranked(
-        pair({name: columns[name] for name in named}, [str(asked)]),
+        pair({name: columns[name] for name in named}, [str(parsed)]),
         how,
         policy=str(policy),
         dialect=next(iter(scores.values())).dialect,
         checks=checks_of_runs(scores, saved),
         changed=changed,
-        unjudged=unjudged_shares(scores, saved, [asked], policy).get(str(asked)),
+        unjudged=unjudged_shares(scores, saved, [parsed], policy).get(str(parsed)),
     )
 
 
@@ -360,19 +364,19 @@ def leaderboard_of_scores(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Leaderboard:
-    """Rank runs by scores of queries, or of tasks, that exist already.
+    """Rank runs by scores per query, or per task, that were computed before.
 
     Args:
-        scores: one table with a row for each query or task and a column for each run: a data frame,
-            the path of a file. Or name → scores of one run, as `gainful.comparison.compare_scores`
-            takes them; or the paths of several files, each the scores of one run.
-        measure: where each run has a table, the column to rank by; needed where they share several.
-            Of one table of all runs, what its scores are called.
-        correction: as in `leaderboard`, like all that follow.
-        level: of all intervals together.
-        resamples: of the correction.
-        seed: of these.
-        progress: called with the share of the work that is done, and the name of what is done.
+        scores: a table with a row for each query or task and a column for each run, as a data frame or
+            the path of a file. Alternatively a dict from names to the scores of one run, as in
+            `gainful.comparison.compare_scores`, or the paths of several files, one for each run.
+        measure: the column to rank by, if each run has its own table; required if they share several
+            columns. For one table of all runs, the name of its scores.
+        correction: as in `leaderboard`, like the remaining arguments.
+        level: the level of all intervals together.
+        resamples: the number of resamples in the correction.
+        seed: the seed of the resamples.
+        progress: called with the share of the work that is done, and the name of the current step.
 
     >>> by_task = {f"task{i}": i / 10 for i in range(8)}
     >>> higher = {task: value + 0.1 for task, value in by_task.items()}
@@ -404,7 +408,7 @@ class _How:
         expected = "a number above 0 and below 1"
         level = arguments.number(self.level, "level", expected, lambda level: 0 < level < 1)
         object.__setattr__(self, "level", level)
-        draws = self.draws  # which refuses others
+        draws = self.draws  # rejects invalid numbers
         object.__setattr__(self, "resamples", draws.resamples)
         object.__setattr__(self, "seed", draws.seed)
 
@@ -426,7 +430,7 @@ def _later(progress: Progress, share: float) -> None:
 def _columns(
     scores: Runs | TableLike, measure: GivenMeasure | None
 ) -> tuple[dict[str, Column], str]:
-    """Return the scores of each run, and what they are called."""
+    """Return the scores of each run, and the name of the scores."""
     paths = isinstance(scores, str | os.PathLike) or (
         isinstance(scores, list | tuple)
         and all(isinstance(path, str | os.PathLike) for path in scores)
@@ -440,12 +444,12 @@ def _columns(
         return _of_one_table(next(iter(tables.values())), measure)
     columns, names = columns_of_tables(tables, None if measure is None else [measure], TASKS)
     if len(names) > 1:
-        raise InputError("measure", "the one to rank by", ", ".join(names), "Name one of them.")
+        raise InputError("measure", "one measure to rank by", ", ".join(names), "Name one of them.")
     return columns, names[0]
 
 
 def _of_one_table(table: object, measure: GivenMeasure | None) -> tuple[dict[str, Column], str]:
-    """Return the columns of a table that has one for each run; none is passed over."""
+    """Return all columns of a table with one column for each run."""
     name = _UNNAMED if measure is None else arguments.text(str(measure), "measure")
     if getattr(table, "shape", None) is not None and len(getattr(table, "columns", "?")) == 0:
         raise InputError("scores", "a column for each run", "a table without columns")
@@ -458,7 +462,7 @@ def _of_one_table(table: object, measure: GivenMeasure | None) -> tuple[dict[str
         )
         if not hasattr(table, "reset_index") or not of_queries:
             raise
-        hint = 'If the index has the tasks: frame.rename_axis("task").reset_index().'
+        hint = 'If the index contains the tasks: frame.rename_axis("task").reset_index().'
         raise problem.with_remedy(f"{problem.remedy} {hint}") from None
     runs = _named_runs(read)
     kind = read.types.get("query", UNTYPED)
@@ -469,7 +473,7 @@ def _of_one_table(table: object, measure: GivenMeasure | None) -> tuple[dict[str
 
 
 def _unit(columns: Mapping[str, Column]) -> str:
-    """Return what a row of the scores is, as all of their columns of ids say."""
+    """Return what a row of the scores is, by the names of the columns of ids."""
     (unit, *others) = {_UNITS.get(plain_name(c.called), "query") for c in columns.values()}
     return "query" if others else unit
 
@@ -478,12 +482,12 @@ def _numbers(read: InputTable, run: str) -> Floats:
     try:
         return read.numbers(run)
     except InputError as problem:
-        remedy = problem.remedy or "Where a run has no score, leave the cell empty."
+        remedy = problem.remedy or "If a run has no score, leave the cell empty."
         raise InputError(problem.where, problem.expected, problem.found, remedy) from None
 
 
 def _named_runs(read: InputTable) -> list[str]:
-    """Return the columns of runs; the row numbers of pandas, first and without a name, are none."""
+    """Return the columns of runs, without the unnamed first column that pandas writes (row numbers)."""
     for number, column in enumerate(read.columns):
         if column.strip():
             continue
@@ -491,16 +495,16 @@ def _named_runs(read: InputTable) -> list[str]:
         if not cells or len({*cells}) < len(cells) or not all(map(float.is_integer, cells)):
             expected = "a name for each column of a run"
             raise InputError(read.name, expected, "a column without a name")
-        warn(f"{read.name}: the first column has no name: its row numbers are passed over.")
+        warn(f"{read.name}: the first column has no name and contains row numbers; it is ignored.")
     return [column for column in read.columns if column.strip()]
 
 
 def _ranked(paired: Paired, how: _How, **basis: Any) -> Leaderboard:
-    """Rank the systems, and compare all pairs of them."""
+    """Rank the runs, and compare all pairs."""
     rows = np.flatnonzero(paired.kept[:, 0])
     scores = paired.values[rows, :, 0]
     means = [exact_mean(column) for column in scores.T]
-    # Means of the smallest numbers of all are equal where their sums are not.
+    # For the smallest floating-point numbers, means can be equal although sums differ.
     sums = [
         math.fsum(column) if abs(mean) < sys.float_info.min else 0.0
         for mean, column in zip(means, scores.T, strict=True)
@@ -547,14 +551,14 @@ def _above(one: float, other: float) -> bool:
 
 
 def _p_of_pairs(scores: Floats, how: _How) -> Floats:
-    """Return (m, m) p-values of all pairs of (n, m) scores, corrected for how many there are."""
+    """Return (m, m) p-values of all pairs of (n, m) scores, corrected for the number of pairs."""
     correction = CORRECTIONS[how.correction]
     if correction.test_differences is not None:
         steps = "single" if how.correction == DEFAULT_CORRECTION else "down"
         return max_t_of_pairs(scores, how.draws, steps=steps)
     if correction.test_scores is not None:
         p = correction.test_scores(scores[:, :, None], how.draws).p[:, :, 0]
-        if np.isnan(p).any():  # scores that differ by the same in every query
+        if np.isnan(p).any():  # two runs differ by the same amount in every query
             return max_t_of_pairs(scores, how.draws)
         return p
     systems = scores.shape[1]
@@ -562,18 +566,18 @@ def _p_of_pairs(scores: Floats, how: _How) -> Floats:
     p = np.ones((systems, systems))
     rows = [_p_of_one(scores, place, how.draws) for place in range(systems - 1)]
     p[first, second] = p[second, first] = adjusted(
-        [one for row in rows for one in row], how.correction
+        [value for row in rows for value in row], how.correction
     )
     return p
 
 
 def _p_of_one(scores: Floats, place: int, draws: Draws) -> list[float]:
-    """Return the p-values of one system and all after it, by the t test."""
+    """Return the p-values of one run against all later runs, by the t test."""
     apart = scores[:, place + 1 :] - scores[:, place, None]
     count = len(apart)
     constant = on_grid(apart).constant if count > 1 else np.ones(apart.shape[1], bool)
     p = np.empty(apart.shape[1])
-    # Where all differences are the same there is no spread, but signs can be flipped.
+    # If all differences are the same, there is no spread, but signs can be flipped.
     if constant.any():
         p[constant] = [outcome.p for outcome in sign_flips(apart[:, constant], draws)]
     spread = apart[:, ~constant]
@@ -589,11 +593,11 @@ def _alpha(level: float) -> float:
 
 
 def _meaning(correction: str, level: float) -> str:
-    """Say what the intervals of ranks promise under a correction."""
+    """Return the guarantee for the intervals of ranks under a correction, in words."""
     if correction in ("benjamini-hochberg", "none"):
         return (
-            "The intervals of ranks promise nothing together: the correction leaves false findings."
+            "The intervals of ranks have no joint guarantee: the correction allows false findings."
         )
     return (
-        f"All true ranks lie within their intervals, with a probability of about {100 * level:g}%."
+        f"All true ranks are within their intervals with a probability of about {100 * level:g}%."
     )

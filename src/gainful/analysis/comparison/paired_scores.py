@@ -1,4 +1,4 @@
-"""The scores of systems side by side, query by query."""
+"""The scores of several runs, aligned query by query."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -12,22 +12,24 @@ from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.identifiers import UNTYPED, IdType, decided_type, examples, in_order
 
-_FEWEST = 2  # systems that can be compared
-_CLEARLY = 0.1  # more documents of the list of one run are unjudged than of the other's
-_LARGEST = 2.0**999  # twice as far apart are the largest differences that statistics take
-_ROUNDED = 8 * float(np.finfo(np.float64).eps)  # of the largest score: what its arithmetic may err
+_FEWEST = 2  # runs in a comparison
+_CLEARLY = (
+    0.1  # difference in the shares of unjudged documents from which the judgments favour a run
+)
+_LARGEST = 2.0**999  # differences of twice this size are the largest that statistics accept
+_ROUNDED = 8 * float(np.finfo(np.float64).eps)  # relative to the largest score: rounding error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """The scores of one system: of each query, under each measure.
+    """The scores of one run: one for each query and measure.
 
     Attributes:
         queries: (q,) ids.
         values: {measure: (q,) float64}, NaN where the query has no value.
-        query_type: what the ids were, before they were text.
-        called: the name of the column that has the ids, where it is known.
-        ends: the lowest and the highest value of a measure, where they are known.
+        query_type: the original type of the ids, before they became text.
+        called: the name of the column of ids, if known.
+        ends: the lowest and the highest possible value of each measure, if known.
     """
 
     queries: tuple[str, ...]
@@ -39,13 +41,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class UnjudgedShares:
-    """How much of each run's list a measure sees without a judgment.
+    """The share of unjudged documents in each run's lists, down to a measure's cutoff.
 
     Attributes:
-        depth: the rank down to which the measure looks; None for the whole list.
-        shares: of the documents down to it that have no judgment, by run.
+        depth: the cutoff of the measure; None for the whole list.
+        shares: the share of unjudged documents down to this depth, by run.
         relevant_only: whether every grade is above 0. Such judgments usually list only the relevant
-            documents, so that what is unjudged is what was not relevant.
+            documents, so unjudged documents are not relevant.
     """
 
     depth: int | None
@@ -53,10 +55,10 @@ class UnjudgedShares:
     relevant_only: bool = False
 
     def favoured(self, one: str, other: str) -> tuple[str, str] | None:
-        """Return the run that the judgments favour, and the other; None where the shares are close or not known.
+        """Return the run that the judgments favour, and the other; None if shares are close or unknown.
 
-        An unjudged document counts as not relevant, so the run with fewer of them gains. Where only
-        relevant documents are judged, that holds for a run whose list is nearly complete.
+        Unjudged documents count as not relevant, so the judgments favour the run with fewer of them. If
+        only relevant documents are judged, this is assumed only for a run with almost no unjudged ones.
 
         >>> UnjudgedShares(10, {"a": 0.0, "b": 0.53}).favoured("b", "a")
         ('a', 'b')
@@ -73,23 +75,22 @@ class UnjudgedShares:
 
     @property
     def where(self) -> str:
-        """What of a run's list the shares are of."""
+        """The part of a run's list that the shares refer to, in words."""
         return "list" if self.depth is None else f"top {self.depth}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paired:
-    """Systems by name, with the same queries and measures.
+    """The scores of several runs, over the same queries and measures.
 
     Attributes:
-        systems: (s,) names.
-        measures: (m,) names.
-        queries: (q,) ids, those of any system.
-        values: [query, system, measure], NaN where a system has no value.
-        query_type: what the ids of the first of the systems were that has types of its own.
-        unjudged: by measure, how much of the lists of all queries has no judgment, where it counts as
-            not relevant.
-        ends: the lowest and the highest value of a measure, by its name, where they are known.
+        systems: (s,) names of the runs.
+        measures: (m,) names of the measures.
+        queries: (q,) ids of all queries that occur in any run.
+        values: [query, run, measure], NaN where a run has no value.
+        query_type: the original type of the query ids, from the first run that has one.
+        unjudged: the shares of unjudged documents by measure, if these count as not relevant.
+        ends: the lowest and the highest possible value of each measure by its name, if known.
     """
 
     systems: tuple[str, ...]
@@ -102,12 +103,12 @@ class Paired:
 
     @property
     def kept(self) -> Bools:
-        """[query, measure], whether every system has a value, so that it can be compared."""
+        """[query, measure], whether every run has a value, so that the query can be compared."""
         everywhere: Bools = np.logical_and.reduce(~np.isnan(self.values), axis=1)
         return everywhere
 
     def apart(self, rows: AnyArray, base: int, run: int, measure: int) -> Floats:
-        """Return run − base of some queries, 0 where rounding alone makes them differ."""
+        """Return run − base for some queries, 0 where they differ only by rounding."""
         one, two = (self.values[rows, system, measure] for system in (base, run))
         apart = two - one
         largest = max(float(np.abs(one).max()), float(np.abs(two).max()))
@@ -116,7 +117,7 @@ class Paired:
     def apart_in_pairs(
         self, rows: AnyArray, pairs: Sequence[tuple[int, int]], measure: int
     ) -> Floats:
-        """Return (pair, query), what `apart` gives for each pair of base and run."""
+        """Return the differences of `apart` for several pairs of base and run, as (pair, query)."""
         scores = np.ascontiguousarray(self.values[rows, :, measure].T)
         bases, runs = np.array(pairs).T
         apart: Floats = scores[runs] - scores[bases]
@@ -126,12 +127,12 @@ class Paired:
         return apart
 
     def ends_of_mean(self, rows: AnyArray, measure: int, *systems: int) -> Ends:
-        """Return between what ends the mean of each of some systems lies, over some queries."""
+        """Return the lowest and highest possible mean of some runs over some queries."""
         ends = self.ends.get(self.measures[measure], ANY)
         return possible_ends(ends, *(self.values[rows, system, measure] for system in systems))
 
     def ends_of_difference(self, rows: AnyArray, measure: int, base: int, run: int) -> Ends:
-        """Return between what ends the difference of two means lies, over some queries."""
+        """Return the lowest and highest possible difference of two means over some queries."""
         return ends_of_difference(self.ends_of_mean(rows, measure, base, run))
 
     def compared(self) -> "Paired":
@@ -141,12 +142,12 @@ class Paired:
         return replace(self, queries=queries, values=self.values[some])
 
     def system(self, name: object, what: str) -> int:
-        """Return the place of a system."""
+        """Return the position of a run."""
         refuse_unknown_system(name, self.systems, what)
         return self.systems.index(str(name))
 
     def left_out(self) -> dict[str, tuple[str, ...]]:
-        """Return the queries that some system has no value for, by measure."""
+        """Return the queries without a value in some run, by measure."""
         kept = self.kept
         return {
             measure: tuple(self.queries[at] for at in np.flatnonzero(~kept[:, place]))
@@ -155,18 +156,18 @@ class Paired:
 
 
 def refuse_unknown_system(name: object, systems: Collection[str], what: str) -> None:
-    """Refuse the name of a system that is not there."""
+    """Reject the name of an unknown run."""
     if not isinstance(name, str) or name not in systems:
         raise InputError(
             what,
             "one of the runs",
-            f"{shown(name)}, which is not there",
+            f"{shown(name)}, which isn't a run",
             did_you_mean(name, systems),
         )
 
 
 def pair(columns: Mapping[str, Column], measures: Sequence[str]) -> Paired:
-    """Put systems side by side.
+    """Align the scores of several runs.
 
     >>> one = Column(("q1", "q2"), {"P@1": np.array([1.0, 0.0])})
     >>> two = Column(("q2", "q3"), {"P@1": np.array([1.0, 1.0])})
@@ -194,7 +195,7 @@ def pair(columns: Mapping[str, Column], measures: Sequence[str]) -> Paired:
 
 
 def _refuse_too_large(paired: Paired) -> None:
-    """Refuse scores too large for a mean or a spread."""
+    """Reject scores that are too large for a mean or a standard deviation."""
     for at, system, measure in np.argwhere(np.abs(paired.values) > _LARGEST)[:1].tolist():
         raise InputError(
             f"{paired.systems[system]}, query {paired.queries[at]!r}",
@@ -204,7 +205,7 @@ def _refuse_too_large(paired: Paired) -> None:
 
 
 def _refuse_nothing(paired: Paired, columns: Mapping[str, Column]) -> None:
-    """Refuse systems that have no query in common."""
+    """Reject runs that have no query in common."""
     kept = paired.kept
     for number, measure in enumerate(paired.measures):
         if kept[:, number].any():
@@ -213,7 +214,7 @@ def _refuse_nothing(paired: Paired, columns: Mapping[str, Column]) -> None:
             f"{name} has {_queries_with(column, measure)}" for name, column in columns.items()
         )
         raise InputError(
-            "runs", f"at least one query with a value of {measure} in all of them", values
+            "runs", f"at least one query with a value of {measure} in all runs", values
         )
 
 

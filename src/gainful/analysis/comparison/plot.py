@@ -1,4 +1,4 @@
-"""`comparison.plot`: charts of systems side by side, and the rows that they show."""
+"""`comparison.plot`: charts that compare runs, and the rows behind them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -33,11 +33,11 @@ Row = dict[str, Any]
 
 
 class ComparisonPlot:
-    """The charts of a comparison: altair charts, which show in a notebook and have a `save`.
+    """The charts of a comparison: Altair charts, which display in a notebook and have a `save` method.
 
-    Every one takes `width`, in pixels or "container", and `theme`, "light" or "dark"; all but
-    intervals and distributions have a `height`, too. Where no measure is named it is the first, where no
-    base is named the baseline, and where no run is named the first other one.
+    Every chart accepts `width`, in pixels or "container", and `theme`, "light" or "dark"; all except
+    intervals and distributions also accept `height`. By default, the measure is the first one, the base
+    is the baseline, and the run is the first run other than the base.
     """
 
     def __init__(self, comparison: ComparisonResult) -> None:
@@ -58,7 +58,7 @@ class ComparisonPlot:
         base: str | None = None,
         **look: Unpack[SizedLook],
     ) -> "Chart":
-        """Draw the difference of every query between two runs, in order."""
+        """Draw the difference between two runs for every query, in ascending order."""
         names = self._names(run, measure, base)
         rows = query_rows(self._comparison.paired, **names)
         return charts.differences(rows, **names, **look)
@@ -70,13 +70,13 @@ class ComparisonPlot:
         base: str | None = None,
         **look: Unpack[SizedLook],
     ) -> "Chart":
-        """Draw every query between the scores of two runs."""
+        """Draw every query as a point, with the scores of two runs as coordinates."""
         names = self._names(run, measure, base)
         rows = query_rows(self._comparison.paired, **names)
         return charts.scatter(rows, **names, **look)
 
     def distribution(self, measure: GivenMeasure | None = None, **look: Unpack[Look]) -> "Chart":
-        """Draw how many queries have which score, for every run; of the queries that all have."""
+        """Draw the distribution of per-query scores of every run, over the queries that all runs have."""
         paired = self._comparison.paired
         chosen = self._measure(measure)
         place = paired.measures.index(chosen)
@@ -96,14 +96,14 @@ class ComparisonPlot:
         upto: int = 20,
         **look: Unpack[SizedLook],
     ) -> "Chart":
-        """Draw the mean of a measure at the cutoffs from 1 on, for every run.
+        """Draw the mean of a measure at every cutoff from 1, for every run.
 
         Args:
-            measure: any that has a cutoff, which is not looked at; the first compared that has one,
-                or nDCG, if None.
-            runs: their names; all if None.
-            upto: the last cutoff. Past 100 the curve ends with the longest list or pool: deeper
-                cutoffs see nothing more.
+            measure: a measure with a cutoff (any, because the curve shows them all); if None, the first
+                compared measure that has a cutoff, or nDCG.
+            runs: the names of the runs; all if None.
+            upto: the last cutoff. Beyond 100, the curve ends with the longest list or pool, because
+                it is constant from there.
             look: width, height and theme.
         """
         comparison = self._comparison
@@ -118,11 +118,11 @@ class ComparisonPlot:
         self, run: str | None, measure: GivenMeasure | None, base: str | None
     ) -> dict[str, str]:
         paired = self._comparison.paired
-        one = self._comparison.baseline if base is None else base
-        paired.system(one, "base")
-        two = next(name for name in paired.systems if name != one) if run is None else run
-        paired.system(two, "run")
-        return {"measure": self._measure(measure), "base": one, "run": two}
+        base = self._comparison.baseline if base is None else base
+        paired.system(base, "base")
+        run = next(name for name in paired.systems if name != base) if run is None else run
+        paired.system(run, "run")
+        return {"measure": self._measure(measure), "base": base, "run": run}
 
     def _measure(self, measure: GivenMeasure | None) -> str:
         compared = self._comparison.measures
@@ -130,12 +130,12 @@ class ComparisonPlot:
             return compared[0]
         written = name_of(measure)
         if written is None:
-            raise InputError("measure", "one that was compared", shown(measure))
+            raise InputError("measure", "a measure that was compared", shown(measure))
         name = name_among(written, compared, self._comparison.dialect)
         if name not in compared:
             raise InputError(
                 "measure",
-                "one that was compared",
+                "a measure that was compared",
                 f"'{name}'",
                 suggest_among(name, compared, catalogue(needs=GRADES)),
             )
@@ -159,7 +159,7 @@ def interval_rows(comparison: ComparisonResult) -> list[Row]:
 
 
 def query_rows(paired: Paired, *, measure: str, base: str, run: str) -> list[Row]:
-    """Return a row for each query that is compared, by its difference, the worst first."""
+    """Return a row for each compared query, sorted by difference, the worst first."""
     column = paired.measures.index(measure)
     one, two = (paired.systems.index(name) for name in (base, run))
     kept = np.flatnonzero(paired.kept[:, column])
@@ -187,7 +187,7 @@ def curve_rows(
 ) -> list[Row]:
     """Return the mean of each run at each cutoff, over the compared queries that all runs have.
 
-    It is NaN where the policy counts a query as that.
+    The mean is NaN if the policy counts a query as NaN.
     """
     queries = compared.compared().queries
     tables = {
@@ -209,12 +209,12 @@ def curve_rows(
 
 
 def _ranked(comparison: ComparisonResult, runs: Sequence[str] | None) -> dict[str, Scores]:
-    """Return the runs whose rankings are at hand."""
+    """Return the scores of the chosen runs; reject runs whose rankings are unknown."""
     if not comparison.scores:
         raise InputError(
             "curve",
-            "a comparison of rankings, as compare makes it",
-            "scores alone, which have no other cutoffs",
+            "a comparison of judgments and runs, made by compare",
+            "a comparison of scores, without rankings to measure at other cutoffs",
             "Compare judgments and runs, or draw gf.curve(judgments, run).plot().",
         )
     chosen = comparison.systems if runs is None else arguments.listed(runs, "runs", "names of runs")
@@ -227,8 +227,8 @@ def _ranked(comparison: ComparisonResult, runs: Sequence[str] | None) -> dict[st
             raise InputError(
                 "curve",
                 "runs with rankings",
-                f"{name!r}, a saved baseline, which has none",
-                f"Name the others: runs=[{others}].",
+                f"{name!r}, a saved baseline without rankings",
+                f"Name the other runs: runs=[{others}].",
             )
     return {name: comparison.scores[name] for name in chosen}
 

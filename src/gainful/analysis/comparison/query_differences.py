@@ -1,4 +1,4 @@
-"""`QueryDifferences`: what every query was and became under every comparison, and who moved most."""
+"""`QueryDifferences`: the scores of every query in every comparison, and which queries moved most."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from gainful.output.rendering.table_formats import Cell, Table, as_text
 from gainful.output.writing.result_base import Result
 from gainful.rows.identifiers import UNTYPED, IdType
 
-_COUNTED = 12  # comparisons whose wins and losses are printed under a table
+_COUNTED = 12  # comparisons with printed wins and losses under a table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,17 +26,17 @@ class _Compared:
     """The queries of one comparison.
 
     Attributes:
-        measure: its name, like those of the base and the run.
-        base: the name of the one.
-        run: the name of the other.
+        measure: the name of the measure.
+        base: the name of the base.
+        run: the name of the run.
         queries: (n,) ids.
         base_scores: (n,) float64.
         run_scores: (n,) float64.
-        differences: (n,) run − base, 0 where rounding alone makes them differ.
+        differences: (n,) run − base, 0 where they differ only by rounding.
         sides: (n,) 1 where the run is better, −1 where it is worse, 0 for a tie.
-        total: how many queries were compared, of which these may be a part.
-        wins: how many of those are better in the run.
-        losses: how many are worse.
+        total: the number of compared queries; `queries` may be only some of them.
+        wins: the number of compared queries where the run is better.
+        losses: the number of compared queries where the run is worse.
     """
 
     measure: str
@@ -52,10 +52,10 @@ class _Compared:
     losses: int
 
     def ends(self, worst: int, best: int) -> "_Compared":
-        """Return the queries that lost most, then those that gained most, the farthest first."""
+        """Return the queries that lost most, then the queries that gained most, the largest change first."""
         order = np.argsort(self.differences, kind="stable")
         lost = order[self.sides[order] < 0][:worst]
-        # Negated, so that queries that gained the same stay in their order, too.
+        # Negated, so that queries with the same gain keep their order.
         order = np.argsort(-self.differences, kind="stable")
         gained = order[self.sides[order] > 0][:best]
         return self.only(np.concatenate((lost, gained)))
@@ -93,10 +93,10 @@ _COLUMNS: dict[str, Callable[[_Compared], list[object]]] = {
 
 
 class QueryDifferences(Result):
-    """A row for each query of each comparison: what the base has, what the run has, run − base.
+    """A row for each query of each comparison: the base's score, the run's score, and their difference.
 
-    Queries that some run has no value for are not compared, and have no row. A difference that
-    comes of rounding alone is 0.
+    Queries without a value in some run are not compared and have no row. A difference that is
+    only a rounding error is 0.
 
     Attributes:
         columns: measure, base, run, query, base score, run score, difference.
@@ -129,7 +129,7 @@ class QueryDifferences(Result):
         """Return the queries that lost most in each comparison, the worst first.
 
         Args:
-            count: how many, at most; none of them is a query that gained or stayed the same.
+            count: the largest number of queries; queries that gained or stayed the same are never included.
         """
         return self.ends(worst=count)
 
@@ -137,16 +137,16 @@ class QueryDifferences(Result):
         """Return the queries that gained most in each comparison, the best first.
 
         Args:
-            count: how many, at most; none of them is a query that lost or stayed the same.
+            count: the largest number of queries; queries that lost or stayed the same are never included.
         """
         return self.ends(best=count)
 
     def ends(self, *, worst: int = 0, best: int = 0) -> "QueryDifferences":
-        """Return the queries that lost most in each comparison, then those that gained most.
+        """Return the queries that lost most in each comparison, then the queries that gained most.
 
         Args:
-            worst: how many that lost, at most.
-            best: how many that gained, at most.
+            worst: the largest number of queries that lost.
+            best: the largest number of queries that gained.
         """
         worst = arguments.whole(worst, "worst", least=0)
         best = arguments.whole(best, "best", least=0)
@@ -217,13 +217,13 @@ class QueryDifferences(Result):
 def query_differences(
     paired: Paired, differences: Sequence[Difference], tie: float, notes: Sequence[str]
 ) -> QueryDifferences:
-    """Return what the differences of means are the means of, query by query.
+    """Return the differences of all comparisons, query by query.
 
     Args:
-        paired: the scores side by side.
-        differences: the comparisons that were made.
-        tie: a query whose scores differ by no more than this neither gained nor lost.
-        notes: what is said under a table besides.
+        paired: the scores of all runs.
+        differences: the comparisons.
+        tie: the largest difference that counts as a tie.
+        notes: further notes under a table.
     """
     kept = paired.kept
     compared = []

@@ -1,4 +1,4 @@
-"""Scores of queries from wherever they come, as columns that can be put side by side."""
+"""Per-query scores from any source, as columns that can be aligned and compared."""
 
 import math
 import os
@@ -29,21 +29,21 @@ from gainful.rows.side_table_reader import InputTable, read_table
 
 
 def column_of_scores(scores: Scores) -> Column:
-    """Return the scores of an evaluation; what is not counted has no value."""
+    """Return the scores of an evaluation; queries that don't count have no value."""
     values = {
         str(measure): column
         for measure, column in zip(scores.measures, scores.values.T, strict=True)
-        if measure.family.aggregate != RUN  # of which no query has a value
+        if measure.family.aggregate != RUN  # has no values per query
     }
     if not values:
         names = ", ".join(map(str, scores.measures))
-        raise InputError("scores", "a measure of which queries have values", names)
+        raise InputError("scores", "a measure with values per query", names)
     ends = {str(measure): measure.family.ends for measure in scores.measures}
     return Column(scores.queries, values, scores.query_type, ends=ends)
 
 
 def column_of_baseline(baseline: Baseline, measures: Sequence[Measure], name: str) -> Column:
-    """Return saved scores; all of these measures must be there, or all that a formula of the baseline needs."""
+    """Return saved scores, which must contain these measures and the measures that formulas need."""
     saved = dict(zip(map(str, baseline.measures), baseline.values.T, strict=True))
     values = dict(saved)
     for measure in measures:
@@ -58,7 +58,7 @@ def column_of_baseline(baseline: Baseline, measures: Sequence[Measure], name: st
 def values_of_baseline(
     baseline: Baseline, measures: Iterable[Measure], name: str
 ) -> dict[Measure, dict[str, float]]:
-    """Return the values of saved scores by measure and query; all of the measures must be there."""
+    """Return the values of saved scores by measure and query; each measure must have been saved."""
     saved = dict(zip(map(str, baseline.measures), baseline.values.T, strict=True))
     return {
         measure: dict(zip(baseline.queries, _saved(saved, measure, name).tolist(), strict=True))
@@ -72,7 +72,7 @@ def _saved(saved: Mapping[str, Floats], measure: Measure, name: str) -> Floats:
             f"baseline {name!r}",
             f"the measure {measure}",
             ", ".join(saved),
-            "Compare what was saved, or save the baseline anew with this measure.",
+            "Compare the saved measures, or save the baseline again with this measure.",
         )
     return saved[str(measure)]
 
@@ -80,7 +80,7 @@ def _saved(saved: Mapping[str, Floats], measure: Measure, name: str) -> Floats:
 def _formula_of(
     baseline: Baseline, saved: Mapping[str, Floats], measure: Measure, name: str
 ) -> Floats:
-    """Return the values (q,) of a measure that knows the baseline, from what was saved."""
+    """Return the values (q,) of a measure that refers to the baseline, from saved values."""
     parts = measure.formula.measures() if isinstance(measure, Combination) else [measure]
     columns = [
         [(part.found or {}).get(query, math.nan) for query in baseline.queries]
@@ -97,10 +97,10 @@ def _formula_of(
 def columns_of_tables(
     tables: Mapping[str, object], measures: Measures | None, roles: Roles = QUERIES
 ) -> tuple[dict[str, Column], list[str]]:
-    """Read tables by name, and settle which measures are compared."""
+    """Read tables by name, and determine which measures are compared."""
     chosen = None if measures is None else _column_names(measures)
     tables = {name: _opened(table) for name, table in tables.items()}
-    # Tables of the same columns, which are read one by one.
+    # Cached, because all tables have the same columns.
     name_of = cache(spelled)
     read = {
         name: _column(table, name, chosen or (), name_of, roles) for name, table in tables.items()
@@ -110,7 +110,7 @@ def columns_of_tables(
         names = [name for name in first if all(name in other for other in others)]
         if not names:
             columns = "; ".join(f"{name} has {', '.join(c.values)}" for name, c in read.items())
-            raise InputError("tables", "at least one column of numbers in all of them", columns)
+            raise InputError("tables", "at least one column of numbers in all tables", columns)
     else:
         names = chosen
     for name, column in read.items():
@@ -123,14 +123,14 @@ def columns_of_tables(
 
 
 def _opened(table: object) -> object:
-    """Return the baseline in a file that holds one, anything else as it is."""
+    """Return the baseline in a file of a saved baseline; anything else unchanged."""
     if isinstance(table, str | os.PathLike) and is_baseline(table):
         return read_baseline(table)
     return table
 
 
 def _warn_of_other_bases(tables: Mapping[str, object], names: Sequence[str]) -> None:
-    """Warn of scores that were computed under different policies or judgments."""
+    """Warn about scores that were computed under different policies or judgments."""
     measured = {name: t for name, t in tables.items() if isinstance(t, Scores | Baseline)}
     if len(measured) <= 1:
         return
@@ -139,19 +139,19 @@ def _warn_of_other_bases(tables: Mapping[str, object], names: Sequence[str]) -> 
         if scores.policy != base.policy:
             warn(
                 f"{name} was measured under the policy {scores.policy}, {first} under {base.policy}: "
-                "the difference may be the policy's."
+                "the difference may be due to the policy."
             )
         differ = [m for m in names if _judgments_of(scores, m) != _judgments_of(base, m)]
-        # Unjudged documents that get a grade stand among the judged: every run has other judgments.
+        # If the policy grades unjudged documents, they count as judged, so judgments differ by run.
         if differ and not isinstance(base.policy.unjudged, float):
             warn(
-                f"{name} and {first} were measured with other judgments ({', '.join(differ)}): the "
-                "difference may be theirs."
+                f"{name} and {first} were measured with different judgments ({', '.join(differ)}): the "
+                "difference may be due to the judgments."
             )
 
 
 def _judgments_of(scores: Scores | Baseline, measure: str) -> str:
-    """Return the hash of the judgments that a measure saw."""
+    """Return the hash of a measure's judgments."""
     if isinstance(scores, Baseline):
         return scores.judgments[measure]
     return scores.hashes(measure)[0]
@@ -163,7 +163,7 @@ def _column_names(measures: Measures) -> list[str]:
         if not isinstance(measure, Measure):
             arguments.text(measure, "measures", "the name of a column, or a measure")
         try:
-            names |= dict.fromkeys(map(str, parse_all(str(measure))))  # nDCG@5,10 are two
+            names |= dict.fromkeys(map(str, parse_all(str(measure))))  # nDCG@5,10 are two measures
         except GainfulError:
             names[str(measure)] = None
     if not names:
@@ -172,35 +172,35 @@ def _column_names(measures: Measures) -> list[str]:
 
 
 def _column(
-    table: object, name: str, asked: Sequence[str], spelled: Callable[[str], str], roles: Roles
+    table: object, name: str, chosen: Sequence[str], spelled: Callable[[str], str], roles: Roles
 ) -> Column:
     if isinstance(table, Scores):
         return column_of_scores(table)
     if isinstance(table, PerQuery):
-        column = _of_table(read_table(table.to_dict(), QUERIES, name), name, asked, spelled)
+        column = _of_table(read_table(table.to_dict(), QUERIES, name), name, chosen, spelled)
         return replace(column, query_type=table.query_type)
     if isinstance(table, Baseline):
         return column_of_baseline(table, (), name)
-    return _of_table(read_table(table, roles, name), name, asked, spelled)
+    return _of_table(read_table(table, roles, name), name, chosen, spelled)
 
 
 def _of_table(
-    table: InputTable, name: str, asked: Sequence[str], spelled: Callable[[str], str]
+    table: InputTable, name: str, chosen: Sequence[str], spelled: Callable[[str], str]
 ) -> Column:
-    """Take the columns of numbers, and those that were asked for; the others hold no scores."""
+    """Return the numeric columns and the chosen ones; other columns don't contain scores."""
     values: dict[str, Floats] = {}
     for column in table.columns:
         measure = spelled(column)
         if not column.strip():
             continue  # the row numbers that pandas writes
-        if not table.is_numeric(column) and measure not in asked:
+        if not table.is_numeric(column) and measure not in chosen:
             continue
         if measure in values:
             raise InputError(name, f"one column of {measure}", f"another, {column!r}")
         values[measure] = table.numbers(column)
     if not values:
         if len(table.columns) == 1:
-            table.numbers(*table.columns)  # says which cell is no number
+            table.numbers(*table.columns)  # raises an error that names the invalid cell
         raise InputError(name, "a column of numbers", ", ".join(table.columns))
     kind, called = table.types.get("query", UNTYPED), table.called.get("query", "")
     measures = {name: measure_of(name) for name in values}
@@ -209,13 +209,13 @@ def _of_table(
 
 
 def spelled(name: str) -> str:
-    """Return the notation of a measure in any spelling; any other name stays as it is."""
+    """Return the notation of a measure in any spelling; any other name unchanged."""
     measure = measure_of(name)
     return name if measure is None else str(measure)
 
 
 def name_among(written: str, names: Sequence[str], dialect: str | None = None) -> str:
-    """Return which of some names of measures is meant, in any spelling or in that of a dialect.
+    """Return the name among `names` that a spelling stands for, usual or a dialect's.
 
     >>> name_among("ndcg_cut_5", ["nDCG@5"])
     'nDCG@5'
@@ -234,7 +234,7 @@ def name_among(written: str, names: Sequence[str], dialect: str | None = None) -
 
 
 def measure_of(name: str) -> Measure | None:
-    """Return the measure of a name in any spelling, if it is one."""
+    """Return the measure that a name in any spelling stands for; None for other names."""
     try:
         return parse(name)
     except GainfulError:

@@ -1,4 +1,4 @@
-"""How a comparison is made: the test, the correction, the interval, the resamples, and the slices."""
+"""The settings of a comparison: test, correction, interval, resamples and slices."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -15,25 +15,28 @@ from gainful.rows.input_types import TableLike
 
 
 class ComparisonOptions(TypedDict, total=False):
-    """How runs are compared: what every function that compares takes by keyword.
+    """Keyword arguments of every function that compares runs.
 
     Attributes:
-        baseline: the name of the run that the others are compared with; the first if None.
-        pairs: `baseline`, every run with it, or `all`, every run with every other.
-        test: `t`, `randomisation`, `bootstrap`, `wilcoxon`, `wilcoxon-continuity` or `sign`: whose
-            p-value decides. All are computed, `bootstrap` and `wilcoxon-continuity` if chosen.
-        correction: `holm`, `bonferroni`, `benjamini-hochberg`, `tukey`, `tukey-anova`, `max-t`,
-            `max-t-single` or `none`, over all comparisons made: runs times measures.
-        interval: `hall`, `t` or `bca`: which is shown. All are computed.
-        level: of the intervals; a p-value below 1 − level decides.
-        margin: a difference smaller than this does not matter; then `equivalent` is an answer.
-        tie: a query whose scores differ by no more than this is a tie, for the sign test and
-            among wins, ties and losses.
-        resamples: of randomisation and bootstrap.
-        seed: the same seed gives the same bits, on any number of cores.
+        baseline: the name of the run that the others are compared with; the first run if None.
+        pairs: `baseline` compares every run with the baseline, `all` every run with every other.
+        test: the test whose p-value decides: `t`, `randomisation`, `bootstrap`, `wilcoxon`,
+            `wilcoxon-continuity` or `sign`. All are computed, except that `bootstrap` and
+            `wilcoxon-continuity` are computed only if chosen.
+        correction: how p-values are corrected for the number of comparisons (runs times measures):
+            `holm`, `bonferroni`, `benjamini-hochberg`, `tukey`, `tukey-anova`, `max-t`,
+            `max-t-single` or `none`. Holm's correction limits the probability of any false finding.
+        interval: the confidence interval that is shown: `hall`, a bootstrap interval corrected for
+            skewness, `t` or `bca`. All are computed.
+        level: the confidence level of the intervals; a p-value below 1 − level decides.
+        margin: the smallest difference that matters. With a margin, the verdict can be `equivalent`.
+        tie: the largest difference in a query's scores that counts as a tie, in the sign test and
+            in wins, ties and losses.
+        resamples: the number of random resamples in randomisation tests and bootstraps.
+        seed: the seed of the resamples; the same seed gives the same bits, on any number of cores.
         slices: a table with a row for each query: `{query: {column: value}}`, a data frame, a file.
-        by: the columns to slice by; also `judged`, the number of judged documents, and
-            `baseline`, its score. All columns of `slices` if none is named.
+        by: the columns to slice by; also `judged`, the number of judged documents, and `baseline`,
+            the baseline's score. All columns of `slices` if no column is named.
     """
 
     baseline: str | None
@@ -52,20 +55,20 @@ class ComparisonOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How systems are compared.
+    """The settings of a comparison, validated.
 
     Attributes:
         pairs: which runs are compared.
-        test: whose p-value decides.
-        correction: for the number of comparisons.
-        interval: which is shown, and decides gates.
-        level: of the intervals; a p-value below 1 − level decides.
-        margin: differences smaller than this do not matter; None where none was named.
-        resamples: of randomisation and bootstrap.
-        seed: of both; the same seed gives the same bits.
+        test: the test whose p-value decides.
+        correction: the correction for the number of comparisons.
+        interval: the kind of interval that is shown and decides gates.
+        level: the confidence level; a p-value below 1 − level decides.
+        margin: the smallest difference that matters; None without a margin.
+        resamples: the number of resamples in randomisation tests and bootstraps.
+        seed: the seed of the resamples; the same seed gives the same bits.
         progress: called with the share of the work that is done.
-        tie: differences of a query up to this are ties: for the sign test, wins and losses.
-        together: how many intervals hold all at once at the level, by Bonferroni; 1 for each alone.
+        tie: the largest difference in a query's scores that counts as a tie.
+        together: the number of intervals that share the level, by Bonferroni; 1 if each has it alone.
     """
 
     pairs: str = "baseline"
@@ -88,7 +91,7 @@ class Settings:
         margin = self.margin
         if margin is not None:
             margin = arguments.number(margin, "margin", "a number above 0", lambda least: least > 0)
-        # A fraction is a number, too, but not one of the arithmetic.
+        # A Fraction is a number, too, but NumPy can't compute with it.
         tie = read_margin(self.tie, "tie")
         for name, number in (("level", level), ("margin", margin), ("tie", tie)):
             object.__setattr__(self, name, number)
@@ -100,19 +103,21 @@ class Settings:
     ) -> "Settings":
         """Return the settings among the options of a call."""
         chosen: dict[str, Any] = {
-            each.name: options[each.name] for each in fields(cls) if each.name in options
+            setting.name: options[setting.name]
+            for setting in fields(cls)
+            if setting.name in options
         }
         return cls(**{**chosen, "progress": progress})
 
     @property
     def alpha(self) -> float:
-        """The probability to find a difference where there is none."""
+        """The probability of finding a difference that does not exist: 1 − level."""
         # In binary 1 − 0.95 is not 0.05.
         return float(1 - Decimal(repr(float(self.level))))
 
     @property
     def level_of_each(self) -> float:
-        """The level of each interval, so that all of them hold at once at `level`."""
+        """The level of each single interval if all of them together have the level `level`."""
         return self.level if self.together == 1 else 1 - self.alpha / self.together
 
     @property
@@ -122,7 +127,7 @@ class Settings:
 
     @property
     def adjustment(self) -> str:
-        """The correction of p-values that no joint test replaces."""
+        """The correction for p-values that don't come from a joint test."""
         return self.correction if CORRECTIONS[self.correction].adjust else "holm"
 
     def __str__(self) -> str:
@@ -136,14 +141,14 @@ class Settings:
 
 DEFAULTS: Mapping[str, object] = {
     "by": (),
-    **{each.name: each.default for each in fields(Settings)},
+    **{setting.name: setting.default for setting in fields(Settings)},
     "progress": None,
 }
-"""What the options of a comparison are where nobody names them; None for the others."""
+"""The default of each option of a comparison; None for options that are not listed."""
 
 
 def comparison_choices() -> dict[str, dict[str, str]]:
-    """Return what can be chosen about a comparison, the default first, with what it means.
+    """Return the choices for each setting of a comparison, with their meanings, the default first.
 
     >>> list(comparison_choices()["correction"])
     ['holm', 'bonferroni', 'benjamini-hochberg', 'tukey', 'tukey-anova', 'max-t', 'max-t-single', 'none']

@@ -1,4 +1,4 @@
-"""Slices: the same comparison for parts of the queries, corrected over all of them, worst first."""
+"""Slices: the comparison repeated for parts of the queries, with p-values corrected over all slices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from gainful.output.writing.result_base import Record
 from gainful.rows.side_table_reader import InputTable
 
 AUTOMATIC = ("judged", "baseline")
-"""Slices that need no metadata: how many documents are judged, and the baseline's score."""
+"""Slices that need no metadata: by the number of judged documents, and by the baseline's score."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -29,10 +29,10 @@ class Slice(Record):
     """One comparison of one part of the queries.
 
     Attributes:
-        column: of the metadata, or `judged`, or `baseline`.
-        value: that the queries have there, or a range of it.
-        difference: of those queries. Its p is corrected over all slices, and its interval holds together with those of
-            all slices, unless the correction is `none`.
+        column: a column of the metadata, `judged` or `baseline`.
+        value: the value, or range of values, that the slice's queries have in that column.
+        difference: the difference over these queries. Unless the correction is `none`, p is corrected over
+            all slices, and the intervals of all slices have the level together.
     """
 
     column: str
@@ -40,7 +40,7 @@ class Slice(Record):
     difference: Difference
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
+        """Return the slice as plain values."""
         return {"slice": self.column, "value": self.value, **self.difference.to_dict()}
 
 
@@ -54,8 +54,8 @@ def slices_of(
     metadata: InputTable | None,
     judged: Mapping[str, int] | None,
 ) -> tuple[Slice, ...]:
-    """Compare within slices: the parts into which columns of metadata cut the queries."""
-    paired = replace(paired.compared(), unjudged={})  # the shares are those of all queries
+    """Compare within slices: groups of queries with the same value in a column of the metadata."""
+    paired = replace(paired.compared(), unjudged={})  # the shares are known only for all queries
     parts = [
         part
         for column in columns_to_cut_by(by, metadata, AUTOMATIC)
@@ -63,11 +63,10 @@ def slices_of(
     ]
     if not parts:
         return ()
-    # Tukey's is a family of whole runs; parts of them are corrected one by one.
+    # Tukey's correction is for whole runs, so slices use a correction of single p-values.
     plain = replace(settings, correction=settings.adjustment)
-    if CORRECTIONS[
-        plain.correction
-    ].changes:  # the intervals are corrected as p is, for the same comparisons
+    # The intervals are corrected for the same number of comparisons as the p-values.
+    if CORRECTIONS[plain.correction].changes:
         tested = (np.count_nonzero(paired.kept[part.chosen], axis=0) > 1 for part in parts)
         made = len(pairs) * sum(int(np.count_nonzero(counts)) for counts in tested)
         plain = replace(plain, together=max(made, 1))
@@ -77,7 +76,7 @@ def slices_of(
         for part, own in zip(parts, differences_, strict=True)
         for difference in own
     ]
-    return tuple(sorted(slices, key=lambda one: one.difference.difference))
+    return tuple(sorted(slices, key=lambda part: part.difference.difference))
 
 
 def _parts(
@@ -92,9 +91,9 @@ def _parts(
     if column == "judged":
         if judged is None:
             raise InputError(
-                "slices", "judgments, to slice by how many there are", "scores from elsewhere"
+                "slices", "judgments, to slice by their number", "scores without judgments"
             )
         counts = np.array([float(judged.get(query, 0)) for query in paired.queries])
         return parts_by_number(column, counts)
-    # By the first measure: one order of the queries from hard to easy.
+    # The first measure decides, so that there is only one order of queries from hard to easy.
     return parts_by_number(column, paired.values[:, base, 0])

@@ -1,4 +1,4 @@
-"""The table of systems that papers show: means, the best of them, and what is significant."""
+"""The table that papers show: the means of all runs, the best in bold, with marks of significance."""
 
 import math
 import string
@@ -12,17 +12,17 @@ from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Cell, Marked, Table
 
 BETTER, WORSE, EQUIVALENT = "†", "‡", "≈"
-"""What stands beside a mean that was compared with the baseline alone."""
+"""The marks next to a mean that was compared only with the baseline."""
 
-_SAME = 1e-12  # relative: what the rounding of a mean may be
+_SAME = 1e-12  # relative: the rounding error of a mean
 
 
 def systems_table(comparison: ComparisonResult) -> Table:
-    """Return a row for each system and a column for each measure, with a caption that explains it.
+    """Return a row for each run and a column for each measure, with an explanatory caption.
 
-    Where every system was compared with every other, each has a letter, and stands with the letters
-    of those that it is significantly better than. Where all were compared with the baseline alone,
-    † is significantly better than it, ‡ worse, and ≈ equivalent.
+    If every run was compared with every other, each run has a letter, and the letters next to its mean
+    name the runs that it significantly beats. If all were compared only with the baseline, † means
+    significantly better than the baseline, ‡ significantly worse, and ≈ equivalent.
     """
     lettered = comparison.settings.pairs == "all"
     names = dict(zip(comparison.systems, _letters(len(comparison.systems)), strict=True))
@@ -33,13 +33,13 @@ def systems_table(comparison: ComparisonResult) -> Table:
         [*([names[system]] if lettered else []), system, *(column[system] for column in columns)]
         for system in comparison.systems
     ]
-    head = [*(["#"] if lettered else []), "system", *comparison.measures]
+    head = [*(["#"] if lettered else []), "run", *comparison.measures]
     caption = _caption(comparison, columns, lettered=lettered)
     return Table(head, rows, notes=comparison.basis, caption=caption)
 
 
 def _letters(count: int) -> list[str]:
-    """Return a name for each system: a letter, or a number where there are more systems."""
+    """Return a label for each run: a letter, or a number if there are more than 26 runs."""
     letters = string.ascii_lowercase
     return list(letters[:count]) if count <= len(letters) else [str(n) for n in range(1, count + 1)]
 
@@ -47,7 +47,7 @@ def _letters(count: int) -> list[str]:
 def _column(
     comparison: ComparisonResult, measure: str, names: dict[str, str], *, lettered: bool
 ) -> dict[str, Marked]:
-    """Return the cell of each system under a measure."""
+    """Return the cell of each run under a measure."""
     differences = [d for d in comparison.differences if d.measure == measure]
     means = {d.base: d.base_mean for d in differences}
     means |= {d.run: d.run_mean for d in differences}
@@ -62,7 +62,7 @@ def _column(
 
 
 def _beaten(differences: Sequence[Difference], names: dict[str, str]) -> dict[str, str]:
-    """Return for each system the names of the systems that it is significantly better than."""
+    """Return, for each run, the labels of the runs that it significantly beats."""
     beaten: dict[str, list[str]] = {}
     for d in differences:
         pairs = {"better": (d.run, d.base), "worse": (d.base, d.run)}
@@ -88,7 +88,7 @@ def _caption(
     parts = f"Means over {_queries(comparison)}, the best of each measure in bold."
     if lettered:
         kind = "Letters" if len(comparison.systems) <= len(string.ascii_lowercase) else "Numbers"
-        legend = f"{kind} name the systems that a system is significantly better than"
+        legend = f"{kind} name the runs that a run significantly beats"
     else:
         used = {cell.marks for column in columns for cell in column.values()}
         legend = _legend(comparison, used)
@@ -96,7 +96,7 @@ def _caption(
 
 
 def _tests(comparison: ComparisonResult) -> str:
-    """Name the tests that decided, with the corrections that were made."""
+    """Return the names of the deciding tests and their corrections, for the caption."""
     names = sorted({difference.test for difference in comparison.differences})
     joint = [CORRECTIONS[name].title for name in names if name in CORRECTIONS]
     single = [TESTS[name].title for name in names if name not in CORRECTIONS]
@@ -116,7 +116,7 @@ def _tests(comparison: ComparisonResult) -> str:
 
 
 def _legend(comparison: ComparisonResult, used: set[str]) -> str:
-    """Return what the used marks mean."""
+    """Return the meanings of the marks that occur."""
     base = comparison.baseline
     meanings = {
         BETTER: f"significantly better than {base}",
@@ -128,7 +128,7 @@ def _legend(comparison: ComparisonResult, used: set[str]) -> str:
 
 
 def _queries(comparison: ComparisonResult) -> str:
-    """Say how many queries the means are over, for each measure where that differs."""
+    """Return the number of queries, for each measure if the numbers differ."""
     counts = {difference.measure: difference.queries for difference in comparison.differences}
     if len(set(counts.values())) == 1:
         count = next(iter(counts.values()))

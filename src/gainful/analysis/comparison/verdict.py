@@ -15,13 +15,13 @@ from gainful.arithmetic.statistics.moments import Moments
 from gainful.output.rendering.table_formats import signed
 from gainful.output.writing.result_base import Record
 
-_SMALLEST = 1e-6  # of the standard deviation: smaller would take more queries than there are
+_SMALLEST = 1e-6  # standard deviations: smaller differences would need more queries than exist
 _MOST = 100_000  # queries; nobody judges more to decide between two runs
 _TINY_P = 0.0001
 
 
 class _WithLaterWords(Record):
-    """Has the place of the function that says the rest of a verdict; no field, and not pickled."""
+    """Holds the function that writes the sentence; it isn't a field and isn't pickled."""
 
     __slots__ = ("_say",)
 
@@ -35,7 +35,7 @@ class Verdict(_WithLaterWords):
         sentence: the verdict with its evidence.
         queries_needed: the number of similar queries that would settle an inconclusive difference. None
             if there are too few queries to estimate it, or if no realistic number would.
-        qualification: how the judgments favour one of the runs, as in the sentence; else empty.
+        qualification: how the judgments favour one of the runs, as in the sentence; empty otherwise.
     """
 
     word: str
@@ -43,10 +43,10 @@ class Verdict(_WithLaterWords):
     queries_needed: int | None = None
     qualification: str = ""
 
-    if not TYPE_CHECKING:  # to a type checker the fields are always there
+    if not TYPE_CHECKING:  # for a type checker, the fields always exist
 
         def __getattr__(self, name):
-            # Python asks here for what `_said_later` left out.
+            # Called for the two attributes that `_with_later_sentence` leaves out.
             if name not in ("sentence", "queries_needed"):
                 problem = f"{type(self).__name__!r} object has no attribute {name!r}"
                 raise AttributeError(problem, name=name, obj=self)
@@ -61,21 +61,21 @@ class Verdict(_WithLaterWords):
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """What a verdict is made from.
+    """The evidence behind a verdict.
 
     Attributes:
-        measure: its name.
-        base: the name of the one run.
-        run: the name of the other.
-        moments: of the differences.
-        interval: of their mean.
-        p: of the test that decides, corrected.
-        correction: the name of the correction that was made.
-        p_equivalent: of the claim of equivalence, corrected.
-        comparisons: how many the correction is over.
-        changed: how many queries have another value in the run than in the base.
-        contrary: the test leans to the other side than the mean.
-        unjudged: how much of the runs' lists has no judgment, where that is known.
+        measure: the name of the measure.
+        base: the name of the base.
+        run: the name of the run.
+        moments: the moments of the differences.
+        interval: the interval of their mean.
+        p: the corrected p-value of the test that decides.
+        correction: the name of the correction.
+        p_equivalent: the corrected p-value of the claim of equivalence.
+        comparisons: the number of comparisons that were corrected together.
+        changed: the number of queries whose scores differ between base and run.
+        contrary: whether the test points in the opposite direction from the mean.
+        unjudged: the shares of unjudged documents, if known.
     """
 
     measure: str
@@ -93,7 +93,7 @@ class Grounds:
 
 
 def equivalence(moments: Moments, margin: float) -> float | None:
-    """Return p of the claim that |mean| < margin, by two one-sided t tests; None of one query.
+    """Return p of the claim that |mean| < margin, by two one-sided t tests; None for a single query.
 
     >>> from gainful.arithmetic.statistics.moments import moments
     >>> round(equivalence(moments([0.01, -0.01, 0.02, 0.0, -0.01]), 0.05), 5)
@@ -102,7 +102,7 @@ def equivalence(moments: Moments, margin: float) -> float | None:
     if moments.sd is None:
         return None
     if not moments.sd:
-        # No spread to measure by, so the signs of what is left to the margin, all the same.
+        # Without spread, a sign test of the distances to the margin, which all have the same sign.
         return 0.5**moments.count if abs(moments.mean) < margin else 1.0
     t = (margin - abs(moments.mean)) / moments.sd * moments.count**0.5
     half = t_two_sided(t, moments.count - 1) / 2
@@ -116,11 +116,11 @@ def verdict(grounds: Grounds, settings: Settings) -> Verdict:
     else:
         word = decided(grounds.p, grounds.moments.mean, settings, contrary=grounds.contrary)
     doubt = qualification(word, grounds.base, grounds.run, grounds.unjudged)
-    return _said_later(word, doubt, partial(_sentence, word, grounds, settings, doubt))
+    return _with_later_sentence(word, doubt, partial(_sentence, word, grounds, settings, doubt))
 
 
 def qualification(word: str, base: str, run: str, unjudged: UnjudgedShares | None) -> str:
-    """Say that the judgments favour one of the runs, unless the other is better all the same; else nothing.
+    """Return a warning that the judgments favour one of the runs; empty if the other one wins anyway.
 
     >>> qualification("worse", "A", "B", UnjudgedShares(10, {"A": 0.0, "B": 0.53}))
     "53% of B's top 10 is unjudged (A: 0%), so the judgments favour A (see `gainful evaluate --bounds`)"
@@ -143,10 +143,12 @@ def decided(p: float | None, mean: float, settings: Settings, *, contrary: bool 
     return "better" if mean > 0 else "worse"
 
 
-def _said_later(word: str, doubt: str, say: Callable[[], tuple[str, int | None]]) -> Verdict:
-    """Return a verdict whose sentence and queries are computed when they are first asked for.
+def _with_later_sentence(
+    word: str, doubt: str, say: Callable[[], tuple[str, int | None]]
+) -> Verdict:
+    """Return a verdict whose sentence and number of queries are computed on first use.
 
-    How many queries would decide takes a search, and of many comparisons few sentences are read.
+    Finding that number takes a search, and few of many sentences are ever read.
     """
     made = object.__new__(Verdict)
     object.__setattr__(made, "word", word)
@@ -158,7 +160,7 @@ def _said_later(word: str, doubt: str, say: Callable[[], tuple[str, int | None]]
 def _sentence(
     word: str, grounds: Grounds, settings: Settings, doubt: str
 ) -> tuple[str, int | None]:
-    """Return the sentence, and how many queries would decide."""
+    """Return the sentence, and the number of queries that would decide."""
     but = f", but {doubt}" if doubt else ""
     pair = f"{grounds.run} and {grounds.base}"
     if word == "equivalent":
@@ -177,28 +179,28 @@ def _sentence(
 
 
 def _out_of_reach(grounds: Grounds, needed: int) -> bool:
-    """Return whether a number of queries says nothing: estimated from too few, or beyond any practice."""
+    """Return whether a number of queries is meaningless: estimated from too few queries, or unrealistic."""
     return bool(too_few_queries(grounds.moments.count)) or needed > _MOST
 
 
 def _close_call(word: str, grounds: Grounds) -> str:
-    """Say that the interval does not agree with the test, which is another procedure; else nothing."""
+    """Return a remark if the interval disagrees with the test, which is a different procedure."""
     if not grounds.interval.known:
         return ""
-    holds = grounds.interval.low <= 0 <= grounds.interval.high
+    contains_0 = grounds.interval.low <= 0 <= grounds.interval.high
     if word != "inconclusive":
-        return "; the interval holds 0, so it is a close call" if holds else ""
+        return "; the interval contains 0, so it is a close call" if contains_0 else ""
     alone = grounds.comparisons == 1 or not CORRECTIONS[grounds.correction].changes
-    if holds or grounds.contrary or not alone or grounds.p is None:
+    if contains_0 or grounds.contrary or not alone or grounds.p is None:
         return ""
-    return "; the interval leaves 0 out, so it is a close call"
+    return "; the interval excludes 0, so it is a close call"
 
 
 def _below(p: float | None, alpha: float) -> bool:
     return p is not None and p < alpha
 
 
-def _evidence(grounds: Grounds, correction: str, p: float | None, what: str = "p") -> str:
+def _evidence(grounds: Grounds, correction: str, p: float | None, name: str = "p") -> str:
     interval = grounds.interval
     span = f"{100 * interval.level:.4g}% interval {signed(interval.low)} to {signed(interval.high)}"
     if not interval.known:
@@ -206,7 +208,7 @@ def _evidence(grounds: Grounds, correction: str, p: float | None, what: str = "p
     if p is None:
         evidence = "no p-value"
     else:
-        evidence = f"{what} < {_TINY_P}" if p < _TINY_P else f"{what} = {p:.4f}"
+        evidence = f"{name} < {_TINY_P}" if p < _TINY_P else f"{name} = {p:.4f}"
         if grounds.comparisons > 1 and CORRECTIONS[correction].changes:
             evidence += f", {CORRECTIONS[correction].title} over {grounds.comparisons} comparisons"
     count = grounds.moments.count
@@ -220,7 +222,7 @@ def _queries(count: int) -> str:
 
 
 def _needed(grounds: Grounds, settings: Settings) -> int | None:
-    """Return how many queries would decide, by the noncentral t."""
+    """Return the number of queries that would decide, by the noncentral t distribution."""
     moments = grounds.moments
     aim = abs(moments.mean) if settings.margin is None else settings.margin
     if not moments.sd or aim < _SMALLEST * moments.sd:
@@ -228,7 +230,9 @@ def _needed(grounds: Grounds, settings: Settings) -> int | None:
     corrected = CORRECTIONS[grounds.correction].changes
     alpha = settings.alpha / (grounds.comparisons if corrected else 1)
     if alpha >= USUAL_POWER or _below(grounds.p, settings.alpha):
-        return None  # so lax a level needs no difference; and a contrary test not more queries
+        return (
+            None  # at such a lax level anything is significant; contrary tests don't need queries
+        )
     needed = queries_needed(moments.sd, aim, USUAL_POWER, alpha)
     return needed if needed > moments.count else None
 
