@@ -208,6 +208,25 @@ def test_the_filter_takes_ids_and_texts(opened, drawn, until):
     assert len(ids(page)) == 24
 
 
+def test_only_losses_are_shown(opened, reports):
+    page, case = opened("cooking"), reports("cooking")
+    page.get_by_label("Losses only").check()
+    for run in ("hybrid", "semantic"):
+        page.get_by_label("Run", exact=True).select_option(label=run)
+        lost = [query for query, change in case.by_difference("keyword", run) if change < 0]
+        assert ids(page) == lost
+        assert page.locator(".count").inner_text() == f"{len(lost)} of 24 queries"
+    page.get_by_label("Losses only").uncheck()
+    assert len(ids(page)) == 24
+    assert opened("single").get_by_label("Losses only").count() == 0
+
+
+def test_queries_of_one_run_start_with_the_lowest_score(opened, reports):
+    page, case = opened("single"), reports("single")
+    scores = dict(zip(case.queries, case.scores("hybrid"), strict=True))
+    assert [scores[query] for query in ids(page)] == sorted(scores.values())
+
+
 def test_long_tables_come_in_portions(opened):
     page = opened("many")
     assert len(ids(page)) == 100

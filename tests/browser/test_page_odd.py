@@ -38,7 +38,7 @@ def test_nothing_that_the_filter_leaves_is_said(opened, drawn):
     drawn(page, "differences")
     page.fill("#filter", "tiramisu")  # the query without a value
     assert page.locator(".chart.differences").is_hidden()
-    assert page.get_by_text("of these queries, none has a value of both runs").is_visible()
+    assert page.get_by_text("none of these queries has a score for both runs").is_visible()
     page.fill("#filter", "")
     assert page.locator(".chart.differences").is_visible()
 

@@ -28,14 +28,14 @@ function queriesSection() {
     listed.refresh();
     count.textContent = countText();
   };
-  on(["measure", "run", "filter"], draw);
+  on(["measure", "run", "filter", "losses"], draw);
   const run = compared ? runChoice("Run") : null;
-  const controls = h("div", { class: "controls" }, run, filter, count);
+  const controls = h("div", { class: "controls" }, run, filter, compared ? lossesOnly() : null, count);
   const title = compared ? "Differences by query" : "Scores by query";
   count.textContent = countText();
   const explain = compared
-    ? lead("Every query, from the one that gained most to the one that lost most against ", said(report.baseline), ". Choose a bar, or a query in the table, to see it in full.")
-    : lead("Choose a query to see its list and the arithmetic.");
+    ? lead("Every query, from the largest gain to the largest loss compared with ", said(report.baseline), ". Click a bar or a query to see its ranked lists and the arithmetic.")
+    : lead("Click a query to see its ranked list and the arithmetic.");
   return section("queries", title, explain, controls, bars?.element, listed.place);
 }
 
@@ -63,14 +63,20 @@ function filterField() {
   return h("div", { class: "field" }, h("label", { for: "filter" }, "Filter"), input);
 }
 
+/** A checkbox that hides every query on which the run is not worse than the baseline. */
+function lossesOnly() {
+  const box = h("input", { id: "losses", type: "checkbox", onchange: () => set({ losses: box.checked }) });
+  return h("label", { class: "check", for: "losses" }, box, "Losses only");
+}
+
 function differenceChart() {
   return chart({
     name: "differences",
     rows: differenceRows,
-    label: () => `Difference of ${measureName()} by query, ${names[state.run]} less ${report.baseline}, in descending order; the table below has the numbers`,
+    label: () => `Difference of ${measureName()} by query, ${names[state.run]} minus ${report.baseline}, in descending order; the table below has the numbers`,
     click: ({ index }) => (location.hash = queryHash(index)),
     words: () => ({ score: measureName(), base: report.baseline, run: names[state.run] }),
-    nothing: "There is nothing to draw: of these queries, none has a value of both runs.",
+    nothing: "Nothing to draw: none of these queries has a score for both runs.",
   });
 }
 
@@ -87,6 +93,7 @@ function queryTable() {
       caption: compared ? `${measureName()} by query: ${report.baseline} and ${names[state.run]}` : `${measureName()} by query`,
       columns: queryColumns(),
       rows,
+      sorted: compared ? [3, -1] : [1, 1],
       className: "tall",
     });
     shownOrder = made.order;

@@ -1,4 +1,4 @@
-// What the page knows: the payload, what is chosen, and how numbers are written.
+// The state of the page: the payload, the current choices, and the format of numbers.
 
 const report = JSON.parse(document.getElementById("payload").textContent);
 const names = report.runs.map((run) => run.name);
@@ -10,12 +10,13 @@ const state = {
   run: preferred(),
   base: Math.max(baseline, 0),
   filter: "",
+  losses: false,
   query: null,
 };
 
 const listeners = [];
 
-/** Call `listener` whenever one of `keys` is given another value. */
+/** Call `listener` whenever the value of one of `keys` changes. */
 function on(keys, listener) {
   listeners.push([keys, listener]);
 }
@@ -28,7 +29,7 @@ function set(changes) {
   }
 }
 
-/** The run that is shown beside the baseline at first: the one with the highest mean. */
+/** The run that is first compared with the baseline: the one with the highest mean. */
 function preferred() {
   if (!compared) return 0;
   const mean = (run) => report.runs[run].means[report.primary] ?? -Infinity;
@@ -39,13 +40,13 @@ function preferred() {
 const measureName = () => report.measures[state.measure];
 const scoreOf = (run, query, measure = state.measure) => report.scores[measure][run][query];
 
-/** The one subtraction of the page: of two scores that Python worked out, as it would do it. */
+/** The only subtraction on the page, of two scores computed in Python. */
 function differenceOf(base, run, query, measure = state.measure) {
   const [from, to] = [scoreOf(base, query, measure), scoreOf(run, query, measure)];
   return from === null || to === null ? null : to - from;
 }
 
-/** What was compared under the chosen measure: with the baseline first, then the other pairs. */
+/** The verdicts under the chosen measure: comparisons with the baseline first, then the other pairs. */
 function verdictsNow() {
   const aside = ({ base }) => Number(base !== report.baseline);
   return report.verdicts
@@ -53,16 +54,17 @@ function verdictsNow() {
     .sort((a, b) => aside(a) - aside(b) || b.difference - a.difference);
 }
 
-/** Scores from elsewhere come without documents, and so without a policy or a signature. */
+/** Scores computed elsewhere have no documents, policy or signature. */
 const measured = report.runs.some(({ signatures }) => signatures.some(Boolean));
 
 const folded = report.queries.map(({ id, text }) => `${id}\n${text ?? ""}`.toLowerCase());
 
-/** The queries whose id or text holds every word of the filter. */
+/** The queries whose id or text contains every word of the filter; if only losses are wanted, those the run lost. */
 function filtered() {
   const words = state.filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const all = report.queries.map((_, query) => query);
-  return words.length ? all.filter((query) => words.every((word) => folded[query].includes(word))) : all;
+  return report.queries
+    .map((_, query) => query)
+    .filter((query) => words.every((word) => folded[query].includes(word)) && (!state.losses || differenceOf(baseline, state.run, query) < 0));
 }
 
 /** A number with so many decimals, rounded as Python rounds: half goes to the even digit. */
