@@ -24,7 +24,10 @@ def ids(page):
 def test_sections_stand_in_their_order(opened):
     page = opened("cooking")
     found = page.eval_on_selector_all("main > section", "all => all.map(each => each.id)")
-    assert " ".join(found) == "verdict runs queries scatter curve scores coverage policy downloads"
+    assert (
+        " ".join(found)
+        == "verdict runs queries heatmap scatter curve scores coverage policy downloads"
+    )
     levels = page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(each => +each.tagName[1])")
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
@@ -239,7 +242,16 @@ def test_long_tables_come_in_portions(opened):
 
 def test_charts_have_words_and_tables(opened, drawn):
     page = opened("cooking")
-    for name in ("intervals", "differences", "scatter", "curve", "distribution"):
+    for name in (
+        "intervals",
+        "differences",
+        "heat",
+        "hard",
+        "scatter",
+        "curve",
+        "distribution",
+        "unjudged",
+    ):
         chart = drawn(page, name)
         assert chart.get_attribute("role") == "img"
         assert len(chart.get_attribute("aria-label")) > 30
@@ -247,6 +259,40 @@ def test_charts_have_words_and_tables(opened, drawn):
         page.locator(f"#{section} summary").click()
         page.wait_for_selector(f"#{section} details tbody tr")
         assert page.locator(f"#{section} details tbody tr").count() == rows
+
+
+def test_the_heat_map_has_every_query_and_run(opened, reports, drawn):
+    page, case = opened("cooking"), reports("cooking")
+    fields = drawn(page, "heat").locator(".mark-rect.role-mark path")
+    assert fields.count() == 24 * 3
+    page.locator("#heatmap summary").first.click()
+    page.wait_for_selector("#heatmap details tbody tr")
+    shown = page.locator("#heatmap details tbody tr").all_inner_texts()
+    scores = {run: dict(zip(case.queries, case.scores(run), strict=True)) for run in case.names}
+    mean = {query: sum(scores[run][query] for run in case.names) / 3 for query in case.queries}
+    first = shown[0].split()
+    assert first[:2] == [min(mean, key=mean.get), "hybrid"]
+    assert len(shown) == 72
+
+
+def test_hard_queries_are_hard_for_every_run(opened, reports, drawn):
+    page, case = opened("cooking"), reports("cooking")
+    labels = drawn(page, "hard").locator(".role-axis-label text").all_text_contents()
+    best = dict(
+        zip(case.queries, map(max, zip(*map(case.scores, case.names), strict=True)), strict=True)
+    )
+    wanted = sorted(best, key=best.get)[:10]
+    assert {label for label in labels if label in best} == set(wanted)
+
+
+def test_runs_have_names_and_bands_on_the_curve(opened, drawn):
+    page = opened("cooking")
+    curve = drawn(page, "curve")
+    names = [
+        text for text in curve.locator(".mark-text.role-mark text").all_text_contents() if text
+    ]
+    assert sorted(names) == ["hybrid", "keyword", "semantic"]
+    assert curve.locator(".mark-area path").count() == 3
 
 
 def test_charts_follow_the_width_of_the_window(opened, drawn, until):
@@ -296,7 +342,7 @@ def test_paper_is_light_and_whole(opened, until):
     page = opened("cooking", color_scheme="dark")
     page.emulate_media(media="print", color_scheme="dark")
     assert paper(page) == PAPER["light"]
-    until(page, "document.querySelectorAll('.chart .drawing:not(.waiting) svg').length === 5")
+    until(page, "document.querySelectorAll('.chart .drawing:not(.waiting) svg').length === 8")
     until(
         page,
         "[...document.querySelectorAll('.role-axis-title text')].every(each => each.getAttribute('fill') === '#1b1f24')",

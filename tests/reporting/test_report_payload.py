@@ -116,6 +116,33 @@ def test_the_curve(data, page):
         assert rows == list(enumerate(gf.curve(judgments, run, "nDCG", upto=20).means, 1))
 
 
+def test_the_curve_has_intervals(data, page):
+    judgments, runs = data
+    rows = [row for row in page.payload()["curve"]["rows"] if row["run"] == "run0"]
+    scores = gf.evaluate(judgments, runs["run0"], ["nDCG@1", "nDCG@20"])
+    for row, measure in ((rows[0], "nDCG@1"), (rows[-1], "nDCG@20")):
+        interval = scores.interval(measure)
+        assert (row["low"], row["high"]) == (interval.low, interval.high)
+    few = {query: judgments[query] for query in list(judgments)[:9]}
+    (row, *_) = gf.report(few, {"one": runs["run0"]}).payload()["curve"]["rows"]
+    assert (row["low"], row["high"]) == (None, None)
+
+
+def test_unjudged_documents_by_rank(data, page):
+    judgments, runs = data
+    rows = page.payload()["coverage"]["unjudged"]
+    for name, run in runs.items():
+        found = [row for row in rows if row["run"] == name]
+        assert [row["rank"] for row in found] == [1, 2, 3, 4, 5]
+        for row in found:
+            at = [
+                sorted(docs, key=lambda doc: -docs[doc])[row["rank"] - 1] in judgments[query]
+                for query, docs in run.items()
+            ]
+            assert row["documents"] == len(at)
+            assert row["share"] == pytest.approx(at.count(False) / len(at))
+
+
 def test_the_curve_has_the_gain_of_the_primary_measure(data):
     judgments, runs = data
     one = {"run0": runs["run0"]}

@@ -153,6 +153,29 @@ def policy_section(policy: Policy, *, ids: bool, dialect: str | None) -> list[di
     ]
 
 
+def unjudged_by_rank(evaluated: Evaluated, deepest: int) -> list[dict[str, object]]:
+    """Return the share of unjudged documents at each rank of each run, as far as it is known.
+
+    Args:
+        evaluated: scores; a saved baseline has no documents and is left out.
+        deepest: the last rank.
+    """
+    rows: list[dict[str, object]] = []
+    for name, scores in evaluated.items():
+        if not isinstance(scores, Scores):
+            continue
+        before = (0, 0)
+        for rank in range(1, deepest + 1):
+            if (found := unjudged_at(scores, rank)) is None:
+                break
+            documents, unjudged = found[0] - before[0], found[1] - before[1]
+            before = found
+            if documents:
+                share = unjudged / documents
+                rows.append({"run": name, "rank": rank, "share": share, "documents": documents})
+    return rows
+
+
 def _counts(scores: Scores | Baseline) -> Mapping[str, int | float | None]:
     return scores.coverage.counts() if isinstance(scores, Scores) else scores.coverage
 

@@ -9,6 +9,7 @@ from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats
 from gainful.errors import GainfulError, GainfulWarning
+from gainful.evaluation.mean_intervals import interval_or_none
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, at_cutoffs, measure_matched
 from gainful.judging.assessors.agreement import Agreement
@@ -24,6 +25,7 @@ from gainful.reporting.coverage_section import (
     coverage_section,
     find_bounds,
     policy_section,
+    unjudged_by_rank,
 )
 from gainful.reporting.packed_details import Packed, pack
 from gainful.reporting.payload_sections import (
@@ -55,6 +57,7 @@ from gainful.rows.input_types import Run
 
 _USUAL_DEPTH = 20
 _DEEPEST = 100  # of a list or a curve that nobody asked for
+_BANDED = 6  # runs whose intervals can be told apart on one chart
 _LEAST = 20  # bytes of the list of a run, packed, with nothing in it
 _NO_IDS = "the documents have no ids"
 _NO_DOCUMENTS = "the scores come without documents"
@@ -228,7 +231,10 @@ def _sections(inputs: ReportInputs, table: _Table, title: str, created: str) -> 
         "assessors": assessors_section(
             inputs.agreement, {entry["id"]: entry["text"] or "" for entry in table.entries}
         ),
-        "coverage": coverage_section(inputs.evaluated, primary, ends, why),
+        "coverage": {
+            **coverage_section(inputs.evaluated, primary, ends, why),
+            "unjudged": unjudged_by_rank(inputs.evaluated, inputs.shown),
+        },
         "policy": policy_section(inputs.decided, ids=inputs.reader.has_ids, dialect=inputs.dialect),
         "settings": "" if comparison is None else str(comparison.settings),
         "method": method_of(comparison),
@@ -311,16 +317,27 @@ def _curve(inputs: ReportInputs) -> tuple[dict[str, object] | None, list[str]]:
         }
     except GainfulError as problem:
         return None, [f"{measure} over its cutoffs is left out. {problem}"]
+    level = 0.95 if inputs.comparison is None else inputs.comparison.settings.level
+    banded = len(curves) <= _BANDED
     rows = [
-        {"run": name, "k": cutoff, "value": value}
+        {"run": name, "k": cutoff, "value": value, **(_ends(scores, at, level) if banded else {})}
         for name, scores in curves.items()
-        for cutoff, mean in enumerate(scores.means.values(), 1)
+        for cutoff, (at, mean) in enumerate(
+            zip(scores.measures, scores.means.values(), strict=True), 1
+        )
         if (value := finite(mean)) is not None
     ]
     drawn = {row["run"] for row in rows}
     lost = [name for name in curves if name not in drawn]
     why = f"Left out, as the mean is undefined (policy empty={inputs.decided.empty}): {', '.join(lost)}."
-    return {"measure": str(measure), "rows": rows, "why": why if lost else None}, []
+    return {"measure": str(measure), "rows": rows, "level": level, "why": why if lost else None}, []
+
+
+def _ends(scores: Scores, measure: Measure, level: float) -> dict[str, float | None]:
+    """Return the ends of the interval of a mean; None without one."""
+    found = interval_or_none(measure, scores.counted_values(measure), level=level)
+    low, high = (None, None) if found is None else (finite(found.low), finite(found.high))
+    return {"low": low, "high": high}
 
 
 def _details(inputs: ReportInputs, table: _Table, budget: int) -> tuple[Packed, str | None]:

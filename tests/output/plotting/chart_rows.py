@@ -39,12 +39,27 @@ ASSESSORS = [
     for run, values in (("zeta", (0.2, 0.5, 0.4)), ("alpha", (0.3, 0.4, 0.35)))
     for assessor, value in zip(("zoe", "ann", "mean"), values, strict=True)
 ]
+UNJUDGED = [
+    {"run": run, "rank": rank, "share": share + rank / 10, "documents": 4}
+    for run, share in (("zeta", 0.0), ("alpha", 0.25))
+    for rank in (1, 2, 3)
+]
+HEAT = [
+    {"query": query, "text": text, "run": run, "score": score, "place": place}
+    for place, (query, text, scores) in enumerate(
+        (("q2", "second", (0.0, 0.25)), ("q1", "first", (0.5, 1.0)))
+    )
+    for run, score in zip(("zeta", "alpha"), scores, strict=True)
+]
 EVERY = {
     "intervals": INTERVALS,
     "differences": QUERIES,
     "scatter": QUERIES,
     "curve": CURVE,
     "distribution": SCORES,
+    "unjudged": UNJUDGED,
+    "heat": HEAT,
+    "hard": HEAT,
     "confusion": CONFUSION,
     "query_agreement": AGREEMENT,
     "assessor_means": ASSESSORS,

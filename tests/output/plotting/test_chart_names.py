@@ -16,8 +16,8 @@ HOSTILE = ["\\", '"', '\\"', "'", "\\'", '\\"]+alert(1)+["', "${x}"]
 ODD = ["\n", "\r\n", "\u2028", "\x00", "\x1b[31m", "\ud800", "<b>&amp;"]
 CODE = {"signal", "expr", "test", "update", "init"}
 NAMED = ("differences", "scatter")
-NAMELESS = ("confusion", "query_agreement")  # only their rows have names
-COMPARED = [name for name in EVERY if name not in (*NAMELESS, "assessor_means")]
+NAMELESS = ("confusion", "query_agreement", "unjudged")  # only their rows have names
+COMPARED = [name for name in EVERY if name not in (*NAMELESS, "assessor_means", "heat", "hard")]
 QUERIES = [f"q{n}" for n in range(5)]
 JUDGMENTS = {query: {"a": 1, "b": 2} for query in QUERIES}
 ONE = {query: {"a": 2, "c": 1, "b": 0.5} for query in QUERIES}
@@ -82,7 +82,7 @@ def test_no_name_gets_into_code(name, width):
 
 def test_a_name_in_code_would_be_found():
     chart = charts.curve(EVERY["curve"]).to_dict()
-    chart["layer"][1]["encoding"]["tooltip"][0]["title"] = MARK
+    chart["layer"][2]["encoding"]["tooltip"][0]["title"] = MARK
     found = list(code_in(vl_convert.vegalite_to_vega(chart)))
     assert [each for each in found if MARK in each]
 
@@ -208,7 +208,7 @@ def test_more_runs_than_a_legend_has_by_itself():
 
 
 def test_a_legend_of_short_names_is_one_line_and_of_long_ones_more():
-    spec = charts.empty()["curve"]
+    spec = charts.empty()["assessor_means"]
     assert spec["layer"][1]["encoding"]["color"]["legend"]["columns"] == {"expr": "columns"}
 
     def asked(names, width=600):

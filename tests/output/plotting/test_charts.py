@@ -7,6 +7,7 @@ import math
 import re
 import subprocess
 import sys
+from itertools import pairwise
 
 import altair as alt
 import pytest
@@ -345,3 +346,36 @@ def test_runs_are_lines_over_the_assessors_in_the_order_given():
     assert [text for text in shown if text in ("zoe", "ann", "mean")] == ["zoe", "ann", "mean"]
     assert [text for text in shown if text in ("zeta", "alpha")] == ["zeta", "alpha"]
     assert "mean nDCG@10" in shown
+
+
+def test_lines_are_named_where_they_end():
+    rows = [
+        {"run": f"run{n}", "k": k, "value": 0.5 + n / 1000} for n in range(6) for k in (1, 2, 3)
+    ]
+    image = svg(charts.curve(rows))
+    heights = {
+        name: float(height)
+        for height, name in re.findall(
+            r'transform="translate\([\d.]+,([-\d.]+)\)"[^>]*>(run\d)<', image
+        )
+    }
+    assert list(heights) == [f"run{n}" for n in range(6)]
+    ordered = sorted(heights.values())
+    assert all(after - before > 11 for before, after in pairwise(ordered))
+
+
+def test_a_band_is_as_wide_as_the_interval():
+    rows = [{**row, "low": row["value"] - 0.1, "high": row["value"] + 0.2} for row in CURVE]
+    told = [label for label in marks(charts.curve(rows), "point") if "interval" in label]
+    assert "interval: 0.2000 to 0.5000" in told[0]
+    bare = [label for label in marks(charts.curve(CURVE), "point") if "interval" in label]
+    assert "interval: none" in bare[0]
+
+
+def test_only_the_largest_differences_have_labels():
+    rows = [
+        {"query": f"q{n}", "text": "", "base": 0.5, "run": 0.5 + n / 100, "outcome": "better"}
+        for n in range(9)
+    ]
+    shown = [text for text in texts(charts.scatter(rows, **NAMED)) if text.startswith("q")]
+    assert sorted(shown) == ["q4", "q5", "q6", "q7", "q8"]

@@ -143,7 +143,7 @@ def curve(
     Rows whose value is None or no finite number are left out, and a warning names them.
 
     Args:
-        rows: run, k and value; runs get their colour and shape in the order of the rows.
+        rows: run, k, value and, for a band around the line, low and high; runs get their colour and shape in the order of the rows.
         measure: its name without a cutoff, for the axis.
         width: in pixels, or `container`.
         height: in pixels.
@@ -177,6 +177,49 @@ def distribution(
         theme: light, dark, or None where a page gives it.
     """
     return _drawn(specifications.distribution(rows, measure=measure, width=_width(width)), theme)
+
+
+def unjudged(
+    rows: Rows, *, width: Width = _WIDTH, height: int = _HEIGHT, theme: str | None = "light"
+) -> "Chart":
+    """Draw the share of unjudged documents at each rank, a line for each run.
+
+    Args:
+        rows: run, rank, share (from 0 to 1) and documents (how many runs return at this rank).
+        width: in pixels, or `container`.
+        height: in pixels.
+        theme: light, dark, or None where a page sets it.
+    """
+    spec = specifications.unjudged(rows, width=_width(width), height=_height(height))
+    return _drawn(spec, theme)
+
+
+def heat(
+    rows: Rows, *, measure: str = "score", width: Width = _WIDTH, theme: str | None = "light"
+) -> "Chart":
+    """Draw the score of every query under every run as a heat map.
+
+    Args:
+        rows: query, text (None if there is none), run, score and place (the order of the queries).
+        measure: its name, for the description.
+        width: in pixels, or `container`.
+        theme: light, dark, or None where a page sets it.
+    """
+    return _drawn(specifications.heat(rows, measure=measure, width=_width(width)), theme)
+
+
+def hard(
+    rows: Rows, *, measure: str = "score", width: Width = _WIDTH, theme: str | None = "light"
+) -> "Chart":
+    """Draw the scores of a few queries, a row for each query and a point for each run.
+
+    Args:
+        rows: query, text (None if there is none), run and score; queries are drawn in the order of the rows.
+        measure: its name, for the axis.
+        width: in pixels, or `container`.
+        theme: light, dark, or None where a page sets it.
+    """
+    return _drawn(specifications.hard(rows, measure=measure, width=_width(width)), theme)
 
 
 def confusion(
@@ -242,7 +285,7 @@ def empty(*, base: str | None = None, level: float = 0.95) -> dict[str, Spec]:
     `run`: there, and nowhere else, a page may put their names.
 
     >>> sorted(empty())
-    ['assessor_means', 'confusion', 'curve', 'differences', 'distribution', 'intervals', 'query_agreement', 'scatter']
+    ['assessor_means', 'confusion', 'curve', 'differences', 'distribution', 'hard', 'heat', 'intervals', 'query_agreement', 'scatter', 'unjudged']
     """
     wide: Width = "container"
     names = {"measure": "score", "base": "base", "run": "run"}
@@ -254,6 +297,9 @@ def empty(*, base: str | None = None, level: float = 0.95) -> dict[str, Spec]:
         "scatter": specifications.scatter(None, **names, width=wide, height=_SQUARE),
         "curve": specifications.curve(None, measure="nDCG", width=wide, height=_HEIGHT),
         "distribution": specifications.distribution(None, measure="score", width=wide),
+        "heat": specifications.heat(None, measure="score", width=wide),
+        "hard": specifications.hard(None, measure="score", width=wide),
+        "unjudged": specifications.unjudged(None, width=wide, height=_HEIGHT),
         "confusion": specifications.confusion(None, width=wide, height=_SQUARE),
         "query_agreement": specifications.query_agreement(None, width=wide, height=_HEIGHT),
         "assessor_means": specifications.assessor_means(

@@ -95,10 +95,15 @@ def fitting(*, columns: bool = False) -> list[dict[str, Any]]:
     letters = {"name": "letters", "expr": f"clamp(floor({width} / {3 * PIXELS}), 11, {LETTERS})"}
     if not columns:
         return [letters]
-    # Vega cannot compute the length of the longest text, only test whether one has a certain length.
-    longest = str(LETTERS)
-    for step in reversed(_STEPS):
-        names = r"join(pluck(data('rows'), 'run'), '\n')"
-        longest = f"!test(regexp('.{{{step + 1}}}'), {names}) ? {step} : {longest}"
-    entry = f"({PIXELS} * min(letters, {longest}) + {_EDGE})"
+    entry = f"({PIXELS} * {run_letters('letters')} + {_EDGE})"
     return [letters, {"name": "columns", "expr": f"max(1, floor(({width} - {_BESIDE}) / {entry}))"}]
+
+
+def run_letters(letters: int | str) -> str:
+    """Return the expression of the length of the longest name of a run, roughly, up to `letters`."""
+    # Vega cannot compute the length of the longest text, only test whether one has a certain length.
+    names = r"join(pluck(data('rows'), 'run'), '\n')"
+    longest = str(letters)
+    for step in reversed(_STEPS):
+        longest = f"!test(regexp('.{{{step + 1}}}'), {names}) ? {step} : {longest}"
+    return f"min({letters}, {longest})"

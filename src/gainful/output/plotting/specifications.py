@@ -19,6 +19,7 @@ from gainful.output.plotting.label_texts import (
     in_lines,
     label,
     label_in_lines,
+    run_letters,
     shortened,
 )
 
@@ -31,6 +32,7 @@ OUTCOMES = ("better", "worse", "same")
 VERDICTS = ("better", "worse", "inconclusive", "equivalent")
 SCORE, CHANGE = ".4f", "+.4f"
 LINE_HEIGHT = 15
+OPACITY = 0.8  # of points that may overlap; the contrast of marks includes it
 UNIT = (0, 1)  # what an axis of scores shows where there are none
 
 _SHAPES = ("triangle-up", "triangle-down", "circle", "diamond")
@@ -242,39 +244,152 @@ def _pair(rows: Rows | None, base: str | None) -> tuple[str, int]:
 
 
 def curve(rows: Rows | None, *, measure: str, width: Width, height: int) -> Spec:
-    """Return a line for each run over the cutoffs."""
-    run = run_scale(width, legend=rows is None or bool(rows))
+    """Return a line for each run over the cutoffs, with its interval where the rows have one."""
     title = f"mean {measure}@k"
-    placed: Spec = {
-        "x": {
-            "field": "k",
-            "type": "quantitative",
-            "title": "cutoff k",
-            "axis": {"tickMinStep": 1, "format": "d", "grid": False},
-            **scale(rows, (1, 20), zero=False, nice=False),
-        },
-        "y": {
-            "field": "value",
-            "type": "quantitative",
-            "title": "mean",
-            "axis": {"title": title if rows is None else in_lines(title, height)},
-            **scale(rows, zero=False),
-        },
-    }
+    across = _ranks(rows, "k", "cutoff k", width)
+    values: Spec = {"type": "quantitative", **scale(rows, zero=False)}
+    axis = {"title": title if rows is None else in_lines(title, height)}
+    upwards: Spec = {"field": "value", "title": "mean", "axis": axis, **values}
+    bounded = "isValid(datum.low) && isValid(datum.high)"
     tooltip = [
         {"field": "run"},
         {"field": "k", "title": "cutoff", "format": "d"},
         {"field": "value", "title": "mean", "format": SCORE},
+        {"field": "interval"},
     ]
-    drawn = _lines_of_runs(placed, run, tooltip, width, height)
+    ends = {
+        "from": f"{bounded} ? datum.low : datum.value",
+        "to": f"{bounded} ? datum.high : datum.value",
+        "interval": f"{bounded} ? format(datum.low, '{SCORE}') + ' to ' + format(datum.high, '{SCORE}') : 'none'",
+    }
+    band: Spec = {
+        "mark": {"type": "area", "opacity": 0.13, "tooltip": None},
+        "encoding": {
+            "x": across,
+            "y": {"field": "from", **values},
+            "y2": {"field": "to"},
+            "fill": {**run_scale(width, legend=False), "legend": None},
+        },
+    }
+    drawn = _labelled_lines({"x": across, "y": upwards}, tooltip, width, height)
+    drawn["layer"] = [band, *drawn["layer"]]
+    drawn["transform"] = [{"calculate": each, "as": name} for name, each in ends.items()]
     return top(rows, f"{measure} at each cutoff", drawn)
+
+
+def unjudged(rows: Rows | None, *, width: Width, height: int) -> Spec:
+    """Return a line for each run over the ranks: the share of its documents without a grade."""
+    placed: Spec = {
+        "x": _ranks(rows, "rank", "rank", width),
+        "y": {
+            "field": "share",
+            "type": "quantitative",
+            "title": "unjudged",
+            "axis": {"title": "unjudged documents", "format": "%"},
+            **scale(rows, zero=True),
+        },
+    }
+    tooltip = [
+        {"field": "run"},
+        {"field": "rank", "format": "d"},
+        {"field": "share", "title": "unjudged", "format": ".1%"},
+        {"field": "documents", "type": "quantitative", "format": "d"},
+    ]
+    return top(
+        rows, "Share of unjudged documents by rank", _labelled_lines(placed, tooltip, width, height)
+    )
+
+
+def _ranks(rows: Rows | None, field: str, title: str, width: Width) -> Spec:
+    """Return an axis of ranks that leaves room for the names of runs after its end."""
+    ends = f"extent(pluck(data('rows'), '{field}'))"
+    room = f"min({PIXELS} * {_letters_of_runs(width)} + 30, width / 2)"
+    beyond = f"({ends}[1] - {ends}[0]) * {room} / (width - {room})"
+    domain = {"domainMax": {"expr": f"{ends}[1] + {beyond}"}} if rows is None or rows else {}
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "axis": {
+            "tickMinStep": 1,
+            "format": "d",
+            "grid": False,
+            "ticks": False,
+            "labelExpr": f"datum.value > {ends}[1] ? '' : datum.label",
+        },
+        **scale(rows, (1, 20), zero=False, nice=False, **domain),
+    }
+
+
+def _letters_of_runs(width: Width) -> str:
+    return run_letters("letters" if width == "container" else LETTERS)
+
+
+def _labelled_lines(placed: Spec, tooltip: list[Spec], width: Width, height: int) -> Spec:
+    """Return a line for each run, named where it ends; names that would overlap are moved up."""
+    run = run_scale(width, legend=False)
+    rank, value = placed["x"]["field"], placed["y"]["field"]
+    drawn = _lines_of_runs(placed, run, tooltip, width, height)
+    sorted_by = [{"field": value, "order": "ascending"}]
+    extent = f"extent(pluck(data('rows'), '{value}'))"
+    steps: list[Spec] = [
+        {"joinaggregate": [{"op": "max", "field": rank, "as": "last"}], "groupby": ["run"]},
+        {"filter": f"datum.{rank} === datum.last"},
+        {"joinaggregate": [{"op": "count", "as": "names"}]},
+        {
+            "calculate": f"min(15, {height} / datum.names) / {height} * ({extent}[1] - {extent}[0])",
+            "as": "gap",
+        },
+        {"window": [{"op": "row_number", "as": "nth"}], "sort": sorted_by},
+        {"calculate": f"datum.{value} - datum.nth * datum.gap", "as": "floor"},
+        {
+            "window": [{"op": "max", "field": "floor", "as": "lifted"}],
+            "sort": sorted_by,
+            "frame": [None, 0],
+        },
+        {"calculate": "datum.lifted + datum.nth * datum.gap", "as": "height_of_name"},
+        {
+            "calculate": f"truncate(datum.run, {'letters' if width == 'container' else LETTERS}, 'center')",
+            "as": "name",
+        },
+    ]
+    at = {
+        "x": {"field": rank, "type": "quantitative"},
+        "y": {"field": "height_of_name", "type": "quantitative"},
+    }
+    name: Spec = {
+        "transform": steps,
+        "layer": [
+            {
+                "mark": {"type": "rule", "tooltip": None, "xOffset": 6, "x2Offset": 20},
+                "encoding": {
+                    "x": at["x"],
+                    "x2": {"field": rank},
+                    "y": {"field": value, "type": "quantitative"},
+                    "y2": {"field": "height_of_name"},
+                    "stroke": {**run, "legend": None},
+                },
+            },
+            {
+                "mark": {
+                    "type": "text",
+                    "style": "mean",
+                    "strokeWidth": 0,
+                    "align": "left",
+                    "dx": 23,
+                },
+                "encoding": {**at, "text": {"field": "name", "type": "nominal"}},
+            },
+        ],
+    }
+    return {**drawn, "layer": [*drawn["layer"], name], **fitted(width)}
 
 
 def _lines_of_runs(
     placed: Spec, run: Spec, tooltip: list[Spec], width: Width, height: int, **line: object
 ) -> Spec:
     """Return a line and points for each run, where `placed` has them."""
-    # The lines have a scale of their own: a colour that layers share has a legend beside the shapes'.
+    # The lines have their own scale: a colour that layers share would have two legends.
     lines: Spec = {
         "mark": {"type": "line", **line},
         "encoding": {**without_axis(placed, "y"), "stroke": {**run, "legend": None}},
@@ -285,6 +400,105 @@ def _lines_of_runs(
     }
     fit = fitted(width, columns=True)
     return {**fit, "width": width, "height": height, "layer": [lines, points]}
+
+
+_QUERY_HEIGHT = 28  # of a query's row among the hard ones
+_FIELD_HEIGHT = 34  # of a run's row in a heat map
+
+
+def heat(rows: Rows | None, *, measure: str, width: Width) -> Spec:
+    """Return a field for each query and run, darker for higher scores; queries from hard to easy."""
+    place: Spec = {
+        "field": "place",
+        "type": "ordinal",
+        "title": "queries, from the hardest to the easiest",
+    }
+    place["axis"] = {"labels": False, "ticks": False, "domain": False, "titlePadding": 4}
+    gap = {"expr": "length(data('rows')) > 600 ? 0 : 0.06"}
+    place["scale"] = {"paddingInner": gap, "paddingOuter": 0}
+    shown: Spec = {"orient": "top", "title": None, "gradientLength": 160, "format": ".2~f"}
+    fields: Spec = {
+        "mark": {"type": "rect", "cursor": "pointer"},
+        "encoding": {
+            "x": place,
+            "y": {**labels(width), "scale": {"paddingInner": 0.08}},
+            "color": {
+                "field": "score",
+                "type": "quantitative",
+                "legend": shown if rows is None or rows else None,
+                **scale(rows, zero=True, range="heatmap"),
+            },
+            "tooltip": [
+                *query_tooltip(rows),
+                {"field": "run"},
+                {"field": "score", "type": "quantitative", "format": SCORE},
+            ],
+        },
+    }
+    return top(
+        rows,
+        f"{measure} of each query under each run",
+        {
+            **fitted(width),
+            "width": width,
+            "height": {"step": _FIELD_HEIGHT},
+            "transform": [{"calculate": "datum.run", "as": "label"}],
+            "layer": [fields],
+        },
+    )
+
+
+def hard(rows: Rows | None, *, measure: str, width: Width) -> Spec:
+    """Return a row for each query, with a point for each run: the queries in the order of the rows."""
+    run = run_scale(width, legend=rows is None or bool(rows))
+    title = f"{measure} of a query"
+    axis = {"tickCount": 10, "title": title if rows is None else in_lines(title, width)}
+    score: Spec = {"type": "quantitative", **scale(rows, zero=True)}
+    queries = labels(width)
+    spans: Spec = {
+        "transform": [
+            {
+                "aggregate": [
+                    {"op": "min", "field": "score", "as": "lowest"},
+                    {"op": "max", "field": "score", "as": "highest"},
+                ],
+                "groupby": ["label"],
+            }
+        ],
+        "mark": {"type": "rule", "style": "reference", "tooltip": None},
+        "encoding": {"y": queries, "x": {"field": "lowest", **score}, "x2": {"field": "highest"}},
+    }
+    points: Spec = {
+        "mark": {
+            "type": "point",
+            "filled": True,
+            "size": 90,
+            "opacity": OPACITY,
+            "cursor": "pointer",
+        },
+        "encoding": {
+            "y": queries,
+            "x": {"field": "score", "axis": axis, **score},
+            "color": run,
+            "shape": run,
+            "tooltip": [
+                *query_tooltip(rows),
+                {"field": "run"},
+                {"field": "score", "type": "quantitative", "format": SCORE},
+            ],
+        },
+    }
+    return top(
+        rows,
+        f"Queries on which every run scores low, {measure}",
+        {
+            **fitted(width, columns=True),
+            "width": width,
+            "height": {"step": _QUERY_HEIGHT},
+            "transform": [{"calculate": "datum.query", "as": "label"}],
+            "layer": [spans, points],
+        },
+    )
 
 
 def distribution(rows: Rows | None, *, measure: str, width: Width) -> Spec:
@@ -375,8 +589,8 @@ def distribution(rows: Rows | None, *, measure: str, width: Width) -> Spec:
     )
 
 
-OPACITY = 0.8  # of points that may lie on each other; the contrast of marks is with it
 _QUERY_LETTERS = 22
+_LABELLED = 5  # queries of a scatter plot, those with the largest differences
 
 
 def differences(
@@ -514,12 +728,42 @@ def scatter(
         {"calculate": "format(datum.base, '.6g') + ' ' + format(datum.run, '.6g')", "as": "spot"},
         {"joinaggregate": [{"op": "count", "as": "here"}], "groupby": ["spot"]},
     ]
-    layers = [mirrored, diagonal, *_corners(base, run, width), points]
+    layers = [mirrored, diagonal, *_corners(base, run, width), _outliers(both), points]
     return top(
         rows,
         f"{measure} of each query, {run} against {base}",
         {"transform": counted, "width": width, "height": height, "layer": layers},
     )
+
+
+def _outliers(both: Spec) -> Spec:
+    """Return the ids of the queries with the largest differences, next to their points."""
+    right = "scale('x', datum.base) > 0.6 * width"
+    return {
+        "transform": [
+            {"calculate": "abs(datum.run - datum.base)", "as": "distance"},
+            {"filter": "datum.distance > 0"},
+            {
+                "window": [{"op": "row_number", "as": "nth"}],
+                "sort": [{"field": "distance", "order": "descending"}],
+            },
+            {"filter": f"datum.nth <= {_LABELLED}"},
+            {"calculate": f"truncate(datum.query, {_QUERY_LETTERS}, 'center')", "as": "name"},
+        ],
+        "mark": {
+            "type": "text",
+            "style": "note",
+            "tooltip": None,
+            "baseline": "middle",
+            "align": {"expr": f"{right} ? 'right' : 'left'"},
+            "dx": {"expr": f"{right} ? -9 : 9"},
+        },
+        "encoding": {
+            "x": {"field": "base", **both},
+            "y": {"field": "run", **both},
+            "text": {"field": "name", "type": "nominal"},
+        },
+    }
 
 
 def _corners(base: str, run: str, width: Width) -> list[Spec]:

@@ -27,7 +27,7 @@ const nearby = new IntersectionObserver(
  * said where there are no rows, as no scale has room for nothing.
  */
 function chart(given) {
-  const { name, rows, label, columns = null, click = null, nothing = "There is nothing to draw: no query has a value." } = given;
+  const { name, rows, label, columns = null, click = null, nothing = "Nothing to draw: no query has a score." } = given;
   const place = h("div", { class: `chart ${name}${click ? " clickable" : ""}`, role: "img", "aria-label": label() });
   const instead = h("p", { class: "quiet" }, nothing);
   const element = h("figure", null, place, instead);
@@ -71,8 +71,8 @@ async function draw(me, { name, rows, click, adapt, words }) {
   const spec = named(report.charts[name], words?.() ?? {}, me.place.clientWidth);
   spec.data = { name: "rows", values };
   adapt?.(spec);
-  // A height in steps does not go with a width that fits; such charts have a step for each run.
-  if (spec.height?.step) spec.height = spec.height.step * new Set(values.map(({ pair, run }) => pair ?? run)).size;
+  // Vega-Lite ignores a height in steps if the width is the container's, so it is multiplied here.
+  if (spec.height?.step) spec.height = spec.height.step * new Set(values.map((row) => (name === "hard" ? row.query : (row.pair ?? row.run)))).size;
   // Drawn beside the old one, so that the page does not jump; only the latest stays. What is read
   // out is the label of the place, not every mark.
   const inner = h("div", { class: "drawing waiting", "aria-hidden": "true" });

@@ -1,4 +1,4 @@
-// The page: what stands at its head, its sections in order, and what it follows.
+// The page: its head, its sections in order, and the address that it follows.
 
 function head() {
   const facts = [
@@ -27,7 +27,7 @@ function navigation(sections) {
   document.getElementById("bar").append(h("div", { class: "inside" }, h("ul", { class: "links" }, ...links), h("div", { class: "choices" }, measure.element, themeSwitch())));
 }
 
-/** Light or dark: the system's until it is pressed. */
+/** Light or dark: follows the system until the button is pressed. */
 function themeSwitch() {
   let chosen = null;
   const sign = h("span", { "aria-hidden": "true" });
@@ -46,7 +46,7 @@ function themeSwitch() {
 }
 
 function foot() {
-  document.getElementById("foot").append(h("p", null, `Written by gainful ${report.version}. Everything is in this file; nothing leaves it.`));
+  document.getElementById("foot").append(h("p", null, `Made with gainful ${report.version}. Everything is in this file, and no data leaves it.`));
 }
 
 function start() {
@@ -56,6 +56,7 @@ function start() {
     verdictSection(),
     runsSection(),
     queriesSection(),
+    heatmapSection(),
     scatterSection(),
     curveSection(),
     distributionSection(),

@@ -125,6 +125,67 @@ function queryCell(query) {
   return h("div", null, queryLink(query), text === null ? null : h("div", { class: "query-words", dir: "auto" }, text));
 }
 
+const [COLUMNS, HARD] = [400, 10]; // the most queries of the heat map, and of the hard ones
+
+/** Every query under every run: a heat map, and the queries on which even the best run scores low. */
+function heatmapSection() {
+  if (names.length < 2) return null;
+  const heat = chart({
+    name: "heat",
+    rows: heatRows,
+    label: () => `${measureName()} of each query under each run, from the hardest query to the easiest`,
+    columns: [["query", "query"], ["run", "run"], ["score", "score", true]],
+    click: ({ index }) => (location.hash = queryHash(index)),
+  });
+  const hard = chart({
+    name: "hard",
+    rows: hardRows,
+    label: () => `${measureName()} of every run on the ${HARD} queries whose best score is lowest`,
+    columns: [["query", "query"], ["run", "run"], ["score", "score", true]],
+    click: ({ index }) => (location.hash = queryHash(index)),
+    words: () => ({ score: measureName() }),
+  });
+  const text = h("p", { class: "lead" });
+  const draw = (again = true) => {
+    const shown = new Set(heatRows().map(({ index }) => index)).size;
+    const which = shown < report.queries.length ? ` The ${whole(shown)} queries on which the runs differ most are shown.` : "";
+    text.textContent = `Each column is a query. A light column is hard for every run; a column with light and dark fields separates the runs.${which}`;
+    if (again) [heat, hard].forEach((each) => each.refresh());
+  };
+  on(["measure"], draw);
+  draw(false);
+  const advice = lead("The queries whose best score over all runs is lowest. Another ranking may not help here: check the query, its judgments and the collection.");
+  return section("heatmap", "Queries by run", text, heat.element, h("h3", null, "Hard for every run"), advice, hard.element);
+}
+
+/** The scores of a query under each run, and their mean, highest and range; null if no run has one. */
+function scoresOf(query) {
+  const scores = names.map((_, run) => scoreOf(run, query));
+  const known = scores.filter((score) => score !== null);
+  if (!known.length) return null;
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  return { query, scores, high, range: high - low, mean: known.reduce((sum, score) => sum + score, 0) / known.length };
+}
+
+const allScores = () => report.queries.map((_, query) => scoresOf(query)).filter(Boolean);
+
+function heatRows() {
+  const all = allScores();
+  const shown = all.length > COLUMNS ? all.sort((a, b) => b.range - a.range).slice(0, COLUMNS) : all;
+  return runRows(shown.sort((a, b) => a.mean - b.mean));
+}
+
+const hardRows = () => runRows(allScores().sort((a, b) => a.high - b.high || a.mean - b.mean).slice(0, HARD));
+
+/** A row for each of these queries and each run, the runs by their mean. */
+function runRows(queries) {
+  return ranking.flatMap((run) =>
+    queries.flatMap(({ query, scores }, place) => {
+      const { id, text } = report.queries[query];
+      return scores[run] === null ? [] : [{ index: query, query: id, text: text ?? "", run: names[run], score: scores[run], place }];
+    }));
+}
+
 /** Two runs, query against query. */
 function scatterSection() {
   if (!compared) return null;

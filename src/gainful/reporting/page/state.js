@@ -37,6 +37,11 @@ function preferred() {
   return others.reduce((best, run) => (mean(run) > mean(best) ? run : best));
 }
 
+/** The runs by their mean of the first measure, the best first: their order in charts, and so their colours. */
+const ranking = names
+  .map((_, run) => run)
+  .sort((a, b) => (report.runs[b].means[report.primary] ?? -Infinity) - (report.runs[a].means[report.primary] ?? -Infinity) || a - b);
+
 const measureName = () => report.measures[state.measure];
 const scoreOf = (run, query, measure = state.measure) => report.scores[measure][run][query];
 
