@@ -232,8 +232,10 @@ class JudgedRows:
         return ranges(self.pools.starts[number], self.pools.lengths[number])
 
     def lists_and_rows(self, number: Ints) -> tuple[Ints, Ints]:
-        """Return the rows of some queries (p,), ascending, and before them the place of each row's query in `number`."""
-        return np.arange(number.size).repeat(self.pools.lengths[number]), self.rows_of(number)
+        """Return the rows of some queries (p,), in any order, after the position of each row's query in `number`."""
+        lengths = self.pools.lengths[number]
+        rows = ranges(self.pools.starts[number], lengths)
+        return np.arange(number.size).repeat(lengths), rows
 
     @cached_property
     def lowest(self) -> float:
