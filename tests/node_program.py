@@ -1,6 +1,7 @@
 """Node, which runs the playground's arithmetic without a browser."""
 
 import json
+import re
 import shutil
 import subprocess
 from importlib.util import find_spec
@@ -38,14 +39,15 @@ def program():
 
 
 class Module:
-    """A module of JavaScript in a process of Node, of which all functions can be called."""
+    """Modules of JavaScript as one, in a process of Node; all their functions can be called."""
 
-    def __init__(self, name):
+    def __init__(self, *names):
         self._process = subprocess.Popen(
             [program(), "--input-type=module", "--eval", _DRIVER],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
         )  # fmt: skip
-        self._write((PLAYGROUND / name).read_text(encoding="utf-8"))
+        parts = [(PLAYGROUND / name).read_text(encoding="utf-8") for name in names]
+        self._write(re.sub(r"^import \{.*?\} from .*?;\n", "", "\n".join(parts), flags=re.M | re.S))
 
     def _write(self, given):
         self._process.stdin.write(json.dumps(given) + "\n")

@@ -118,6 +118,34 @@ export function measured(s) {
   return { rows, best, cg: sum(rows, (doc) => doc.gain * doc.part), dcg, ...divided(s, dcg, idcg, size) };
 }
 
+// The list next to its ideal: what the ideal earns at the ranks of each document, what these ranks cost in nDCG, and what
+// the ranks cost that the list leaves unfilled. All costs together are nDCG − 1; without an ideal there are none.
+export function compared({ rows, best, idcg, empty }) {
+  const cost = (earned, ideal) => (empty ? 0 : (earned - ideal) / idcg);
+  const earns = (from, to) => total(best.slice(from - 1, to).map((doc) => doc.term));
+  const ranks = rows.map(({ id, first, last, term }) => {
+    const ideal = earns(first, last) / (last - first + 1);
+    return { id, ideal, cost: cost(term, ideal) };
+  });
+  return { ranks, unfilled: { first: rows.length + 1, last: best.length, cost: cost(0, earns(rows.length + 1, best.length)) } };
+}
+
+// What a change does to CG, DCG and nDCG, in a sentence that begins with the change.
+export function effect(before, after, change) {
+  const [old, now] = [measured(before), measured(after)];
+  const label = (name) => name + (after.k === "all" || before.k !== after.k ? "" : `@${after.k}`);
+  const [moved, kept] = [[], []];
+  for (const name of ["DCG", "nDCG", "CG"]) {
+    const [from, to] = [old, now].map((values) => values[name.toLowerCase()]);
+    if (Math.abs(from - to) < 1e-9) kept.push(label(name));
+    else moved.push(from.toFixed(3) === to.toFixed(3) ? `${label(name)} by less than 0.001` : `${label(name)} from ${figure(from)} to ${figure(to)}`);
+  }
+  const listed = (words) => [words.slice(0, -1).join(", "), words.at(-1)].filter(Boolean).join(" and ");
+  if (!moved.length) return `${change} changes none of ${listed(kept)}.`;
+  return `${change} changes ${listed(moved)}.${kept.length ? ` ${listed(kept)} ${kept.length > 1 ? "stay" : "stays"} the same.` : ""}`;
+}
+export const figure = (value) => value.toFixed(Math.abs(value) < 100 ? 3 : 1).replace("-", "−");
+
 // The lowest and the highest nDCG over all whole grades that the unjudged documents of the list may have; null
 // where none is unjudged, or where a grade would change the order. The ideal does not tell the unknown documents
 // apart, so of all ways to give out some grades the highest DCG has the best of them at the largest weights, and
@@ -265,7 +293,7 @@ export function moved(s, id, place) {
   return line ? { ...s, list: all.slice(0, line), rest: all.slice(line + 1) } : s;
 }
 
-// A state as the text of a link, and back. A text that is none is refused with the reason.
+// A state as the text of a link, and back. Any other text is an error that says why.
 const MOST = 16;
 const shown = (docs) => docs.map((doc, i) => `${i ? (doc.tied ? "~" : ",") : ""}${doc.id}${doc.grade ?? "_"}`).join("");
 export function toLink(s) {
@@ -283,13 +311,13 @@ export function fromLink(text) {
     if (name === "list" || name === "rest") {
       s[name] = value.split(/(?=[,~])/).map((item) => {
         const found = /^([,~]?)([A-Z])(_|-?\d{1,3}(?:\.\d{1,4})?)$/.exec(item);
-        if (!found) throw Error(`“${item.slice(0, 40)}” is no document`);
+        if (!found) throw Error(`“${item.slice(0, 40)}” is not a document`);
         const grade = found[3] === "_" ? null : +found[3];
         if (grade < -10 || grade > 30) throw Error(`grade ${grade} is not from −10 to 30`);
         return { id: found[2], grade, tied: name === "list" && found[1] === "~" };
       });
     } else if (Object.hasOwn(CHOICES, name) && Object.hasOwn(CHOICES[name], value)) s[name] = value;
-    else throw Error(`“${pair.slice(0, 40)}” is no choice`);
+    else throw Error(`“${pair.slice(0, 40)}” is not a choice`);
   }
   const ids = [...s.list, ...s.rest].map((doc) => doc.id);
   if (!s.list.length) throw Error("it has no list");

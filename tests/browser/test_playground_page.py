@@ -2,6 +2,7 @@
 
 import json
 import re
+import struct
 
 import pytest
 from page_watch import Watch
@@ -13,7 +14,7 @@ from node_program import PLAYGROUND
 PAGE = PLAYGROUND / "playground.html"
 FIRST = "list=A3,B2,C3,D0,E1,F2&rest=G3,H2&k=6"
 ODD = "list=A2,B_~C3~D-1.25,E0.5,F_&rest=G30,H_&k=3&gain=exp2&discount=jarvelin&base=10&ties=average&negative=both"
-PICTURED = "list=A2,C3,B_,D1~E0~F3,G1&rest=H3&k=5&ties=average"
+PICTURED = "story=3"
 LONG = "list=A2,B_~C3~D-1.2345,E0.5,F_,G9,H8,I7,J6,K5~L4,M3&rest=N30,O_,P1&gain=exp2&discount=jarvelin&base=10&ideal=retrieved&ties=average&depth=retrieved&negative=both"
 
 
@@ -28,14 +29,23 @@ def playing(browser, blank_playgrounds):
     """Open the playground at a link; afterwards it must have been quiet, and have asked for nothing else."""
     opened = []
 
-    def opening(link="", *, width=1280, height=900, color_scheme="light", motion="reduce", **made):
+    def opening(
+        link=FIRST,
+        *,
+        query="",
+        width=1280,
+        height=900,
+        color_scheme="light",
+        motion="reduce",
+        **made,
+    ):
         blank = blank_playgrounds.setdefault(tuple(made.items()), [])
         page = blank.pop() if blank else browser.new_context(**made).new_page()
         page.set_default_timeout(15_000)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=color_scheme, reduced_motion=motion)
         opened.append((page, Watch(page), blank))
-        page.goto(f"file://{PAGE}" + (f"#{link}" if link else ""))
+        page.goto(f"file://{PAGE}{query}" + (f"#{link}" if link else ""))
         page.wait_for_selector("#board .row")
         return page
 
@@ -63,8 +73,9 @@ def grip(page, doc):
     return page.locator(f"[data-id='{doc}'] .grip")
 
 
-def middle(page, doc):
-    box = grip(page, doc).bounding_box()
+def middle(page, doc, part=".grip"):
+    page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
+    box = page.locator(f"[data-id='{doc}'] {part}").bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
@@ -98,19 +109,21 @@ def test_keys_alone(playing, until):
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # skip to the list
     focused = "document.activeElement.getAttribute('aria-label')"
-    assert page.evaluate(focused) == "Move A, rank 1 of 6"
+    assert page.evaluate(focused) == "Move A, Asparagus omelette, rank 1 of 6"
     page.keyboard.press("ArrowDown")
     assert order(page) == "BACDEF|GH"
-    assert page.evaluate(focused) == "Move A, rank 2 of 6"
-    until(page, "document.querySelector('#live').textContent", "A is at rank 2. nDCG@6 is 0.743.")
+    assert page.evaluate(focused) == "Move A, Asparagus omelette, rank 2 of 6"
+    sentence = "Swapping A and B changes DCG@6 from 6.861 to 6.492 and nDCG@6 from 0.785 to 0.743. CG@6 stays the same."
+    assert page.inner_text("#effect") == sentence
+    until(page, "document.querySelector('#live').textContent", sentence)
     page.keyboard.press("End")
     assert order(page) == "BCDEFA|GH"
     page.keyboard.press("ArrowDown")
     assert order(page) == "BCDEF|AGH"
-    assert page.evaluate(focused) == "Move A, not returned"
+    assert page.evaluate(focused) == "Move A, Asparagus omelette, not returned"
     page.keyboard.press("End")  # of one that was not returned
     assert order(page) == "BCDEFA|GH"
-    assert page.evaluate(focused) == "Move A, rank 6 of 6"
+    assert page.evaluate(focused) == "Move A, Asparagus omelette, rank 6 of 6"
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Home")
     assert order(page) == "ABCDEF|GH"
@@ -122,13 +135,18 @@ def test_keys_alone(playing, until):
     assert link_of(page) == "list=B2,C3~A_,D0,E1,F2&rest=G3,H2&k=6"
     page.keyboard.press("Delete")
     assert link_of(page) == "list=B2,C3,D0,E1,F2&rest=G3,H2&k=6"
-    assert page.evaluate(focused) == "Move D, rank 3 of 5"
+    assert page.evaluate(focused) == "Move D, Duck confit, rank 3 of 5"
     # Four stops in a row: the handle, the grade, unjudged, tied.
     labels = []
     for _ in range(4):
         labels.append(page.evaluate(focused))
         page.keyboard.press("Tab")
-    assert labels == ["Move D, rank 3 of 5", "Grade of D", "D is unjudged", "D has the score of C"]
+    assert labels == [
+        "Move D, Duck confit, rank 3 of 5",
+        "Grade of D",
+        "D is unjudged",
+        "D has the same score as C",
+    ]
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Space")
     assert link_of(page).startswith("list=B2,C3~D0,")
@@ -150,6 +168,7 @@ def test_grades_are_typed_and_stepped(playing):
     assert link_of(page).startswith("list=A3,B3,C2,D_,E1")
     assert page.get_attribute("[data-id='D'] .ask", "aria-pressed") == "true"
     page.click("[data-id='H'] .up")
+    assert page.inner_text("#effect") == "Moving H changes none of DCG@6, nDCG@6 and CG@6."
     page.click("[data-id='A'] .gone")
     assert order(page) == "BCDEF|HG"
     page.click("#add")
@@ -205,6 +224,9 @@ def test_dragging_with_a_finger(playing, until):
             "type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]
         })  # fmt: skip
 
+    page.evaluate(
+        "scrollTo(0, document.querySelector('#list-title').getBoundingClientRect().top - 150)"
+    )
     scrolled = page.evaluate("scrollY")
     (x, y), (_, end) = middle(page, "A"), middle(page, "C")
     touch("touchStart", (x, y))
@@ -214,21 +236,191 @@ def test_dragging_with_a_finger(playing, until):
     touch("touchEnd")
     assert order(page) == "BCADEF|GH"
     assert page.evaluate("scrollY") == scrolled  # the page stood still
-    page.click("[data-id='A'] .down")
-    page.click("[data-id='A'] .tie")
+    assert page.is_hidden("[data-id='A'] .down")
+    page.tap("[data-id='A'] .title")
+    page.tap("[data-id='A'] .down")
+    page.tap("[data-id='A'] .tie")
     assert link_of(page).startswith("list=B2,C3,D0~A3,")
-    # Elsewhere a finger scrolls.
-    touch("touchStart", (200, 700))
+    # A row that is held for a moment is dragged as well; without that, the finger scrolls.
+    scrolled = page.evaluate("scrollY")
+    (x, y), (_, end) = middle(page, "F", ".title"), middle(page, "B", ".title")
+    touch("touchStart", (x, y))
+    until(page, "document.querySelector('.dragged')?.dataset.id", "F")
     for step in range(1, 9):
-        touch("touchMove", (200, 700 - 40 * step))
+        touch("touchMove", (x, y + (end - 25 - y) * step / 8))
+    until(page, ORDER, "FBCDAE|GH")
+    touch("touchEnd")
+    assert page.locator(".dragged").count() == 0
+    assert page.evaluate("scrollY") == scrolled
+    x, y = middle(page, "E", ".title")
+    touch("touchStart", (x, y))
+    for step in range(1, 9):
+        touch("touchMove", (x, y - 30 * step))
     touch("touchEnd")
     until(page, f"scrollY > {scrolled}")
-    assert order(page) == "BCDAEF|GH"
+    assert order(page) == "FBCDAE|GH"
+
+
+def test_a_row_is_dragged_anywhere_and_follows_the_pointer(playing):
+    page = playing()
+    x, y = middle(page, "A", ".value")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y + 20, steps=3)
+    assert order(page) == "ABCDEF|GH"
+    assert page.locator("[data-id='A']").bounding_box()["y"] > y - 20
+    end = middle(page, "C")[1] + 5
+    page.mouse.move(x, end, steps=5)
+    # What the whole drag does, not its last step.
+    sentence = "Moving A from rank 1 to rank 3 changes DCG@6 from 6.861 to 6.492 and nDCG@6 from 0.785 to 0.743. CG@6 stays the same."
+    assert page.inner_text("#effect") == sentence
+    page.mouse.up()
+    assert order(page) == "BCADEF|GH"
+    assert page.evaluate("document.querySelector('[data-id=A]').style.transform") == ""
+    # Buttons and fields are not handles.
+    for part in ("input", ".more"):
+        page.mouse.move(*middle(page, "B", part))
+        page.mouse.down()
+        page.mouse.move(*middle(page, "F"), steps=3)
+        page.mouse.up()
+    assert order(page) == "BCADEF|GH"
+
+
+def test_undo_by_keys_by_the_button_and_by_back(playing, until):
+    page = playing()
+    assert page.is_disabled("#undo")
+    grip(page, "A").press("ArrowDown")
+    page.wait_for_timeout(350)
+    grip(page, "B").press("5")  # it is undone before the browser knows of it
+    page.keyboard.press("Control+z")
+    until(page, ORDER, "BACDEF|GH")
+    assert link_of(page).startswith("list=B2,A3,")
+    page.click("#undo")
+    until(page, ORDER, "ABCDEF|GH")
+    until(page, "document.querySelector('#undo').disabled")
+    page.keyboard.press("Control+z")  # there is nothing more to undo
+    assert order(page) == "ABCDEF|GH"
+    page.keyboard.press("Control+Shift+z")
+    until(page, ORDER, "BACDEF|GH")
+    page.keyboard.press("Control+y")
+    until(page, "document.querySelector('[data-id=B] input').value", "5")
+    page.evaluate("history.back()")
+    until(page, "document.querySelector('[data-id=B] input').value", "2")
+    page.reload()
+    until(page, ORDER, "BACDEF|GH")
+    page.click("#undo")
+    until(page, ORDER, "ABCDEF|GH")
+    # A drag is one change, whatever lies on its way.
+    page.mouse.move(*middle(page, "A"))
+    page.mouse.down()
+    x, y = middle(page, "F")
+    page.mouse.move(x, y + 5, steps=8)
+    page.mouse.up()
+    assert order(page) == "BCDEFA|GH"
+    page.keyboard.press("Control+z")
+    until(page, ORDER, "ABCDEF|GH")
+
+
+def test_moves_are_animated_unless_people_prefer_less_motion(playing):
+    running = "document.getAnimations().filter((each) => each.effect.target.matches('.row') && each.playState === 'running').length"
+    for motion, animated in (("no-preference", True), ("reduce", False)):
+        page = playing(motion=motion)
+        moved = f"document.querySelector('[data-id=A] .down').click(), {running}"
+        assert bool(page.evaluate(moved)) == animated
+        assert order(page) == "BACDEF|GH"
+
+
+def test_the_ideal_and_the_cost_of_each_rank(playing):
+    page = playing()
+    assert page.locator(".row .cost").all_inner_texts() == ["0", "−0.072", "0", "−0.099", "−0.044", "0", "", ""]  # fmt: skip
+    assert page.inner_text("#sum") == "nDCG@6 = 1 − 0.215 = 0.785"
+    width = "(kind) => document.querySelector(`[data-id=B] .${kind}`).getBoundingClientRect().width"
+    assert page.evaluate(width, "ghost") == pytest.approx(1.5 * page.evaluate(width, "fill"), abs=1)
+    short = playing("list=A1&rest=B1,C1,D1,E1&k=5")
+    assert (
+        short.inner_text("#sum") == "Ranks 2 to 5 are unfilled: −0.661. nDCG@5 = 1 − 0.661 = 0.339"
+    )
+
+
+def test_the_story_from_its_first_step_to_the_challenges(playing, until):
+    page = playing("")
+    until(page, "location.hash", "#story=1")
+    titles = []
+    for step, changes in enumerate((
+        ["[data-id='D'] .grip:End"],
+        ["[data-id='D'] .grip:ArrowUp"],
+        ["[data-id='G'] .grip:Home", "[data-id='G'] .grip:ArrowDown"],
+        ["[data-id='B'] .grip:0", "[data-id='D'] .grip:0"],
+        ["gain=exp2", "ideal=retrieved"],
+    ), 1):  # fmt: skip
+        titles.append(page.inner_text("#lesson h3"))
+        assert page.inner_text("#state") == "Try it."
+        assert page.get_attribute("#steps [aria-current]", "aria-label").startswith(f"Step {step}:")
+        for change in changes:
+            if "=" in change and "data" not in change:
+                if page.is_hidden("#choices"):
+                    page.click("#options")
+                page.select_option(*("#" + change).split("="))
+            else:
+                page.press(*change.split(":"))
+        assert page.inner_text("#state") == "✓ Done."
+        until(page, "document.querySelector('#live').textContent.endsWith(' Task done.')")
+        page.click("#lesson .primary")
+    assert titles == ["1. Order", "2. Discount", "3. Ideal", "4. Unjudged", "5. Tools disagree"]
+    assert page.locator("#steps .solved").count() == 5
+    until(page, "location.hash", "#challenge=1")
+    # A challenge counts moves, and nothing else is allowed.
+    grip(page, "G").press("Home")
+    assert page.inner_text("#state") == "1 of 2 moves used."
+    grip(page, "A").press("2")
+    assert page.inner_text("#state") == "Only moves count. Undo the other change."
+    grip(page, "A").press("3")
+    grip(page, "D").press("End")
+    grip(page, "D").press("ArrowDown")
+    assert page.inner_text("#state") == "✓ Done."
+    grip(page, "H").press("End")
+    assert page.inner_text("#state") == "3 moves are 1 too many."
+    page.click("text=Start over")
+    assert order(page) == "ABCDEF|GH"
+    page.evaluate("history.back()")
+    until(page, ORDER, "GABCEFH|D")
+    assert page.inner_text("#lesson h3") == "Reach 0.9 in two moves"
+    other = playing("challenge=2")
+    assert other.inner_text("#lesson h3") == "Reach 1 in three moves"
+    other.select_option("#examples", index=1)
+    assert "New to nDCG?" in other.inner_text("#lesson")
+    other.click("text=Start the story")
+    assert other.inner_text("#lesson h3") == "1. Order"
+
+
+def test_an_embedded_page_is_the_list_alone_and_leaves_the_history_alone(playing, until):
+    page = playing(query="?embed=1", width=640)
+    for part in (".top", ".story", ".tries", ".terms", ".tools", ".words", "footer"):
+        assert page.is_hidden(part), part
+    entries = page.evaluate("history.length")
+    grip(page, "A").press("ArrowDown")
+    page.wait_for_timeout(350)
+    grip(page, "A").press("ArrowDown")
+    assert order(page) == "BCADEF|GH"
+    assert page.get_attribute("#out", "href") == f"file://{PAGE}#{link_of(page)}"
+    page.keyboard.press("Control+z")
+    assert order(page) == "BACDEF|GH"
+    page.click("#undo")
+    assert order(page) == "ABCDEF|GH"
+    page.keyboard.press("Control+y")
+    assert order(page) == "BACDEF|GH"
+    assert page.evaluate("history.length") == entries
+    assert page.evaluate("location.hash") == f"#{FIRST}"
+    told = playing("story=2", query="?embed=1", width=640)
+    assert told.inner_text("#lesson h3") == "2. Discount"
+    # The snippet embeds the same list, in a page of any other address.
+    frame = playing().inner_text("#iframe")
+    assert f'src="file://{PAGE}?embed=1#{FIRST.replace("&", "&amp;")}"' in frame
 
 
 def test_a_link_holds_all_that_is_seen(playing, until):
     page = playing()
-    page.click("summary")
+    page.click("#options")
     chosen = {
         "k": "5", "gain": "exp2", "discount": "jarvelin", "base": "10", "ideal": "retrieved", "ties": "worst",
         "depth": "all", "unjudged": "condense", "negative": "both", "scale": "5",
@@ -257,22 +449,22 @@ def test_a_link_holds_all_that_is_seen(playing, until):
 @pytest.mark.parametrize(
     ("link", "reason"),
     [
-        ("list=A1,B", "“,B” is no document"),
+        ("list=A1,B", "“,B” is not a document"),
         ("%E0%A4%A", "it is damaged"),
-        ("<img src=x onerror=alert(1)>", "“<img src=x onerror=alert(1)>” is no choice"),
+        ("<img src=x onerror=alert(1)>", "“<img src=x onerror=alert(1)>” is not a choice"),
     ],
 )
 def test_a_broken_link_is_told(playing, link, reason):
     page = playing(link)
     assert (
         page.inner_text("#broken")
-        == f"This link cannot be read: {reason}. The list below is another one."
+        == f"This link cannot be read: {reason}. The list below is a different one."
     )
     assert page.get_attribute("#broken", "role") == "alert"
-    assert page.inner_text("#ndcg") == "0.785"
+    assert page.inner_text("#ndcg") == "0.961"
     grip(page, "A").press("ArrowDown")
     assert page.is_hidden("#broken")
-    assert order(page) == "BACDEF|GH"
+    assert order(page) == "BACDEF|"
 
 
 def test_unjudged_documents_and_their_bounds(playing):
@@ -283,6 +475,7 @@ def test_unjudged_documents_and_their_bounds(playing):
     )["nDCG@4"]  # fmt: skip
     assert page.inner_text("#range") == f"{ends.low:.3f} to {ends.high:.3f} once all are judged"
     assert f"lies between {ends.low:.3f} and {ends.high:.3f}." in page.inner_text("#notes")
+    page.click("#options")
     page.select_option("#ties", "best")
     assert page.inner_text("#range") == ""
     assert "There are no bounds here" in page.inner_text("#notes")
@@ -321,7 +514,7 @@ def test_dark_and_light(playing):
 
 def test_nothing_sticks_out_of_a_phone(playing):
     page = playing(LONG, width=390)
-    page.click("summary")
+    page.click("#options")
     examples = page.eval_on_selector_all(
         "#examples option", "all => all.map((each) => each.value).filter(Boolean)"
     )
@@ -331,10 +524,13 @@ def test_nothing_sticks_out_of_a_phone(playing):
         const inside = (each.parentElement.closest('.row, .card') ?? document.body).getBoundingClientRect();
         return box.width && !each.closest('.unseen, .skip') && (box.right > inside.right + 1 || box.left < inside.left - 1);
     }).map((each) => each.className || each.tagName)"""
+    embedded = playing(LONG, query="?embed=1", width=320)
+    assert embedded.evaluate("document.documentElement.scrollWidth") <= 320
+    assert embedded.evaluate(outside) == []
     for name in (None, *examples):
         if name:
             page.select_option("#examples", name)
-        for width in (320,) if name else (1000, 700, 390, 320):
+        for width in (320,) if name else (1280, 1120, 1000, 700, 390, 320):
             page.set_viewport_size({"width": width, "height": 800})
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
             assert page.evaluate(outside) == [], (name, width)
@@ -342,7 +538,7 @@ def test_nothing_sticks_out_of_a_phone(playing):
 
 def test_axe_finds_no_grave_fault(playing, axe):
     page = playing(ODD, bypass_csp=True, width=390, color_scheme="dark")
-    page.click("summary")
+    page.click("#options")
     assert findings(page, axe) == []
     page.evaluate("location.hash = 'nothing'")  # it is told, above the same list
     page.wait_for_selector("#broken:not([hidden])")
@@ -351,17 +547,30 @@ def test_axe_finds_no_grave_fault(playing, axe):
     assert findings(page, axe) == []
 
 
-def test_the_picture_of_the_documentation(playing, pytestconfig):
-    """`make pictures` takes it; otherwise what it shows, as text, must be what the page shows."""
-    picture, words = PLAYGROUND / "picture.png", PLAYGROUND / "picture.json"
-    page = playing(PICTURED, width=1180, height=820)
-    parts = (".top", ".bar-top", ".list", ".choices")
-    seen = {"link": PICTURED, "words": [page.inner_text(part) for part in parts]}
+def test_axe_finds_no_grave_fault_in_the_story_or_an_embedded_page(playing, axe):
+    for link, query, scheme in (("story=2", "", "light"), ("challenge=1", "", "dark"), (FIRST, "?embed=1", "light")):  # fmt: skip
+        page = playing(link, query=query, bypass_csp=True, color_scheme=scheme)
+        assert findings(page, axe) == []
+        grip(page, "D").press("ArrowUp")  # the task of step 2
+        assert findings(page, axe) == []
+
+
+def test_the_pictures_of_the_documentation_and_of_link_previews(playing, pytestconfig):
+    """`make pictures` takes them; otherwise what they show, as text, must be what the page shows."""
+    words = PLAYGROUND / "picture.json"
+    page = playing(PICTURED, width=1280, height=860)
+    preview = playing(PICTURED, width=1200, height=630)
+    seen = {"link": PICTURED, "words": [page.inner_text(part) for part in (".top", ".bar-top", ".story", ".list")]}  # fmt: skip
+    pictures = {"picture.png": page, "preview.png": preview}
     if pytestconfig.option.pictures:
-        page.screenshot(path=picture)
+        for name, each in pictures.items():
+            each.screenshot(path=PLAYGROUND / name)
         words.write_text(json.dumps(seen, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     assert json.loads(words.read_text("utf-8")) == seen, "run `make pictures`"
     assert f"](picture.png)](playground.html#{PICTURED})" in (PLAYGROUND / "index.md").read_text(
         "utf-8"
     )
-    assert picture.stat().st_size < 150_000
+    header = (PLAYGROUND / "preview.png").read_bytes()[:24]
+    assert struct.unpack(">II", header[16:]) == (1200, 630)  # as the page's own head says
+    for name in pictures:
+        assert 20_000 < (PLAYGROUND / name).stat().st_size < 250_000

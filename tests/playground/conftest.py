@@ -7,8 +7,8 @@ from node_program import Module
 
 @pytest.fixture(scope="session")
 def ask():
-    """Return a function that calls functions of ndcg.js, each a name and its arguments."""
-    module = Module("ndcg.js")
+    """Return a function that calls functions of ndcg.js and lessons.js, each a name and its arguments."""
+    module = Module("ndcg.js", "lessons.js")
     yield module
     module.close()
 
