@@ -6,6 +6,7 @@ import importlib.util
 import pkgutil
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from heavy_hosts import HEAVY, HEAVY_PAGES
 pytestmark = pytest.mark.documentation
 
 ROOT = Path(__file__).parents[2]
+DEMO = ROOT / "src" / "gainful" / "cli" / "demo_files"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # The pages of heavy hosts are run in tests/hosts/, where these are installed; those for users of other
 # tools, with their tables, in test_coming_from.py; the cookbook in test_measure_cookbook.py.
@@ -65,10 +67,22 @@ def name_of(page):
     return page.relative_to(ROOT).as_posix()
 
 
+def is_about_the_demo(page):
+    """Return whether the examples of a page are in the folder that `gainful demo` makes."""
+    return "cd gainful-demo\n" in page.read_text()
+
+
+def test_the_first_pages_are_about_the_demo():
+    first = [ROOT / name for name in ("README.md", "docs/index.md", "docs/start.md")]
+    assert {page for page in PAGES if is_about_the_demo(page)} >= {*first}
+
+
 @pytest.mark.parametrize("page", RUN_HERE, ids=name_of)
 def test_python_on_the_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # pages may write files, and read the examples
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    if is_about_the_demo(page):
+        shutil.copytree(DEMO, tmp_path, dirs_exist_ok=True)
     failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert failed == 0
     assert tried or not list(blocks(page, "python"))
@@ -86,14 +100,15 @@ def shown_calls():
         for block in blocks(page, "console"):
             for call in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 command, _, printed = call.partition("\n")
-                yield pytest.param(command, printed, id=f"{name_of(page)}: {command[:40]}")
+                folder = DEMO if is_about_the_demo(page) else ROOT
+                yield pytest.param(folder, command, printed, id=f"{name_of(page)}: {command[:40]}")
 
 
-@pytest.mark.parametrize(("command", "printed"), list(shown_calls()))
-def test_commands_on_the_page(command, printed, cli, monkeypatch):
+@pytest.mark.parametrize(("folder", "command", "printed"), list(shown_calls()))
+def test_commands_on_the_page(folder, command, printed, cli, monkeypatch):
     program, *arguments = shlex.split(command)
     assert program == "gainful"
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(folder)
     done = cli(*arguments)
     if "--fail-if" in arguments:  # what a gate decides goes to standard error
         assert done.returncode == printed.count("Gate failed\n"), done.stderr

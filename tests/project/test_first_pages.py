@@ -10,14 +10,17 @@ import sklearn.metrics
 import gainful as gf
 
 ROOT = Path(__file__).parents[2]
-README, HOME, START = (ROOT / name for name in ("README.md", "docs/index.md", "docs/start.md"))
+README, HOME, START, COMPARED = (
+    ROOT / name
+    for name in ("README.md", "docs/index.md", "docs/start.md", "docs/how_it_compares.md")
+)
 
 
 def test_the_readme_is_a_screen_and_a_half():
     assert len(README.read_text().splitlines()) <= 75
 
 
-@pytest.mark.parametrize("page", [README, HOME], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [README, COMPARED], ids=lambda page: page.name)
 def test_figures_of_speed_are_those_of_the_benchmarks(page):
     measured = (ROOT / "docs" / "develop" / "benchmarks.md").read_text()
     figures = re.findall(r"\d+(?:\.\d+)?×(?: to \d+×)?", page.read_text())
@@ -26,8 +29,8 @@ def test_figures_of_speed_are_those_of_the_benchmarks(page):
 
 
 def test_counts_are_those_of_the_package():
-    assert f"{len(gf.measures.families())} families" in HOME.read_text()
-    for page in (README, HOME):
+    assert f"{len(gf.measures.families())} families" in COMPARED.read_text()
+    for page in (README, COMPARED):
         assert re.search(rf"\b{len(gf.measures.dialects())} (?:dialects|tools)", page.read_text())
 
 
@@ -59,7 +62,7 @@ def test_the_ideals_that_the_table_tells_of():
     # Judged a=1 b=2 c=0 x=3, and a list a, b, c: of x, tools of lists do not know.
     assert sklearn.metrics.ndcg_score([[1, 2, 0]], [[3, 2, 1]]) == pytest.approx(0.85971870)
     judgments, run = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}}, {"q": ["a", "b", "c"]}
-    told = dict(zip(*row_of(HOME, "", "nDCG's ideal is of"), strict=True))
+    told = dict(zip(*row_of(COMPARED, "", "nDCG's ideal is of"), strict=True))
     for name in ("pytrec_eval", "ir_measures", "ranx", "scikit-learn", "torchmetrics"):
         (value,) = gf.evaluate(judgments, run, "nDCG", dialect=name).means.values()
         wanted = {"all judged": 0.47499501, "the list": 0.85971870}[told[name]]
@@ -80,5 +83,5 @@ def test_the_tests_of_ranx_are_those_that_the_table_names():
     folder = Path(importlib.util.find_spec("ranx").origin).parent / "statistical_tests"
     tests = {path.stem for path in folder.glob("*_test.py")}
     assert tests == {"fisher_randomization_test", "paired_student_t_test", "tukey_hsd_test"}
-    (told,) = row_of(HOME, "significance tests")
+    (told,) = row_of(COMPARED, "significance tests")
     assert told[4] == "t, randomisation, Tukey"
