@@ -150,6 +150,9 @@ def test_fifty_documents_by_keyboard_while_the_server_is_killed(folder, page, un
     page.goto(lead)
     page.wait_for_selector("body[data-ready]")
     assert page.inner_text("#count") == f"{len(expected)} of 60 documents, {len(expected)} grades"
+    tab_to(page, "Data")
+    page.keyboard.press("Enter")
+    until(page, "document.querySelector('#data').hidden", False)
     with page.expect_download() as download:
         tab_to(page, "Download")
         page.keyboard.press("Enter")

@@ -15,6 +15,11 @@ def look(page):
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
+def open_tab(page, name):
+    page.click(f".tabs a[href='#{name}']")
+    page.wait_for_selector(f"#{name}:not([hidden])")
+
+
 def said(page, until, line, text):
     until(page, f"document.querySelector('#{line}').textContent.startsWith({text!r})")
 
@@ -24,6 +29,7 @@ def test_a_lead_sets_a_study_up(opened_at, until):
         ann = opened_at(own.link("ann"))
         lead = opened_at(own.link("lea", "lead"), refusals=True)
         # Settings.
+        open_tab(lead, "setup")
         lead.fill("#set-title", f"Bread {EVIL}")
         lead.select_option("#set-order", "random")
         lead.fill("#set-overlap", "2")
@@ -89,6 +95,7 @@ def test_a_second_lead_overwrites_nothing(opened_at, until):
         own.study.set(title="Of another lead", overlap=2)
         own.study.set(words={0: "off"}, keys={0: "z"})
         own.study.set(guideline="Of another lead.")
+        open_tab(lead, "setup")
         lead.fill("#set-tags", "vague")
         lead.fill("[data-grade='1'] .word", "a little")
         lead.click("#settings button")
@@ -122,6 +129,7 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
             own.study.assessor("bob").grade(task.item, 2, key=str(task.item))
         lead = opened_at(own.link("lea", "lead"), refusals=True)
         # Grades of a model.
+        open_tab(lead, "data")
         lead.set_input_files(
             "#import-grades", upload("model.qrels", "q0 0 q0-d0 2\nq0 0 q0-d1 x\n")
         )
@@ -132,9 +140,10 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
         assert "model.qrels:2" in lead.inner_text("#import-said")
         lead.set_input_files("#import-grades", upload("model.qrels", "q0 0 q0-d0 1\n"))
         lead.click("#import button")
-        said(lead, until, "import-said", "1 grade of a model is new")
+        said(lead, until, "import-said", "1 new or changed grade by a model.")
         until(lead, "document.querySelector('#assessors').textContent.includes('a model')")
         # A practice set.
+        open_tab(lead, "setup")
         lead.set_input_files(
             "#practice-answers",
             upload("right.csv", f"query,doc,grade,feedback\nq1,q1-d2,3,{EVIL}\n".replace('"', "'")),
@@ -144,6 +153,7 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
         lead.click("#practice-set summary")
         assert "onerror" in lead.inner_text("#practice-set")
         assert own.study.practice_set[0].answer == 3
+        open_tab(lead, "data")
         # Taking back: nothing is chosen, then somebody says no, then yes.
         lead.click("#reset button")
         until(lead, "document.querySelector('#reset-said').className", "wrong")
@@ -167,9 +177,11 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
         assert "only a study in random order" in lead.inner_text("#design-told")
         lead.click("#design")
         until(lead, "document.querySelector('#alert').textContent.includes('random order')")
+        open_tab(lead, "setup")
         lead.select_option("#set-order", "random")
         lead.click("#settings button")
         said(lead, until, "settings-said", "Saved.")
+        open_tab(lead, "data")
         task = next(each for each in own.study.assessor("bob").next(5) if not each.practice)
         own.study.assessor("bob").grade(task.item, 1, key="again")
         with lead.expect_download() as download:
@@ -196,7 +208,7 @@ def test_reasons_pace_and_a_lost_connection(opened_at, until):
         assert page.inner_text("#pace") == ""
         page.clock.fast_forward(30_000)
         page.keyboard.press("2")
-        assert page.inner_text("#pace") == "2.0 per minute"
+        assert page.inner_text("#pace") == "2.0 per minute, about 2 min left"
         until(page, "document.querySelector('#saved').dataset.state", "saved")
         page.context.set_offline(True)
         lead = own.client("lea", "lead")
@@ -259,6 +271,7 @@ def test_what_was_settled_is_undone(opened_at, until):
             for task in own.study.assessor(name).next(2):
                 own.study.assessor(name).grade(task.item, grade, key=str(task.item))
         lead = opened_at(own.link("lea", "lead"))
+        open_tab(lead, "disagreements")
         assert lead.is_hidden("#settled-list")
         lead.click("#disputed li:first-child .others button >> nth=2")
         until(lead, "document.querySelector('#settled-list summary').textContent", "Settled: 1")
@@ -275,20 +288,27 @@ def test_what_was_settled_is_undone(opened_at, until):
 def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):
     with desk(study(queries=1, docs=2)) as own:
         lead = opened_at(own.link("lea", "lead"), refusals=True)
+        # The address names a tab, or a part inside one; the Back button returns to the tab before.
+        here = "document.querySelector('.tabs [aria-current]').firstChild.textContent.trim()"
+        for name in ("People", "Disagreements", "Setup", "Overview", "Data"):
+            lead.click(f".tabs a:has-text('{name}')")
+            until(lead, here, name)
+            assert lead.locator(".tab:visible").count() == 1
+        lead.go_back()
+        until(lead, here, "Overview")
+        lead.click("#steps a:has-text('guideline')")
+        until(lead, here, "Setup")
+        until(lead, "document.activeElement.id", "guideline-part")
+        lead.goto(f"{own.address}/lead#export-part")
+        lead.wait_for_selector("body[data-ready]")
+        until(lead, here, "Data")
         lead.click("#export button")
         until(lead, "document.querySelector('#alert').textContent.includes('at least one grade')")
-        # The part that one looks at is marked, also the last ones, which never come to the top.
-        here = "document.querySelector('.sections [data-here]')?.textContent.trim()"
-        for name in ("Export", "Revoke grades", "Results", "Settings"):
-            lead.click(f".sections a:has-text('{name}')")
-            until(lead, here, name)
+        # The message is visible wherever the page is scrolled to, until it is closed.
         lead.evaluate("scrollTo(0, document.body.scrollHeight)")
-        until(lead, here, "Export")
-        # It stands where one is, far below the top of the page, until it is read.
-        scrolled, (top, bottom) = lead.evaluate(
-            "[scrollY, (({top, bottom}) => [top, bottom])(document.querySelector('#alert').getBoundingClientRect())]"
+        top, bottom = lead.evaluate(
+            "(({top, bottom}) => [top, bottom])(document.querySelector('#alert').getBoundingClientRect())"
         )
-        assert scrolled > 1000
         assert 0 < top < bottom < 720
         lead.click("#alert-close")
         assert lead.is_hidden("#alert")

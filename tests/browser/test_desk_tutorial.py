@@ -112,6 +112,7 @@ def test_the_tutorial_in_a_browser(opened_at, until, story, tmp_path, pytestconf
     clock = Clock(made)
     with desk(made) as own:
         lead = opened_at(own.link("lea", "lead"), viewport={"width": 1100, "height": 720})
+        show(lead, "#grades-part")
         lead.fill("[data-grade='3'] .word", "the dish itself")
         lead.click("#grades-form button")
         until(lead, "document.querySelector('#grades-said').textContent", "Saved.")
@@ -132,6 +133,7 @@ def test_the_tutorial_in_a_browser(opened_at, until, story, tmp_path, pytestconf
         people = {"ann": names["ann"], "bob": names["bob"]}
         own.study.invite("bob")
         judge(made, clock, people, 160)
+        show(lead, "#invite-part")
         lead.fill("#invite-name", "cem")
         lead.click("#invite button")
         until(lead, "document.querySelector('#invited').hidden", False)
@@ -143,7 +145,7 @@ def test_the_tutorial_in_a_browser(opened_at, until, story, tmp_path, pytestconf
         settled(lead, until, made)
         show(lead, "#invite-part")
         pictures.take(lead, "desk_assessors")
-        show(lead, "#standing-part")
+        show(lead, "#overview")
         pictures.take(lead, "desk_results")
 
         phone = opened_at(
@@ -170,6 +172,7 @@ def test_the_tutorial_in_a_browser(opened_at, until, story, tmp_path, pytestconf
         )
         for dispute in made.disputed():
             made.lead("lea").adjudicate(dispute.item, dispute.grades["ann"], key=str(dispute.item))
+        show(lead, "#data")
         with lead.expect_download() as download:
             lead.click("#export button")
         download.value.save_as(tmp_path / "merged-judgments.qrels")
@@ -185,9 +188,9 @@ def test_the_tutorial_in_a_browser(opened_at, until, story, tmp_path, pytestconf
 
 
 def show(page, part):
-    page.evaluate(
-        f"document.activeElement.blur(); document.querySelector('{part}').scrollIntoView()"
-    )
+    page.evaluate(f"document.activeElement.blur(); location.hash = '{part}'")
+    page.wait_for_selector(part)
+    page.evaluate("document.activeElement.blur()")
 
 
 def settled(page, until, study):

@@ -274,7 +274,7 @@ def test_files_that_are_no_grades(folder, cli):
     done = cli("judge", "--merge", "grades.json")
     assert done.returncode == 0
     assert "grades.json: 1 action by ann imported" in done.stderr
-    assert done.stderr.count("not taken") == 2
+    assert done.stderr.count("was not imported") == 2
 
 
 def test_hostile_acts_are_refused_with_their_lines_and_the_others_read(folder, cli):
@@ -292,7 +292,7 @@ def test_hostile_acts_are_refused_with_their_lines_and_the_others_read(folder, c
         taken = int(said[0].split()[1])
         assert taken + len(said) - 1 == len(acts) + 1
         for number, line in enumerate(range(3, 3 + len(acts)), 1):
-            of = [each for each in said if f": act {number} is not taken: " in each]
+            of = [each for each in said if f": action {number} was not imported: " in each]
             place = line if between == ",\n" else 3
             assert [each.startswith(f"grades.json:{place}: ") for each in of] == [True] * len(of)
             if acts[number - 1].startswith(('{"key": "grade', '{"key": "item')):
@@ -356,7 +356,7 @@ def test_an_offline_page_has_as_many_documents_as_are_asked_for(folder, cli):
     (folder / "grades.json").write_text(json.dumps({**saved, "acts": acts}))
     told = cli("judge", "--merge", "grades.json").stderr
     assert told.startswith(
-        "grades.json: 260 actions by ann imported\ngrades.json:1: act 1 is not taken: There should"
+        "grades.json: 260 actions by ann imported\ngrades.json:1: action 1 was not imported: Expected"
     )
     del acts[0]["guideline"]
     (folder / "grades.json").write_text(json.dumps({**saved, "acts": acts}))

@@ -24,7 +24,7 @@ _OF_CONCLUSIONS = _TABLES[-4:]
 _MERGED_FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
 _OF_A_NEW_STUDY = (
     "queries", "docs", "judgments", "scale", "depth", "order", "compare", "overlap", "overlap_share", "show_ranks",
-    "tag", "seed", "title",
+    "doc_format", "image_host", "tag", "seed", "title",
 )  # fmt: skip
 _CACHE = ".answers.jsonl"
 _LETTERS = 4  # characters per token, roughly
@@ -91,6 +91,8 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
         "--overlap NUMBER>=1": "The number of assessors per document.  [default: 1]",
         "--overlap-share SHARE>=0.0<=1.0": "The share of documents, drawn at random, that --overlap assessors judge, such as 0.2; one assessor judges the others.  [default: 1]",
         "--show-ranks/--hide-ranks": "Whether assessors see the ranks of a document in the RUNs.  [default: hide-ranks]",
+        "--doc-format [auto|text|markdown|html]": "How pages show the texts of documents; auto: by what each text looks like. HTML is shown without scripts and styles.  [default: auto]",
+        "--image-host URL...": "A server from which pages may load images of documents, such as https://images.example.com; repeat for more.  [default: none]",
         "--tag WORDS...": "A reason that assessors can attach to a grade; repeat for more.  [default: some common reasons]",
         "--seed INTEGER": "The random seed of the order and of --overlap-share.  [default: 0]",
         "--title TEXT": "The title of the study.  [default: the name of the database]",
@@ -187,8 +189,9 @@ def _study(runs: tuple[str, ...], options: Options) -> Any:
     for name, path in texts.items():
         if path is None:
             raise click.UsageError(f"Missing option '--{name}': assessors need the texts to judge.")
-    if "tag" in chosen:
-        chosen["tags"] = chosen.pop("tag")
+    for option_, setting in (("tag", "tags"), ("image_host", "image_hosts")):
+        if option_ in chosen:
+            chosen[setting] = chosen.pop(option_)
     if "scale" in chosen:
         chosen["scale"] = _judging_scale(chosen["scale"])
     return gf.judging.Study.create(options["db"], named, **chosen, **lease)

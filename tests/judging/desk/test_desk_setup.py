@@ -4,6 +4,8 @@ import base64
 import gzip
 import io
 import json
+import re
+import sqlite3
 import tempfile
 
 import pyarrow as pa
@@ -12,6 +14,8 @@ import pytest
 
 import gainful as gf
 from desk_server import desk, study
+from gainful.errors import InputError
+from gainful.judging import Study
 from gainful.judging.desk import lead_requests, web_app
 from gainful.judging.desk.offline import write_offline
 from gainful.judging.desk.study_settings import TAGS
@@ -453,3 +457,68 @@ def test_the_design_and_the_rule_of_an_export(own, lead, tmp_path):
     assert sorted(grades["min"]) == [0, 1]
     assert sorted(grades["mean"]) == [1.5, 2]
     assert lead.get("/api/lead/export?rule=nobody").status == 400
+
+
+def test_an_offline_page_without_documents_says_why(tmp_path):
+    with study(queries=1, docs=2) as made:
+        made.invite("ann")
+        path = tmp_path / "page.html"
+        assert write_offline(made, "bob", path).documents == 2
+        path.unlink()
+        for act, why in (
+            (lambda: None, "are reserved: 2 for bob until 20"),
+            (lambda: judge_all(made, "bob"), "All documents of the study (2) already have"),
+            (lambda: (made.set(overlap=2), judge_all(made, "ann"), made.set(overlap=3)), "ann has already judged every document that still needs a grade (2)"),
+        ):  # fmt: skip
+            act()
+            with pytest.raises(InputError, match=re.escape(why)):
+                write_offline(made, "ann", path)
+            assert not path.exists()
+
+
+def judge_all(made, name):
+    for task in made.assessor(name).next(50):
+        made.assessor(name).grade(task.item, 1, key=str(task.item))
+
+
+def test_image_hosts_are_plain_addresses():
+    with study(queries=1, docs=1) as made:
+        made.set(image_hosts=["https://Images.example.com/", "http://localhost:8000"])
+        hosts = ("https://images.example.com", "http://localhost:8000")
+        assert made.settings["image_hosts"] == hosts
+        for hostile in ("*", "https:", "https://a.example; script-src *", "https://a.example/x", "data:", "'unsafe-inline'", "https://a\nb", "https://*.a.example"):  # fmt: skip
+            with pytest.raises(InputError, match="addresses of servers"):
+                made.set(image_hosts=[hostile])
+        assert made.settings["image_hosts"] == hosts
+
+
+def test_other_columns_of_documents_are_their_fields(tmp_path):
+    docs = [
+        {"doc": "a", "title": "A", "text": "Bread", "price": 4.5, "brand": None},
+        {"doc": "b", "title": "B", "text": "", "price": 2, "brand": "Mill"},
+    ]
+    runs = {"r": {"q": {"a": 2, "b": 1}}}
+    path = tmp_path / "study.db"
+    for given in (docs, [{**doc, "vector": [1.0, 2.0]} for doc in docs]):
+        with Study.create(path, runs, queries={"q": "bread"}, docs=given, order="rank") as made:
+            made.invite("ann")
+            first, second = made.assessor("ann").next(2)
+            # A column that no page can show leaves the others as they were.
+            assert first.fields == {"price": "4.5"}
+            assert second.fields == {"price": "2", "brand": "Mill"}
+    with Study.create(":memory:", runs, queries={"q": "bread"}, docs={"a": ("A", "x"), "b": ("B", "y")}) as made:  # fmt: skip
+        made.invite("ann")
+        assert made.assessor("ann").next(1)[0].fields == {}
+
+
+def test_a_study_without_fields_is_upgraded(tmp_path):
+    path = tmp_path / "study.db"
+    study(path, queries=1, docs=1).close()
+    database = sqlite3.connect(path)
+    database.execute("ALTER TABLE doc DROP COLUMN fields")
+    database.execute("UPDATE study SET value = '2' WHERE name = 'version'")
+    database.commit()
+    database.close()
+    with Study(path) as made:
+        made.invite("ann")
+        assert made.assessor("ann").next(1)[0].fields == {}

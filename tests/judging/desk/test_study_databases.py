@@ -526,9 +526,10 @@ def test_an_older_version_is_brought_up_to_date(address, monkeypatch):
         assert study.grades() == {"q1": {"a": {"ann": 2.0}}}
         with study._store.reading() as transaction:
             assert transaction.all("SELECT DISTINCT language FROM query") == [("en",)]
-            assert transaction.one("SELECT value FROM study WHERE name = 'version'") == ("3",)
+            newer = transaction.one("SELECT value FROM study WHERE name = 'version'")
+            assert newer == (str(len(known) + 2),)
     monkeypatch.setattr(store, "MIGRATIONS", known)
-    with pytest.raises(StudyError, match="version 2 or older, found version 3, of a newer gainful"):
+    with pytest.raises(StudyError, match="of a newer gainful"):
         gf.judging.Study(address)
 
 
@@ -542,6 +543,7 @@ def test_a_study_of_version_1_goes_on(address):
         before, events = study.progress(), [*study.record()]
         with study._store.writing() as transaction:
             transaction.run("ALTER TABLE item DROP COLUMN wanted")
+            transaction.run("ALTER TABLE doc DROP COLUMN fields")
             transaction.run(
                 "DELETE FROM study WHERE name IN ('overlap_share', 'compare', 'show_ranks', 'tags')"
             )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LEAST_AGREEMENT = "queries with the least agreement"
 """The title of the table of queries."""
 
+_LEVELS = ((0.8, "high"), (2 / 3, "moderate"), (-math.inf, "low"))
+"""Krippendorff's thresholds: reliable from 0.8, tentative conclusions only from 0.667."""
 _DIGITS = 3
 _WIDEST = 10  # items shown
 _MOST_PAIRS, _MOST_LEANING, _MOST_GRADES, _MOST_COLUMNS = 15, 20, 12, 8  # shown
@@ -146,6 +148,28 @@ class AgreementResult(Document):
         """The counts in one line."""
         people = counted(len(self.assessors), "assessor")
         return f"{people}, {counted(self.items, 'item')}, {self.shared} graded by several"
+
+    @property
+    def sentence(self) -> str:
+        """The result in words: how often assessors agree, whether that is more than chance, and what it affects."""
+        ordinal = next(c for c in self.coefficients if c.name == "krippendorff_ordinal")
+        if math.isnan(self["raw"]):
+            return "No item was graded by several assessors."
+        said = f"Two assessors give an item the same grade {self['raw']:.0%} of the time."
+        if not math.isnan(ordinal.value):
+            level = next(word for least, word in _LEVELS if ordinal.value >= least)
+            ends = f"{100 * self.level:g}% interval {ordinal.low:.2f} to {ordinal.high:.2f}"
+            ends = "" if math.isnan(ordinal.low) else f", {ends}"
+            said += (
+                f" Agreement beyond chance is {level} ({ordinal.title}: {ordinal.value:.2f}{ends})."
+            )
+        if self.conclusions is not None and self.conclusions.verdicts:
+            verdicts = counted(len(self.conclusions.verdicts), "verdict")
+            changed = len(self.conclusions.changed) or "None"
+            said += (
+                f" {changed} of the {verdicts} would change if only one assessor's grades counted."
+            )
+        return said
 
     def table(self) -> Table:
         """Return the coefficients."""

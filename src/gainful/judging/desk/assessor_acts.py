@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import date
 
 from gainful import arguments
 from gainful.errors import InputError, LeaseLostError
@@ -281,7 +282,7 @@ def _candidates(
 def _tasks(transaction: Transaction, who: str, count: int) -> list[Task]:
     rows = transaction.all(
         "SELECT item.id, item.query, query.text, query.description, item.doc, doc.title, doc.text, lease.position,"
-        " lease.expires, item.practice, state.data FROM lease JOIN item ON item.id = lease.item"
+        " lease.expires, item.practice, state.data, doc.fields FROM lease JOIN item ON item.id = lease.item"
         " JOIN query ON query.id = item.query JOIN doc ON doc.id = item.doc"
         " LEFT JOIN state ON state.item = item.id AND state.owner = lease.assessor"
         " WHERE lease.assessor = ? ORDER BY lease.position LIMIT ?",
@@ -291,8 +292,55 @@ def _tasks(transaction: Transaction, who: str, count: int) -> list[Task]:
     tasks = []
     for row in rows:
         state = from_text(row[10])
-        tasks.append(Task(*[*row[:9], bool(row[9]), state.note if state else ""]))
+        note = state.note if state else ""
+        tasks.append(Task(*[*row[:9], bool(row[9]), note, None, json.loads(row[11])]))
     return tasks
+
+
+def why_nothing_to_judge(transaction: Transaction, who: str) -> str:
+    """Return the reason why somebody is given no document."""
+    row = transaction.one(
+        "SELECT COUNT(*), COALESCE(SUM(is_open), 0) FROM item WHERE practice = 0 AND best_rank IS NOT NULL"
+    )
+    items, still_open = (0, 0) if row is None else (int(row[0]), int(row[1]))
+    if not still_open:
+        return (
+            f"All documents of the study ({items:,}) already have the grades that they need. "
+            "Add a run, or raise the number of assessors per document."
+        )
+    reserved = transaction.all(
+        "SELECT lease.assessor, COUNT(*), MAX(lease.expires) FROM lease JOIN item ON item.id = lease.item"
+        " WHERE is_open = 1 AND lease.assessor <> ? AND NOT EXISTS (SELECT 1 FROM state WHERE state.item = item.id"
+        " AND state.owner = ? AND state.kind IN ('grade', 'cannot')) GROUP BY lease.assessor ORDER BY lease.assessor",
+        who,
+        who,
+    )
+    if not reserved:
+        return f"{who} has already judged every document that still needs a grade ({still_open:,})."
+    by_person = ", ".join(
+        f"{count:,} for {name} until {date.fromtimestamp(expires).isoformat()}"
+        for name, count, expires in reserved
+    )
+    return f"The documents that still need a grade are reserved: {by_person}. Import those grades, or wait."
+
+
+def counts_by_query(
+    transaction: Transaction, who: str, queries: Iterable[str]
+) -> dict[str, dict[str, int]]:
+    """Return how many documents of each query somebody has judged, and how many they could still be given."""
+    counts = {}
+    for query in {*queries}:
+        row = transaction.one(
+            "SELECT COALESCE(SUM(CASE WHEN state.item IS NULL THEN 0 ELSE 1 END), 0),"
+            " COALESCE(SUM(CASE WHEN state.item IS NULL AND is_open = 1 THEN 1 ELSE 0 END), 0) FROM item"
+            " LEFT JOIN state ON state.item = item.id AND state.owner = ? AND state.kind IN ('grade', 'cannot')"
+            " WHERE item.practice = 0 AND item.query = ?",
+            who,
+            query,
+        )
+        done, left = (0, 0) if row is None else (int(row[0]), int(row[1]))
+        counts[query] = {"done": done, "left": left}
+    return counts
 
 
 def recorded(

@@ -60,7 +60,7 @@ def settings(study: Study) -> dict[str, Any]:
 def change_settings(study: Study, _: str, request: Mapping[str, object]) -> dict[str, object]:
     """Change settings of the study; those that the request leaves out stay."""
     changes: dict[str, Any] = {}
-    for name, most in (("title", _TITLE), ("order", 20), ("measure", 200)):
+    for name, most in (("title", _TITLE), ("order", 20), ("measure", 200), ("doc_format", 20)):
         if request.get(name) is not None:
             changes[name] = _text(request, name, most, empty=name == "title")
     if request.get("overlap") is not None:
@@ -71,7 +71,7 @@ def change_settings(study: Study, _: str, request: Mapping[str, object]) -> dict
         if not isinstance(request["show_ranks"], bool):
             raise InputError("show_ranks", "yes or no (show_ranks)", _brief(request["show_ranks"]))
         changes["show_ranks"] = request["show_ranks"]
-    for name in ("compare", "tags"):
+    for name in ("compare", "tags", "image_hosts"):
         if request.get(name) is not None:
             changes[name] = _texts(request, name)
     study.set(**changes)

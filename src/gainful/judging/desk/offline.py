@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,9 @@ MOST = 5000
 _MODULES = (
     "elements.js",
     "query_words.js",
+    "safe_html.js",
+    "markdown.js",
+    "document_content.js",
     "outbox.js",
     "queue.js",
     "keys.js",
@@ -81,20 +85,31 @@ def write_offline(study: Study, assessor: str, path: str | Path, budget: int = U
     tasks = study.assessor(assessor).next(
         count, lease=LEASE
     )  # for longer than on a page that asks again
+    if not tasks:
+        raise InputError(
+            f"offline page for {assessor}",
+            "documents to judge",
+            "none",
+            study._why_nothing_to_judge(assessor),  # noqa: SLF001
+        )
     facts = {**facts_of(study), "name": assessor, "role": "assessor", "done": 0, "left": len(tasks)}
     proof = study._page_for(assessor)  # noqa: SLF001
     data = {"format": FORMAT, "me": facts, "proof": proof, "tasks": tasks_told(tasks)}
-    gf.writing.write_text(_page(plain(data)), str(path))
+    gf.writing.write_text(_page(plain(data), facts["image_hosts"]), str(path))
     left = study.progress().by_assessor[assessor].left
     return Written(len(tasks), left - sum(not task.practice for task in tasks))
 
 
-def _page(data: dict[str, object]) -> str:
-    """Return the page, which may load nothing and run nothing but what is in it."""
+def _page(data: dict[str, object], image_hosts: Sequence[str]) -> str:
+    """Return the page, which runs nothing but its own script, and loads nothing but images of permitted hosts."""
     parts = [(PAGES / name).read_text(encoding="utf-8") for name in _MODULES]
     script = "\n".join(_EXPORT.sub("", _IMPORT.sub("", part)) for part in parts)
     style = (PAGES / "desk.css").read_text(encoding="utf-8")
-    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; base-uri 'none'"
+    images = " ".join(["data:", *image_hosts])
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        f"img-src {images}; form-action 'none'; base-uri 'none'"
+    )
     embedded = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
     head = (
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>\n'
@@ -146,7 +161,8 @@ def merge(study: Study, path: str | Path, assessor: str | None = None) -> Merged
         answer = sent_acts.take(study, who, [sent])
         confirmed += len(answer["confirmed"])
         refused += [
-            f"{name}:{line}: act {number} is not taken: {lost['why']}" for lost in answer["refused"]
+            f"{name}:{line}: action {number} was not imported: {lost['why']}"
+            for lost in answer["refused"]
         ]
     return Merged(who, confirmed, tuple(refused))
 

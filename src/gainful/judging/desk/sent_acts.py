@@ -49,7 +49,7 @@ def take(study: Study, assessor: str, acts: Sequence[Any]) -> dict[str, list[dic
     for act in acts:
         key = act.get("key") if isinstance(act, Mapping) else None
         if not _is_key(key):
-            refused.append({"key": None, "why": "An act needs a key of its own."})
+            refused.append({"key": None, "why": "An action needs its own key."})
             continue
         try:
             done = _take_one(study.assessor(assessor), act)
@@ -65,7 +65,7 @@ def take(study: Study, assessor: str, acts: Sequence[Any]) -> dict[str, list[dic
 
 def in_words(problem: gf.errors.GainfulError) -> str:
     """Say what is wrong, without the place in the code or the file."""
-    text = f"There should be {problem.expected}, but there is {problem.found}."
+    text = f"Expected {problem.expected}, found {problem.found}."
     return f"{text} {problem.remedy}" if problem.remedy else text
 
 
@@ -109,9 +109,9 @@ def _undo(assessor: Assessor, act: Mapping[str, Any]) -> Confirmed:
     """Undo the act whose key the page tells: it may not know the event yet, and the act may have been refused."""
     of, event = act.get("of"), act.get("event")
     if of is not None and not _is_key(of):
-        raise _wrong("of", "the key of an act", of)
+        raise _wrong("of", "the key of an action", of)
     if event is not None and (isinstance(event, bool) or not isinstance(event, int)):
-        raise _wrong("event", "the number of an act", event)
+        raise _wrong("event", "the number of an action", event)
     named: dict[str, Any] = {"event": event} if of is None else {"of": of}
     item = None if act.get("item") is None else _item(act["item"])
     return assessor.undo(key=act["key"], item=item, guideline=_guideline(act), **named)

@@ -39,7 +39,9 @@ CREATE TABLE IF NOT EXISTS ranked (
     PRIMARY KEY (run, query, doc)
 );
 CREATE TABLE IF NOT EXISTS query (id TEXT PRIMARY KEY, text TEXT NOT NULL, description TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS doc (id TEXT PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS doc (
+    id TEXT PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL, fields TEXT NOT NULL DEFAULT '{}'
+);
 CREATE TABLE IF NOT EXISTS item (
     id BIGINT PRIMARY KEY, query TEXT NOT NULL, doc TEXT NOT NULL, practice BIGINT NOT NULL,
     answer DOUBLE PRECISION, feedback TEXT, place BIGINT NOT NULL, best_rank BIGINT,
@@ -93,7 +95,12 @@ def _add_wanted(transaction: "Transaction") -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[["Transaction"], None], ...] = (_add_wanted,)
+def _add_fields(transaction: "Transaction") -> None:
+    """Add the other columns of a document's table, as JSON."""
+    transaction.run("ALTER TABLE doc ADD COLUMN fields TEXT NOT NULL DEFAULT '{}'")
+
+
+MIGRATIONS: tuple[Callable[["Transaction"], None], ...] = (_add_wanted, _add_fields)
 """What makes version n + 2 of version n + 1, in this order; each is called in the transaction that raises the version."""
 
 

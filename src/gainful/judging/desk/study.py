@@ -162,6 +162,8 @@ class Study:
         overlap_share: float | None = None,
         compare: Sequence[str] | None = None,
         show_ranks: bool | None = None,
+        doc_format: str | None = None,
+        image_hosts: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
         title: str | None = None,
         guideline: str | None = None,
@@ -187,7 +189,11 @@ class Study:
             overlap_share: of how many of the documents that holds, from 0 to 1; the others are graded by one. All if None.
             compare: two runs, whose verdict the order may go by; the first is the baseline of `standing`. The first two
                 if None.
-            show_ranks: whether assessors see at which ranks of which runs a document stands; they do not if None.
+            show_ranks: whether assessors see the ranks of a document in the runs; hidden if None.
+            doc_format: how pages show the texts of documents: `auto` (by what each looks like), `text`, `markdown` or
+                `html`; auto if None.
+            image_hosts: the servers from which pages may load the images of documents, such as
+                `https://images.example.com`; none if None, so that only images inside a text are shown.
             tags: the reasons that the page offers with a grade, in words; `()` for none. Some usual ones if None.
             title: of the study.
             guideline: how to judge; another text than before is a new version.
@@ -195,7 +201,7 @@ class Study:
         """
         settings = read_settings(
             depth=depth, order=order, measure=measure, seed=seed, overlap=overlap, overlap_share=overlap_share,
-            compare=compare, show_ranks=show_ranks, tags=tags, title=title,
+            compare=compare, show_ranks=show_ranks, doc_format=doc_format, image_hosts=image_hosts, tags=tags, title=title,
         )  # fmt: skip
         new_scale = None if scale is None else read_scale(scale)
         if guideline is not None:
@@ -288,9 +294,7 @@ class Study:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The title, the depth, the order, the measure, the seed, the overlap and its share. Also
-        the two compared runs, whether ranks are shown, and the tags.
-        """  # noqa: D205 - one sentence
+        """The settings by name, as `create` takes them."""
         settings = self._settings()
         return {name: read(settings[name]) for name, read in FROM_TEXT.items()}
 
@@ -351,6 +355,8 @@ class Study:
         overlap_share: float | None = None,
         compare: Sequence[str] | None = None,
         show_ranks: bool | None = None,
+        doc_format: str | None = None,
+        image_hosts: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
         guideline: str | None = None,
         words: Mapping[float, str] | None = None,
@@ -366,6 +372,8 @@ class Study:
             overlap_share: of how many of the documents that holds.
             compare: two runs.
             show_ranks: whether assessors see ranks.
+            doc_format: how the texts of documents are shown.
+            image_hosts: the servers from which images may be loaded.
             tags: the reasons that the page offers.
             guideline: how to judge; another text than before is a new version, and the old ones stay.
             words: grade → what it means, in a word or two.
@@ -375,7 +383,7 @@ class Study:
             read_text(guideline, "guideline", _LONGEST_GUIDELINE)
         changes = read_settings(
             order=order, measure=measure, overlap=overlap, overlap_share=overlap_share, compare=compare,
-            show_ranks=show_ranks, tags=tags, title=title,
+            show_ranks=show_ranks, doc_format=doc_format, image_hosts=image_hosts, tags=tags, title=title,
         )  # fmt: skip
         if "measure" in changes:
             runs = self.runs
@@ -520,6 +528,16 @@ class Study:
             self._lease,
             lambda: self._grades,
         )
+
+    def _counts_by_query(self, name: str, queries: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return the progress of an assessor in some queries, for their page."""
+        with self._store.reading() as transaction:
+            return assessor_acts.counts_by_query(transaction, name, queries)
+
+    def _why_nothing_to_judge(self, name: str) -> str:
+        """Return the reason why an assessor is given no document."""
+        with self._store.reading() as transaction:
+            return assessor_acts.why_nothing_to_judge(transaction, name)
 
     def lead(self, name: str) -> Lead:
         """Return what somebody does who leads: adjudicate, unsettle, stale, reset.
@@ -679,11 +697,11 @@ class Study:
         """The documents with known answers, in the order in which everybody is given them."""
         with self._store.reading() as transaction:
             rows = transaction.all(
-                "SELECT item.id, item.query, query.text, query.description, item.doc, doc.title, doc.text, item.answer,"
+                "SELECT item.id, item.query, query.text, query.description, item.doc, doc.title, doc.text, doc.fields, item.answer,"
                 " COALESCE(item.feedback, '') FROM item JOIN query ON query.id = item.query JOIN doc ON doc.id = item.doc"
                 " WHERE item.practice = 1 ORDER BY item.place"
             )
-        return [PracticeDocument(*row) for row in rows]
+        return [PracticeDocument(*[*row[:7], json.loads(row[7]), *row[8:]]) for row in rows]
 
     def practice(
         self,
@@ -707,7 +725,10 @@ class Study:
         comments = _read_feedback(feedback, right)
         with self._store.reading() as transaction:
             named = pairs_in(transaction, "SELECT id, 1 FROM query WHERE text <> ''")
-            read = pairs_in(transaction, "SELECT id, 1 FROM doc WHERE title <> '' OR text <> ''")
+            read = pairs_in(
+                transaction,
+                "SELECT id, 1 FROM doc WHERE title <> '' OR text <> '' OR fields <> '{}'",
+            )
         texts = _more_texts(read_queries, queries, {q for q, _ in right} - named.keys(), "queries")
         contents = _more_texts(read_docs, docs, {d for _, d in right} - read.keys(), "docs")
         with self._store.writing() as transaction:
@@ -773,13 +794,13 @@ class Study:
         """Return what a document says, and the query that it is judged for."""
         with self._store.reading() as transaction:
             row = transaction.one(
-                "SELECT item.id, item.query, query.text, query.description, item.doc, doc.title, doc.text FROM item"
+                "SELECT item.id, item.query, query.text, query.description, item.doc, doc.title, doc.text, doc.fields FROM item"
                 " JOIN query ON query.id = item.query JOIN doc ON doc.id = item.doc WHERE item.id = ?",
                 read_item(item),
             )
         if row is None:
             raise InputError("item", "the number of a document of this study", shown(item))
-        return Document(*row)
+        return Document(*[*row[:7], json.loads(row[7])])
 
     def record(self) -> Iterator[Event]:
         """Yield all events, in order: who, when, before, after, how long, in which order shown, under which guideline."""
@@ -1004,8 +1025,8 @@ class _Brought:
     earlier: Mapping[tuple[str, str], float]
     pooled: Mapping[tuple[str, str], int | None]
     pairs: Mapping[tuple[str, str], int | None]
-    queries: Mapping[str, tuple[str, str]]
-    docs: Mapping[str, tuple[str, str]]
+    queries: Mapping[str, tuple[str, ...]]
+    docs: Mapping[str, tuple[str, ...]]
 
 
 def _gather(

@@ -1,5 +1,6 @@
 """The rows of a study: adding runs, texts, documents and people, and summarising them."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -42,9 +43,14 @@ def pool_of(runs: Mapping[str, Sequence[Ranked]], depth: int) -> dict[tuple[str,
     return ranks
 
 
-def plain_texts(texts: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return texts as rows have them."""
-    return {one: (text.short, text.long) for one, text in texts.items()}
+def plain_texts(texts: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return texts as rows contain them: two columns, and a third with the fields of a document as JSON."""
+    return {one: (text.short, text.long, *fields_text(text.fields)) for one, text in texts.items()}
+
+
+def fields_text(fields: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the fields of a document as one text, if it has any."""
+    return (json.dumps(fields, ensure_ascii=False),) if fields else ()
 
 
 def add_runs(transaction: Transaction, runs: Mapping[str, Sequence[Ranked]], name: str) -> None:
@@ -79,22 +85,28 @@ def add_runs(transaction: Transaction, runs: Mapping[str, Sequence[Ranked]], nam
 def add_texts(
     transaction: Transaction,
     table: str,
-    texts: Mapping[str, tuple[str, str]],
+    texts: Mapping[str, tuple[str, ...]],
     *,
     keep: bool = False,
 ) -> None:
     """Add the texts of queries or documents; a text replaces another one."""
-    columns = {"query": ("text", "description"), "doc": ("title", "text")}[table]
+    columns = {"query": ("text", "description"), "doc": ("title", "text", "fields")}[table]
+    if table == "doc":
+        texts = {one: (*both, "{}")[:3] for one, both in texts.items()}
     # An empty text comes of what is not shown, and replaces none.
     ends = "DO NOTHING"
-    filled = {one: both for one, both in texts.items() if any(both)}
+    filled = {one: both for one, both in texts.items() if {*both} - {"", "{}"}}
+    places = ", ".join("?" for _ in columns)
     transaction.many(
-        f"INSERT INTO {table} (id, {', '.join(columns)}) VALUES (?, ?, ?) ON CONFLICT (id) {ends}",
+        f"INSERT INTO {table} (id, {', '.join(columns)}) VALUES (?, {places}) ON CONFLICT (id) {ends}",
         [(one, *both) for one, both in texts.items() if keep or one not in filled],
     )
-    changed = ", ".join(f"{column} = excluded.{column}" for column in columns)
+    changed = ", ".join(f"{column} = excluded.{column}" for column in columns if column != "fields")
+    if table == "doc":  # a table without other columns keeps those of an earlier one
+        kept = "CASE WHEN excluded.fields = '{}' THEN doc.fields ELSE excluded.fields END"
+        changed += f", fields = {kept}"
     transaction.many(
-        f"INSERT INTO {table} (id, {', '.join(columns)}) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET {changed}",
+        f"INSERT INTO {table} (id, {', '.join(columns)}) VALUES (?, {places}) ON CONFLICT (id) DO UPDATE SET {changed}",
         [(one, *both) for one, both in filled.items()],
     )
 

@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gainful as gf
@@ -35,6 +36,8 @@ _QUERIES = replace(
         Role("description", ("description", "desc", "narrative", "intent"), "text"),
     ),
 )
+_DOCS = replace(WHOLE_DOC_TEXTS, others=True, keys_alone=True)
+_MOST_FIELDS = 50
 
 
 ScaleLike = str | tuple[float, float] | Sequence[float] | Mapping[float, str]
@@ -160,10 +163,17 @@ def read_feedback(answers: object) -> dict[str, dict[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What a query or a document says: for a query, what was searched and what is meant by it; for a document, its title and text."""
+    """The text of a query or a document.
+
+    Attributes:
+        short: the query, or the title of a document.
+        long: the description of a query, or the text of a document.
+        fields: the other columns of a document's table, such as a price or the address of a photo.
+    """
 
     short: str
     long: str
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_queries(queries: object, wanted: Iterable[str]) -> dict[str, Text]:
@@ -192,14 +202,29 @@ def read_queries(queries: object, wanted: Iterable[str]) -> dict[str, Text]:
 def read_docs(docs: object, wanted: Iterable[str]) -> dict[str, Text]:
     """Read the titles and texts of documents."""
     ids = {*wanted}
-    table = read_table(docs, WHOLE_DOC_TEXTS, "docs", wanted=frozenset(ids))
-    texts = {
-        doc: Text(_plain(title), _plain(text))
-        for doc, title, text in zip(table["doc"], table["title"], table["text"], strict=True)
-        if _plain(title) or _plain(text)
-    }
+    table = _docs_table(docs, frozenset(ids))
+    columns = {name: table.texts(name) for name in [*table.columns][:_MOST_FIELDS]}
+    texts = {}
+    for row, (doc, title, text) in enumerate(
+        zip(table["doc"], table["title"], table["text"], strict=True)
+    ):
+        fields = {_plain(name): _plain(cells[row]) for name, cells in columns.items()}
+        fields = {name: cell for name, cell in fields.items() if name and cell}
+        if _plain(title) or _plain(text) or fields:
+            texts[doc] = Text(_plain(title), _plain(text), fields)
     _warn_of_missing(texts, ids, "docs", table)
     return texts
+
+
+def _docs_table(docs: object, wanted: frozenset[str]) -> InputTable:
+    """Read a table of documents with all its columns, or without those that no page can show, such as vectors."""
+    pairs = isinstance(docs, Mapping) and not any(
+        isinstance(value, Mapping) for value in docs.values()
+    )
+    if not pairs:
+        with suppress(InputError):
+            return read_table(docs, _DOCS, "docs", wanted=wanted)
+    return read_table(docs, WHOLE_DOC_TEXTS, "docs", wanted=wanted)
 
 
 def _plain(text: str | None) -> str:

@@ -1,7 +1,7 @@
 """The records of a study: grades of its scale, people, tasks, acts, events and progress."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class Task:
         practice: whether it is of the practice set.
         note: what the assessor has written about it already; may be empty.
         ranks: run → rank, where the study shows them; else None.
+        fields: the other columns of the document's table, by name.
     """
 
     item: int
@@ -73,11 +74,12 @@ class Task:
     practice: bool = False
     note: str = ""
     ranks: Mapping[str, int] | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document of a query, with the attributes that a `Task` has of it."""
+    """A document of a query. The attributes mean the same as in a `Task`."""
 
     item: int
     query: str
@@ -86,6 +88,7 @@ class Document:
     doc: str
     title: str
     text: str
+    fields: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

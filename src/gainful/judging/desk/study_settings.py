@@ -1,6 +1,7 @@
 """The settings of a study and its scale: read from what a caller gives, checked, and kept as texts."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -21,6 +22,10 @@ TAGS = ("off topic", "too general", "too short", "outdated", "duplicate", "other
 """The reasons that assessors may give with a grade, unless the lead has others."""
 LONGEST_NAME = 200
 """Characters of a name or a title."""
+DOC_FORMATS = ("auto", "text", "markdown", "html")
+"""How pages show the texts of documents; auto: by what each text looks like."""
+_HOST = re.compile(r"https?://(?:[a-z0-9-]+\.)*[a-z0-9-]+(?::[0-9]{1,5})?")
+_MOST_HOSTS = 20
 _DEPTH = 20  # ranks of each run that are judged
 MOST_DEPTH = 1000
 """Ranks of each run that can be judged."""
@@ -28,7 +33,8 @@ _MOST_OVERLAP = 100
 _LONGEST_TAG, _MOST_TAGS = 100, 20
 DEFAULTS = {
     "title": "", "depth": str(_DEPTH), "order": "effect", "measure": "nDCG@10", "seed": "0", "overlap": "1",
-    "overlap_share": "1.0", "compare": "[]", "show_ranks": "no", "tags": json.dumps(TAGS),
+    "overlap_share": "1.0", "compare": "[]", "show_ranks": "no",
+    "doc_format": "auto", "image_hosts": "[]", "tags": json.dumps(TAGS),
 }  # fmt: skip
 FROM_TEXT: dict[str, Callable[[str], object]] = {
     "title": str,
@@ -40,41 +46,15 @@ FROM_TEXT: dict[str, Callable[[str], object]] = {
     "overlap_share": float,
     "compare": lambda text: tuple(json.loads(text)),
     "show_ranks": lambda text: text == SHOWN,
+    "doc_format": str,
+    "image_hosts": lambda text: tuple(json.loads(text)),
     "tags": lambda text: tuple(json.loads(text)),
 }
 
 
 def read_settings(**settings: Any) -> dict[str, str]:
-    """Check settings that a caller gives, and return those that are not None as texts."""
-    texts: dict[str, str] = {}
-    for name, value in settings.items():
-        if value is None:
-            continue
-        if name == "order":
-            texts[name] = arguments.choice(value, name, ORDERS)
-        elif name == "measure":
-            texts[name] = str(gf.measure(value))
-        elif name == "title":
-            texts[name] = _read_title(value)
-        elif name == "overlap_share":
-            expected = "a share from 0 to 1"
-            texts[name] = repr(
-                arguments.number(value, name, expected, lambda share: 0 <= share <= 1)
-            )
-        elif name == "compare":
-            texts[name] = json.dumps(_read_pair(value), ensure_ascii=False)
-        elif name == "show_ranks":
-            texts[name] = SHOWN if arguments.truth(value, name) else "no"
-        elif name == "tags":
-            texts[name] = json.dumps(_read_reasons(value), ensure_ascii=False)
-        else:
-            least, most = {
-                "depth": (1, MOST_DEPTH),
-                "overlap": (1, _MOST_OVERLAP),
-                "seed": (0, arguments.LARGEST_SEED),
-            }[name]
-            texts[name] = str(arguments.whole(value, name, least=least, most=most))
-    return texts
+    """Check settings from a caller, and return those that are not None as text."""
+    return {name: _TO_TEXT[name](value) for name, value in settings.items() if value is not None}
 
 
 def refuse_without_bounds(
@@ -115,6 +95,22 @@ def refuse_pair_of(runs: Sequence[str], settings: Mapping[str, str]) -> None:
         arguments.choice(name, "compare", runs, expected="the names of two runs of the study")
     if settings["order"] == "verdict" and len(runs) < 2:
         raise InputError("order", "two runs, for the order by their verdict", "one")
+
+
+def _read_hosts(value: object) -> list[str]:
+    """Read the servers of images. They become a part of a header, so nothing but a plain address is accepted."""
+    expected = "the addresses of servers, such as https://images.example.com"
+    hosts = arguments.listed(value, "image_hosts", expected)
+    if len(hosts) > _MOST_HOSTS:
+        raise InputError("image_hosts", f"at most {_MOST_HOSTS} servers", str(len(hosts)))
+    plain = [
+        arguments.text(host, "image_hosts", expected).strip().rstrip("/").lower() for host in hosts
+    ]
+    for host in plain:
+        if not _HOST.fullmatch(host):
+            remedy = "Leave out the path and any wildcard."
+            raise InputError("image_hosts", expected, shown(host), remedy)
+    return [*dict.fromkeys(plain)]
 
 
 def _read_reasons(value: object) -> list[str]:
@@ -218,3 +214,29 @@ def read_tags(value: object) -> tuple[str, ...]:
     if len(tags) > _MOST_TAGS:
         raise InputError("tags", f"at most {_MOST_TAGS}", str(len(tags)))
     return tuple(read_text(tag, "tags", _LONGEST_TAG) for tag in tags)
+
+
+def _whole(name: str, least: int, most: int) -> Callable[[object], str]:
+    return lambda value: str(arguments.whole(value, name, least=least, most=most))
+
+
+def _read_share(value: object) -> str:
+    expected = "a share from 0 to 1"
+    share = arguments.number(value, "overlap_share", expected, lambda number: 0 <= number <= 1)
+    return repr(share)
+
+
+_TO_TEXT: dict[str, Callable[[Any], str]] = {
+    "title": _read_title,
+    "depth": _whole("depth", 1, MOST_DEPTH),
+    "order": lambda value: arguments.choice(value, "order", ORDERS),
+    "measure": lambda value: str(gf.measure(value)),
+    "seed": _whole("seed", 0, arguments.LARGEST_SEED),
+    "overlap": _whole("overlap", 1, _MOST_OVERLAP),
+    "overlap_share": _read_share,
+    "compare": lambda value: json.dumps(_read_pair(value), ensure_ascii=False),
+    "show_ranks": lambda value: SHOWN if arguments.truth(value, "show_ranks") else "no",
+    "doc_format": lambda value: arguments.choice(value, "doc_format", DOC_FORMATS),
+    "image_hosts": lambda value: json.dumps(_read_hosts(value)),
+    "tags": lambda value: json.dumps(_read_reasons(value), ensure_ascii=False),
+}

@@ -28,7 +28,6 @@ from gainful.errors import InputError, MissingDependencyError
 from gainful.judging.desk import lead_requests, sent_acts
 from gainful.judging.desk.study import Study
 from gainful.judging.desk.study_records import Guideline, Person, Task
-from gainful.message_texts import counted
 from gainful.rows.several_assessors import RULES
 from gainful.rows.temporary_files import temporary_folder
 
@@ -59,9 +58,12 @@ _REST_OF_ORDERS = 30.0  # times as long as it took
 _SHOWN = 10  # documents to settle
 _SETTLED = 100  # those that are
 _RESAMPLES = 500  # a page that is looked at all the time need not wait for more
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
@@ -194,7 +196,10 @@ class _EveryAnswer:
 
         async def sent(message: "Message") -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", []), *RAW_HEADERS]}
+                own = message.get("headers", [])
+                names = {name.lower() for name, _ in own}  # a page may permit images of more hosts
+                more = [header for header in RAW_HEADERS if header[0] not in names]
+                message = {**message, "headers": [*own, *more]}
             await send(message)
 
         if self._under_way >= _MOST_AT_ONCE:
@@ -367,11 +372,19 @@ class _Desk:
 
     async def assessor_page(self, request: "Request", person: Person) -> "Response":  # noqa: ARG002
         """Show the assessor's page."""
-        return self._html("assessor.html")
+        return await self._with_images(self._html("assessor.html"))
 
     async def lead_page(self, request: "Request", person: Person) -> "Response":  # noqa: ARG002
         """Show the lead's page."""
-        return self._html("lead.html")
+        return await self._with_images(self._html("lead.html"))
+
+    async def _with_images(self, page: "Response") -> "Response":
+        """Permit a page to load images from the hosts that the lead has set."""
+        hosts = (await self._call(lambda: self._study.settings))["image_hosts"]
+        if hosts:
+            policy = _POLICY.replace("data:;", f"data: {' '.join(hosts)};")
+            page.headers["Content-Security-Policy"] = policy
+        return page
 
     async def page_file(self, request: "Request", _: Person) -> "Response":
         """Send a script or a style sheet of the pages."""
@@ -463,7 +476,9 @@ class _Desk:
             raise _RefusedError(400, "count should be a number from 1.")
         ahead = min(count, _MOST_AHEAD)
         tasks = await self._turns.take(self._study.assessor(person.name).next, ahead)
-        return await self._marked({"tasks": tasks_told(tasks)})
+        queries = {task.query for task in tasks if not task.practice}
+        counts = await self._call(self._study._counts_by_query, person.name, queries)  # noqa: SLF001
+        return await self._marked({"tasks": tasks_told(tasks), "queries": counts})
 
     async def act(self, request: "Request", person: Person) -> "Response":
         """Take what an assessor did."""
@@ -536,15 +551,13 @@ class _Desk:
     def _agreement(self) -> dict[str, Any]:
         if not self._study.progress().several:
             why = "Agreement needs documents that several assessors have graded."
-            return {"told": why, "coefficients": []}
+            return {"told": why, "more": "", "coefficients": []}
         agreement = self._study.agreement(resamples=_RESAMPLES)
-        lines = [agreement.summary]
-        if agreement.conclusions is not None and agreement.conclusions.verdicts:
-            changed, of = len(agreement.conclusions.changed), len(agreement.conclusions.verdicts)
-            lines.append(
-                f"{changed} of {counted(of, 'verdict')} would be another under the grades of one assessor alone"
-            )
-        return {"told": "; ".join(lines), "coefficients": agreement.coefficients}
+        return {
+            "told": agreement.sentence.replace("an item", "a document"),
+            "more": f"{agreement.summary.replace('item', 'document')}.",
+            "coefficients": agreement.coefficients,
+        }
 
     def _disputed(self, names: str) -> dict[str, Any]:
         disputed = self._study.disputed(names=names)
@@ -681,6 +694,8 @@ def facts_of(study: Study) -> dict[str, Any]:
         "scale": study.scale,
         "guideline": study.guideline,
         "tags": settings["tags"],
+        "doc_format": settings["doc_format"],
+        "image_hosts": settings["image_hosts"],
     }
 
 

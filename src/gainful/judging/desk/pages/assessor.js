@@ -1,9 +1,10 @@
 // The assessor's page: shows a document, records an answer, continues. Nothing here waits for the server.
 
-import { byId, element, remember, remembered, replace, setTheme } from "./elements.js";
+import { content, fieldsOf, showContent } from "./document_content.js";
+import { byId, element, remember, remembered, replace, setTheme, shareOfScale, swatch } from "./elements.js";
 import { Keys } from "./keys.js";
 import { newKey, Outbox } from "./outbox.js";
-import { marked } from "./query_words.js";
+import { marker } from "./query_words.js";
 import { Queue } from "./queue.js";
 import { server } from "./transport.js";
 
@@ -30,14 +31,12 @@ let hidden = 0;
 let hiddenSince = null;
 let unsure = false; // whether acts of another page may be counted twice
 const tags = new Set();
+const perQuery = new Map(); // query -> how many of its documents are done, and left
 
-function say(text) {
+// Says something to a screen reader; what somebody has just done is also shown below the buttons.
+function say(text, { shown: visible = true } = {}) {
   byId("said").textContent = text;
-  const flash = byId("flash");
-  flash.textContent = text;
-  flash.classList.remove("on");
-  void flash.offsetWidth; // so that it begins anew
-  flash.classList.add("on");
+  if (visible) byId("flash").textContent = text;
 }
 
 function warn(text) {
@@ -88,7 +87,7 @@ function show() {
   if (!task) {
     shown = null;
     byId("end").hidden = false;
-    const [title, text] = queue.problem ? ofProblem(queue.problem) : queue.asking ? COMING : NONE;
+    const [title, text] = queue.problem ? ofProblem(queue.problem) : queue.asking ? COMING : server.end ?? NONE;
     byId("end-title").textContent = title;
     byId("end-text").textContent = text;
     showLists();
@@ -98,8 +97,10 @@ function show() {
   if (shown?.item !== task.item) {
     const other = shown?.query !== task.query;
     // Before anything changes: the page never has the text of one document under the name of another.
-    const title = marked(task.title || task.doc, task.query_text ?? "");
-    const text = task.text ? marked(task.text, task.query_text ?? "") : element("p", { class: "quiet" }, "This document has no text.");
+    const title = marker(task.query_text ?? "")(task.title || task.doc);
+    const fields = fieldsOf(task.fields, howShown(task));
+    const text = element("div");
+    fillText(text, task);
     if (shown && queue.tasks.includes(shown)) drafts.set(shown.item, { note: byId("note").value, tags: [...tags] });
     shown = task;
     since = performance.now();
@@ -114,13 +115,14 @@ function show() {
     replace(byId("ranks"), ...ranksOf(task));
     replace(byId("doc-title"), title);
     replace(byId("text"), text);
+    replace(byId("fields"), ...(fields ? [fields] : []));
     const draft = drafts.get(task.item);
     byId("note").value = draft?.note ?? task.note ?? "";
     tags.clear();
     for (const tag of draft?.tags ?? []) tags.add(tag);
     showTags();
     openWords(false);
-    if (other) say(`Query: ${task.query_text || task.query}`);
+    if (other) say(`Query: ${task.query_text || task.query}`, { shown: false });
     showView();
     if (!listed) {
       byId("document").focus({ preventScroll: true });
@@ -143,8 +145,8 @@ function showView() {
     const here = task.item === shown.item;
     const entry = element("li", { tabindex: "-1", "aria-current": here ? "true" : null, "data-item": task.item },
       element("p", { class: "eyebrow" }, task.practice ? "Practice · " : "", "Document ", element("bdi", {}, task.doc), ...ranksOf(task)),
-      element("h2", { dir: "auto" }, marked(task.title || task.doc, task.query_text ?? "")),
-      element("div", { class: "text", dir: "auto" }, task.text ? marked(task.text, task.query_text ?? "") : "This document has no text."));
+      element("h2", { dir: "auto" }, marker(task.query_text ?? "")(task.title || task.doc)),
+      here ? fieldsOf(task.fields, howShown(task)) : null, textOf(task));
     if (!here) {
       const take = element("button", { type: "button", class: "plain" }, "Judge this document", element("span", { class: "unseen" }, `: ${task.title || task.doc}`));
       take.addEventListener("click", () => goTo(task));
@@ -153,6 +155,21 @@ function showView() {
     return entry;
   }));
   if (focused) byId("list").querySelector("[aria-current]").focus({ preventScroll: true });
+}
+
+function textOf(task) {
+  const box = element("div", { class: "text", dir: "auto" });
+  fillText(box, task);
+  return box;
+}
+
+function howShown(task) {
+  return { query: task.query_text ?? "", setting: me.doc_format, hosts: me.image_hosts };
+}
+
+function fillText(box, task) {
+  if (task.text) showContent(box, task.text, howShown(task));
+  else if (!Object.keys(task.fields ?? {}).length) replace(box, element("p", { class: "quiet" }, "This document has no text."));
 }
 
 function goTo(task) {
@@ -183,6 +200,7 @@ function showGrades() {
     const button = element("button", { type: "button", class: "grade", "data-grade": grade.value },
       element("span", { class: "value" }, grade.value), grade.word ? element("span", { class: "word" }, element("bdi", {}, grade.word)) : null,
       element("kbd", { "data-of": `grade:${grade.value}` }));
+    button.style.setProperty("--share", shareOfScale(me.scale, grade.value));
     button.addEventListener("click", () => act({ kind: "grade", grade: grade.value }));
     return button;
   });
@@ -215,7 +233,32 @@ function showCounts() {
   byId("count").textContent = `${me.done} of ${total}`;
   const times = acts.map((act) => act.time).filter((time) => time > Date.now() - PACE);
   const minutes = (times.at(-1) - times[0]) / 60000;
-  byId("pace").textContent = minutes > 0.25 ? `${((times.length - 1) / minutes).toFixed(1)} per minute` : "";
+  const pace = (times.length - 1) / minutes;
+  byId("pace").textContent = minutes > 0.25 ? `${pace.toFixed(1)} per minute${me.left ? `, about ${timeOf(me.left / pace)} left` : ""}` : "";
+  showPlace();
+}
+
+function timeOf(minutes) {
+  if (minutes < 60) return `${Math.max(1, Math.round(minutes))} min`;
+  const rounded = Math.round(minutes / 10) * 10;
+  return `${Math.floor(rounded / 60)} h${rounded % 60 ? ` ${rounded % 60} min` : ""}`;
+}
+
+// Which document of its query this is, such as 3 of 15.
+function showPlace() {
+  const counts = shown && !shown.practice ? perQuery.get(shown.query) : null;
+  const of = counts ? counts.done + counts.left : 0;
+  byId("query-place").textContent = of ? ` · ${Math.min(counts.done + 1, of)} of ${of} for this query` : "";
+}
+
+// The server's counts of a query, and the acts that it has not taken yet.
+function learnQueries(told) {
+  for (const [query, { done, left }] of Object.entries(told ?? {})) {
+    if (perQuery.has(query)) continue;
+    const waiting = new Set(outbox.waiting.map((each) => each.key));
+    const more = acts.filter((each) => waiting.has(each.key) && each.task.query === query && counts(each, each.task)).length;
+    perQuery.set(query, { done: done + more, left: Math.max(0, left - more) });
+  }
 }
 
 function showLists() {
@@ -224,7 +267,7 @@ function showLists() {
     const button = element("button", { type: "button", class: "plain" }, "Undo", element("span", { class: "unseen" }, ` ${each.task.title || each.task.doc}`));
     button.addEventListener("click", () => undo(each));
     return element("li", {},
-      element("span", { class: "what" }, element("b", { dir: "auto" }, told(each)), " ", element("span", { dir: "auto" }, each.task.title || each.task.doc)),
+      element("span", { class: "what" }, each.kind === "grade" ? swatch(me.scale, each.grade) : null, element("b", { dir: "auto" }, told(each)), " ", element("span", { dir: "auto" }, each.task.title || each.task.doc)),
       element("span", { class: "quiet" }, each.event ? "saved" : "saving"), button);
   }));
   byId("history-list").hidden = !acts.length;
@@ -254,7 +297,7 @@ function act(what) {
   if (!task.practice) byId("feedback").textContent = ""; // it was about another document
   queue.take(task.item);
   outbox.put(made);
-  if (counts(made, task)) count(1);
+  if (counts(made, task)) count(1, task);
   say(`${told(made)}: ${task.title || task.doc}`);
   show();
 }
@@ -263,9 +306,13 @@ function counts(act, task) {
   return act.kind !== "later" && !task.practice;
 }
 
-function count(by) {
+function count(by, task) {
   me.done += by;
   me.left = Math.max(0, me.left - by);
+  const own = perQuery.get(task?.query);
+  if (!own) return;
+  own.done += by;
+  own.left = Math.max(0, own.left - by);
 }
 
 // Acts that waited when the page was opened may have been taken already: the server's count is right once none waits.
@@ -276,6 +323,8 @@ async function recount() {
   unsure = false;
   me.done = told.done;
   me.left = told.left;
+  perQuery.clear();
+  queue.fill(true);
   showCounts();
 }
 
@@ -286,7 +335,7 @@ function undo(which = acts.at(-1)) {
   }
   acts = acts.filter((each) => each !== which);
   keep();
-  if (counts(which, which.task)) count(-1);
+  if (counts(which, which.task)) count(-1, which.task);
   if (which.task.practice) byId("feedback").textContent = ""; // it would tell the answer
   queue.putFirst(which.task);
   chosen = which.task.item;
@@ -344,7 +393,7 @@ const heard = {
     const known = acts.find((each) => each.key === act.key);
     acts = acts.filter((each) => each !== known);
     keep();
-    if (known && counts(known, known.task)) count(-1);
+    if (known && counts(known, known.task)) count(-1, known.task);
     warn(`Not recorded (${known ? `${told(act)}, ${known.task.title || known.task.doc}` : act.kind}): ${why}`);
     showLists();
   },
@@ -393,7 +442,8 @@ function showFacts() {
   byId("title").textContent = me.title;
   for (const tag of tags) if (!me.tags.includes(tag)) tags.delete(tag);
   if (shown) showTags();
-  byId("guideline-text").textContent = me.guideline.text || "No guideline: judge how well the document answers the query.";
+  const guideline = me.guideline.text || "There is no guideline. Judge how well the document answers the query.";
+  replace(byId("guideline-text"), content(guideline, { setting: "markdown", hosts: me.image_hosts }).made);
 }
 
 // Every answer has a mark of these; another one means that they have changed.
@@ -404,7 +454,7 @@ async function heardMark(mark) {
   heardMark.asking = false;
   if (!told) return;
   const newer = told.guideline.version !== me.guideline.version;
-  Object.assign(me, { title: told.title, scale: told.scale, guideline: told.guideline, tags: told.tags, mark: told.mark });
+  Object.assign(me, { title: told.title, doc_format: told.doc_format, scale: told.scale, guideline: told.guideline, tags: told.tags, mark: told.mark });
   showFacts();
   showGrades();
   keys.setScale(me.scale);
@@ -474,7 +524,7 @@ async function begin() {
   keys = new Keys(me.name_of_store, me.scale, pressed);
   const asked = {
     ...server,
-    next: (count) => server.next(count).then((told) => (heardMark(told.mark), told)),
+    next: (count) => server.next(count).then((told) => (heardMark(told.mark), learnQueries(told.queries), told)),
     act: (made) => server.act(made).then((told) => (heardMark(told.mark), told)),
   };
   outbox = new Outbox(me.name_of_store, asked, heard);

@@ -19,6 +19,18 @@ export function replace(parent, ...content) {
   parent.replaceChildren(...content);
 }
 
+// A mark in the colour of a grade: from the lowest of a scale to the highest.
+export function swatch(scale, value) {
+  const made = element("span", { class: "swatch", "aria-hidden": "true" });
+  made.style.setProperty("--share", shareOfScale(scale, value));
+  return made;
+}
+
+export function shareOfScale(scale, value) {
+  const place = scale.findIndex((grade) => grade.value === value);
+  return place < 0 ? 0.5 : place / Math.max(1, scale.length - 1);
+}
+
 export function counted(number, word) {
   return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
 }

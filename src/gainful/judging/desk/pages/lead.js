@@ -1,6 +1,7 @@
 // The lead's page: how far the study is, what its grades come to, and who takes part.
 
-import { byId, counted, element, remember, remembered, replace, setTheme } from "./elements.js";
+import { content, fieldsOf, showContent } from "./document_content.js";
+import { byId, counted, element, remember, remembered, replace, setTheme, swatch } from "./elements.js";
 import { offerToTakeBack, setUp } from "./lead_setup.js";
 import { newKey } from "./outbox.js";
 import { Refused, server } from "./transport.js";
@@ -52,6 +53,7 @@ function showProgress(progress) {
     [TEXT("Query"), TEXT("Share"), COLUMN("Done"), COLUMN("Documents"), COLUMN("Graded"), COLUMN("By several"), COLUMN("Can’t judge")],
     progress.queries.map((each) => [each.query, share(each.done, each.items), each.done, each.items, each.graded, `${each.several} of ${each.shared}`, each.cannot])));
   offerToTakeBack(progress, guideline);
+  showSteps(progress);
   const people = progress.assessors.map((each) => [
     each.name, each.revoked ? "revoked" : { judgments: "imported" }[each.role] ?? each.role, each.done, each.left, each.cannot, each.later,
     each.practised ? `${each.right} of ${each.practised}` : "–", number(each.pace, 1), inviteAgain(each)]);
@@ -60,6 +62,29 @@ function showProgress(progress) {
       TEXT("Name"), TEXT("Role"), COLUMN("Graded"), COLUMN("Left"), COLUMN("Can’t judge"), COLUMN("Later"), COLUMN("Practice score"), COLUMN("Per minute"), TEXT("Invitation"),
     ], people)));
   }
+}
+
+// What a new study needs before people can judge, until there are grades.
+function showSteps(progress) {
+  const judging = progress.assessors.filter((each) => each.role === "assessor" && !each.revoked);
+  const graded = progress.assessors.some((each) => ["assessor", "lead"].includes(each.role) && each.done);
+  const steps = [
+    [guideline > 0, "#guideline-part", "Write a guideline", "what each grade means for your queries, with examples"],
+    [graded || remembered(stepsPlace("checked"), false), "#settings-part", "Check the settings", "the measure, the order, and how many people judge each document"],
+    [Number(document.body.dataset.practice ?? 0) > 0, "#practice-part", "Add practice documents (optional)", "so that everybody starts from the same understanding"],
+    [judging.length > 0, "#invite-part", "Invite assessors", "each person needs only a link"],
+    [graded, "/", "Judge a few documents yourself", "unclear points of the guideline show up quickly"],
+  ];
+  const needed = steps.filter((_, place) => place !== 2);
+  byId("steps-part").hidden = needed.every(([isDone]) => isDone) || remembered(stepsPlace("hidden"), false);
+  const focused = document.activeElement?.closest("#steps") ? document.activeElement.getAttribute("href") : null;
+  replace(byId("steps"), ...steps.map(([isDone, href, title, why]) => element("li", { class: isDone ? "done" : "" },
+    element("a", { href }, title), element("span", { class: "unseen" }, isDone ? " (done)" : ""), element("span", { class: "quiet" }, `: ${why}`))));
+  if (focused) byId("steps").querySelector(`a[href="${focused}"]`).focus();
+}
+
+function stepsPlace(what) {
+  return `desk:${me.study}:steps:${what}`;
 }
 
 function inviteAgain(person) {
@@ -120,7 +145,7 @@ function showStanding(standing) {
   const at = (value) => (value - least) / (most - least);
   const rows = standing.runs.map((run) => [
     run.run, number(run.value), `${number(run.low)} to ${number(run.high)}`, range(at(run.low), at(run.value), at(run.high)),
-    run.seen ? `${Math.floor((100 * run.judged) / run.seen)} %` : "–"]);
+    run.seen ? `${Math.floor((100 * run.judged) / run.seen)}%` : "–"]);
   replace(byId("standing"),
     element("p", {}, `${standing.queries} of ${standing.of_queries} queries have grades; the others don’t count yet.`),
     element("p", { class: "quiet" }, `${standing.runs[0].measure} with the grades so far, and the range that it must be in, whatever the missing grades are:`),
@@ -152,13 +177,22 @@ function pairOf(pair) {
 
 function showAgreement(told) {
   const rows = told.coefficients.map((each) => [each.title, number(each.value), `${number(each.low)} to ${number(each.high)}`]);
-  const coefficients = table("Coefficients of agreement", [TEXT("Coefficient"), COLUMN("Value"), COLUMN("95 % interval")], rows);
-  replace(byId("agreement"), element("p", { dir: "auto" }, `${told.told.replace(/\.$/, "")}.`), 
-    ...(rows.length ? [element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Agreement" }, coefficients)] : []));
+  const coefficients = table("Coefficients of agreement", [TEXT("Coefficient"), COLUMN("Value"), COLUMN("95% interval")], rows);
+  const wasOpen = byId("agreement").querySelector("details")?.open ?? false;
+  replace(byId("agreement"), element("p", { class: rows.length ? "headline" : "quiet", dir: "auto" }, told.told),
+    told.more ? element("p", { class: "quiet", dir: "auto" }, told.more) : "",
+    ...(rows.length ? [element("details", { open: wasOpen }, element("summary", {}, "All coefficients"),
+      element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Agreement" }, coefficients))] : []));
 }
 
 function textOf(document) {
-  return element("p", { dir: "auto", class: "quiet text" }, document.text || "This document has no text.");
+  const how = { query: document.query_text, setting: me.doc_format, hosts: me.image_hosts };
+  const box = element("div", { dir: "auto", class: "quiet text" });
+  const text = element("div");
+  if (document.text) showContent(text, document.text, how);
+  else text.append("This document has no text.");
+  box.append(...[fieldsOf(document.fields, how), text].filter(Boolean));
+  return box;
 }
 
 function showDisputed(found) {
@@ -166,9 +200,9 @@ function showDisputed(found) {
   disputes = found;
   replace(byId("disputed"), ...found.shown.map((each) => {
     const names = byId("show-names").checked;
-    const given = Object.entries(each.grades).map(([name, grade]) => (names ? [element("bdi", {}, name), `: ${grade}`] : [String(grade)]));
+    const given = Object.entries(each.grades).map(([name, grade]) => (names ? [element("bdi", {}, name), ": ", swatch(me.scale, grade), String(grade)] : [swatch(me.scale, grade), String(grade)]));
     const buttons = me.scale.map((grade) => {
-      const button = element("button", { type: "button", class: "plain" }, element("b", {}, grade.value), grade.word ? element("bdi", {}, grade.word) : null,
+      const button = element("button", { type: "button", class: "plain" }, swatch(me.scale, grade.value), element("b", {}, grade.value), grade.word ? element("bdi", {}, grade.word) : null,
         element("span", { class: "unseen" }, ` for ${each.title || each.doc}`));
       button.addEventListener("click", () => settle(each, grade.value));
       return button;
@@ -259,27 +293,27 @@ async function lookOnce() {
   }
 }
 
-// The part of the page that is looked at is marked among the links to all.
-function watchParts() {
-  const links = new Map([...document.querySelectorAll(".sections a")].map((link) => [link.hash.slice(1), link]));
-  const seen = new Set();
-  const mark = () => {
-    const parts = [...links.keys()].filter((id) => seen.has(id));
-    // The last parts are never at the top: at the end of the page it is the one that somebody went to, or the last.
-    const end = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
-    const here = !end ? parts[0] : parts.find((id) => `#${id}` === location.hash) ?? [...links.keys()].at(-1);
-    for (const [id, link] of links) link.toggleAttribute("data-here", id === here);
-  };
-  const watch = new IntersectionObserver((changes) => {
-    for (const change of changes) {
-      if (change.isIntersecting) seen.add(change.target.id);
-      else seen.delete(change.target.id);
-    }
-    mark();
-  }, { rootMargin: "-80px 0px 0px 0px" });
-  addEventListener("scroll", mark, { passive: true });
-  addEventListener("hashchange", mark);
-  for (const id of links.keys()) watch.observe(byId(id));
+// One tab at a time. The address names the tab, or a part inside one, so that links and the Back button work.
+function openTab() {
+  const named = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
+  const open = named?.closest(".tab") ?? byId("overview");
+  for (const tab of document.querySelectorAll(".tab")) tab.hidden = tab !== open;
+  for (const link of document.querySelectorAll(".tabs a")) {
+    if (link.hash === `#${open.id}`) {
+      link.setAttribute("aria-current", "page");
+      link.scrollIntoView({ block: "nearest", inline: "nearest" });
+    } else link.removeAttribute("aria-current");
+  }
+  if (open.id === "setup") remember(stepsPlace("checked"), true);
+  if (named && named !== open) {
+    named.scrollIntoView();
+    named.focus({ preventScroll: true });
+  } else scrollTo(0, 0);
+}
+
+function showGuideline() {
+  if (!byId("guideline-preview").open) return;
+  replace(byId("guideline-shown"), content(byId("guideline").value || "Nothing to preview.", { setting: "markdown", hosts: me.image_hosts }).made);
 }
 
 async function saveGuideline() {
@@ -381,7 +415,14 @@ async function begin() {
     event.preventDefault();
     done(download(`/api/lead/export?${new URLSearchParams(new FormData(byId("export")))}`), () => {});
   });
-  watchParts();
+  byId("guideline-preview").addEventListener("toggle", showGuideline);
+  byId("guideline").addEventListener("input", showGuideline);
+  byId("steps-close").addEventListener("click", () => {
+    remember(stepsPlace("hidden"), true);
+    byId("steps-part").hidden = true;
+  });
+  addEventListener("hashchange", openTab);
+  openTab();
   document.addEventListener("visibilitychange", () => document.hidden || look());
   await look();
   document.body.dataset.ready = "1";

@@ -46,6 +46,8 @@ function showSettings(told) {
   byId("set-share").value = Number((100 * told.overlap_share).toFixed(6));
   byId("set-ranks").checked = told.show_ranks;
   byId("set-tags").value = told.tags.join("\n");
+  byId("set-format").value = told.doc_format;
+  byId("set-hosts").value = told.image_hosts.join("\n");
   const two = told.compare.length ? told.compare : told.runs;
   for (const [place, id] of ["set-base", "set-run"].entries()) {
     replace(byId(id), ...told.runs.map((name) => element("option", { value: name, dir: "auto" }, name)));
@@ -57,11 +59,15 @@ function showSettings(told) {
   shownAtFirst = inForm();
 }
 
+function linesOf(id) {
+  return byId(id).value.split("\n").map((line) => line.trim()).filter((line) => line);
+}
+
 function inForm() {
   return {
     title: byId("set-title").value, order: byId("set-order").value, overlap: Number(byId("set-overlap").value), measure: byId("set-measure").value,
     overlap_share: Number(byId("set-share").value) / 100, show_ranks: byId("set-ranks").checked,
-    tags: byId("set-tags").value.split("\n").map((line) => line.trim()).filter((line) => line),
+    doc_format: byId("set-format").value, tags: linesOf("set-tags"), image_hosts: linesOf("set-hosts"),
     compare: settings.runs.length < 2 ? [] : [byId("set-base").value, byId("set-run").value],
   };
 }
@@ -92,6 +98,7 @@ function showPractice(told) {
     element("b", {}, each.answer), " ", element("bdi", {}, each.title || each.doc), " for ", element("bdi", {}, each.query_text || each.query),
     each.has_text ? null : element("span", { class: "wrong" }, " · no text"),
     each.feedback ? element("p", { class: "quiet", dir: "auto" }, each.feedback) : null);
+  document.body.dataset.practice = told.practice_count;
   replace(byId("practice-set"), element("details", {},
     element("summary", {}, `${counted(told.practice_count, "document")} with known answers`),
     element("ol", { class: "disputes" }, ...told.practice.map(row))));

@@ -27,6 +27,7 @@ byId("download").hidden = false;
 byId("download").addEventListener("click", download);
 
 export const server = {
+  end: ["All documents judged", "You have judged all documents of this page. Download your grades and send the file to the lead."],
   async me() {
     const found = states();
     const counted = data.tasks.filter((task) => !task.practice);
@@ -37,7 +38,13 @@ export const server = {
     const found = states();
     const fresh = data.tasks.filter((task) => !found.has(task.item));
     const later = data.tasks.filter((task) => found.get(task.item) === "later");
-    return { tasks: [...fresh, ...later].slice(0, count) };
+    const tasks = [...fresh, ...later].slice(0, count);
+    const queries = {};
+    for (const task of data.tasks.filter((each) => !each.practice)) {
+      const counts = queries[task.query] ??= { done: 0, left: 0 };
+      counts[found.has(task.item) && found.get(task.item) !== "later" ? "done" : "left"] += 1;
+    }
+    return { tasks, queries };
   },
   async act(acts) {
     const known = new Map(done.map((act, index) => [act.key, index + 1]));

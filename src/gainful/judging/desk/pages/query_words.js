@@ -14,22 +14,28 @@ function stem(word) {
   return word.length > 4 ? word.replace(/(ing|ed|es|e|s)$/u, "") : word;
 }
 
-// One node for all of it: a long text has more pieces than one call takes arguments.
-export function marked(text, query) {
+// Returns a function that marks the words of a query in texts, up to a number of marks for all of them together.
+export function marker(query) {
   const wanted = new Set();
   for (const [word] of query.matchAll(WORD)) {
     const found = plain(word);
     if (!FEW.has(found)) wanted.add(stem(found));
   }
-  const parts = document.createDocumentFragment();
-  let [end, count] = [0, 0];
-  for (const match of text.matchAll(WORD)) {
-    if (!wanted.has(stem(plain(match[0])))) continue;
-    parts.append(text.slice(end, match.index), element("mark", {}, match[0]));
-    end = match.index + match[0].length;
-    count += 1;
-    if (count === MOST) break;
-  }
-  parts.append(text.slice(end));
-  return parts;
+  let count = 0;
+  // One node for all of a text: a long one has more pieces than one call takes arguments.
+  return (text) => {
+    const parts = document.createDocumentFragment();
+    let end = 0;
+    if (wanted.size && count < MOST) {
+      for (const match of text.matchAll(WORD)) {
+        if (!wanted.has(stem(plain(match[0])))) continue;
+        parts.append(text.slice(end, match.index), element("mark", {}, match[0]));
+        end = match.index + match[0].length;
+        count += 1;
+        if (count === MOST) break;
+      }
+    }
+    parts.append(text.slice(end));
+    return parts;
+  };
 }
