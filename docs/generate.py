@@ -1,16 +1,13 @@
 """Write the generated parts of the documentation from the package's own tables."""
 
-import ast
-import inspect
 import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import api_pages
 import command_pages
 import formulas
 import policy_pictures
@@ -19,15 +16,6 @@ import gainful as gf
 
 DOCS = Path(__file__).parent
 PLACES = gf._PLACES  # noqa: SLF001, the table is the package's own
-# Public modules whose names are in no table, and where they are defined.
-MODULES = {
-    "gainful.compat": "gainful.compat",
-    "gainful.integrations": "gainful.integrations",
-    "gainful.losses": "gainful.training.losses",
-    "gainful.metrics": "gainful.training.metrics",
-}
-WHOLE = "::: {}\n    options: {{members: false, show_root_heading: false}}"  # what a module says of itself
-DEEPER = "\n    options: {heading_level: 3}"
 
 
 # The pages of measures, by the module of the catalogue that lists them.
@@ -172,74 +160,6 @@ def dialects() -> str:
     return "\n".join(lines)
 
 
-def names() -> str:
-    """Every public name with the first line of its docstring, by place."""
-    return "\n\n".join(f"## {place}\n\n{names_of(place)}" for place in PLACES)
-
-
-def public_of(module: str) -> list[str]:
-    """Return the names that a module offers, without importing it: a host may not be installed."""
-    if module in PLACES:
-        return list(PLACES[module])
-    tree = ast.parse(Path(find_spec(module).origin).read_text(encoding="utf-8"))  # type: ignore[union-attr, arg-type]
-    return next(
-        ast.literal_eval(each.value)
-        for each in tree.body
-        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__all__"
-    )
-
-
-def reference_of(place: str, module: str = "") -> Callable[[], str]:
-    """Return what writes the reference of a public place: what mkdocstrings is to describe."""
-
-    def written() -> str:
-        names = public_of(module or place)
-        described = [name for name in names if f"{place}.{name}" not in {*PLACES, *MODULES}]
-        return WHOLE.format(place) + "".join(f"\n\n::: {place}.{name}" for name in described)
-
-    return written
-
-
-def reference_of_hosts() -> str:
-    """Every adapter with what it offers."""
-    place = "gainful.integrations"
-    parts = [WHOLE.format(place)]
-    for host in public_of(place):
-        parts.append(f"## {host}\n\n{WHOLE.format(f'{place}.{host}')}")
-        parts += [f"::: {place}.{host}.{name}{DEEPER}" for name in public_of(f"{place}.{host}")]
-    return "\n\n".join(parts)
-
-
-def doc_of_constant(module: str, name: str) -> str:
-    """Return the text below the assignment of a constant."""
-    body = ast.parse(Path(find_spec(module).origin).read_text(encoding="utf-8")).body  # type: ignore[union-attr, arg-type]
-    for statement, below in pairwise(body):
-        target = getattr(statement, "target", None) or getattr(statement, "targets", [None])[0]
-        if isinstance(target, ast.Name) and target.id == name and isinstance(below, ast.Expr):
-            return inspect.cleandoc(ast.literal_eval(below.value))
-    return ""
-
-
-def names_of(place: str) -> str:
-    """Return the names of a public place as rows of a table."""
-    page = "gainful.md" if place == "gainful" else f"{place.removeprefix('gainful.')}.md"
-    module = gf if place == "gainful" else getattr(gf, place.removeprefix("gainful."))
-    lines = ["| name | what it is |", "|---|---|"]
-    found = {name: getattr(module, name) for name in PLACES[place]}
-    for name, each in sorted(found.items(), key=lambda one: isinstance(one[1], ModuleType)):
-        documented = inspect.isroutine(each) or isinstance(each, type | ModuleType)
-        about = inspect.getdoc(each) if documented else doc_of_constant(*PLACES[place][name])
-        first = (about or "").partition("\n")[0].replace("|", "\\|")
-        link = f"{page}#{place}.{name}"
-        shown = name
-        if isinstance(each, ModuleType):
-            first, link = f"Module: {first}", f"{name}.md"
-        elif documented and not isinstance(each, type):
-            shown = f"{name}()"
-        lines.append(f"| [`{shown}`]({link}) | {first} |")
-    return "\n".join(lines)
-
-
 def discount_by_rank() -> str:
     """Each of the first ranks with its usual discount: the DCG of one document of grade 1 there."""
     lines = ["| rank i | log2(i + 1) | discount |", "|---:|---:|---:|"]
@@ -290,19 +210,23 @@ PARTS: dict[str, Callable[[], str]] = {
     "error_codes": error_codes,
     "columns": columns,
     "dialects": dialects,
-    "names": names,
-    **{f"api_{place.rpartition('.')[2]}": reference_of(place) for place in PLACES},
-    **{
-        f"api_{place.rpartition('.')[2]}": reference_of(place, each)
-        for place, each in MODULES.items()
-    },
-    "api_integrations": reference_of_hosts,
+    "names": api_pages.names_by_task,
     **command_pages.PARTS,
     **policy_pictures.PARTS,
     "discount_by_rank": discount_by_rank,
     "discounts_compared": discounts_compared,
     "queries_needed": queries_needed,
 }
+
+
+def renewed_navigation(configuration: str) -> str:
+    """Return mkdocs.yml with the pages of the API in its navigation."""
+    return re.sub(
+        r"(          - reference/api/index.md\n).*?(?=^ {0,6}- )",
+        lambda found: f"{found[1]}{api_pages.navigation()}\n",
+        configuration,
+        flags=re.DOTALL | re.MULTILINE,
+    )
 
 
 def renewed(text: str) -> str:
@@ -348,7 +272,14 @@ def stub(place: str) -> str:
 
 
 if __name__ == "__main__":
-    for path, text in {**stubs(), **policy_pictures.pictures()}.items():
+    for path in api_pages.FOLDER.glob("*.md"):
+        if path.name != "index.md":
+            path.unlink()
+    for path, text in {**stubs(), **policy_pictures.pictures(), **api_pages.pages()}.items():
         path.write_text(text, encoding="utf-8")
     for page in sorted(DOCS.rglob("*.md")):
         page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+    configuration = DOCS.parent / "mkdocs.yml"
+    configuration.write_text(
+        renewed_navigation(configuration.read_text(encoding="utf-8")), encoding="utf-8"
+    )

@@ -89,8 +89,10 @@ def test_python_on_the_page(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("choice", gf.comparison.comparison_choices())
-def test_every_choice_of_a_comparison_is_on_its_page(choice):
-    page = (ROOT / "docs" / "guides" / "comparing.md").read_text()
+def test_every_choice_of_a_comparison_is_on_its_pages(choice):
+    guides = ROOT / "docs" / "guides"
+    pages = ("comparing", "comparing_statistics", "slices_and_gates")
+    page = "".join((guides / f"{name}.md").read_text() for name in pages)
     for name in gf.comparison.comparison_choices()[choice]:
         assert f"`{name}`" in page or f'"{name}"' in page
 
@@ -138,11 +140,25 @@ def test_generated_parts_are_up_to_date(monkeypatch):
     for page in pages:
         assert generate.renewed(page.read_text()) == page.read_text(), "run `make docs`"
     pictures = generate.policy_pictures
-    for path, text in {**generate.stubs(), **pictures.pictures()}.items():
+    api = generate.api_pages.pages()
+    for path, text in {**generate.stubs(), **pictures.pictures(), **api}.items():
         assert text == path.read_text(), "run `make docs`"
+    configuration = (ROOT / "mkdocs.yml").read_text()
+    assert generate.renewed_navigation(configuration) == configuration, "run `make docs`"
     for choice in gf.measures.choices():  # each answer has its row
         grade = ["1"] if choice.grade else []
         assert [*pictures.CASES[choice.name].boxes] == [*choice.answers, *grade]
+
+
+def test_every_public_name_is_on_one_page_of_the_api(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import api_pages
+
+    pages = [page for task in api_pages.TASKS.values() for page in task]
+    assert pages[0].title == "evaluate"
+    shown = [name for page in pages for name in page.names.split()]
+    assert sorted(shown) == sorted(api_pages.every_name())
+    assert len({page.file for page in pages}) == len(pages)
 
 
 def without_code(page):
