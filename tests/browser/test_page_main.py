@@ -106,10 +106,10 @@ def test_the_verdict_has_a_row_for_each_comparison(opened, reports):
         ]
         assert cells[0] == verdict["run"]
         assert cells[1].endswith(verdict["word"])
-        assert cells[2] == f"{verdict['run_mean']:.4f}"
-        assert cells[3] == f"{verdict['difference']:+.4f}"
-        assert cells[4] == f"{verdict['low']:+.4f} to {verdict['high']:+.4f}"
-        assert cells[5] == f"{verdict['p']:.4f}"
+        assert cells[2] == f"{verdict['difference']:+.4f}"
+        assert cells[3] == f"{verdict['low']:+.4f} to {verdict['high']:+.4f}"
+        assert cells[4] == f"{verdict['p']:.4f}"
+        assert cells[5] == f"{verdict['run_mean']:.4f}"
         assert cells[6].strip() == f"{verdict['wins']}, {verdict['ties']}, {verdict['losses']}"
         assert str(verdict["queries_needed"]) in cells[7]
     assert case.payload["method"] in page.locator("#verdict").inner_text()

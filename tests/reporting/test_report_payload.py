@@ -166,15 +166,18 @@ def test_coverage(data, page):
         bound = gf.bounds(judgments, run, "nDCG@5", grades={0, 1, 2, 3})["nDCG@5"]
         top = gf.evaluate(judgments, run, "nDCG@5").coverage
         assert row == {
-            "run": name, "judged queries": 30, "answered": 29, "missing": 1, "empty": 1, "extra": 0,
+            "run": name, "judged queries": 30, "answered": 29, "not answered": 1,
+            "no relevant documents": 1, "no judgments": 0,
             "tied documents": counts["tied"], "tied queries": counts["tied_queries"],
             "documents@5": top.seen, "unjudged@5": top.unjudged,
             "share unjudged@5": top.unjudged_share,
             "nDCG@5 at least": bound.low, "nDCG@5 at most": bound.high,
         }  # fmt: skip
-    assert "run0: missing: q2" in coverage["notes"]
-    assert "run0: empty: q1" in coverage["notes"]
-    assert "Bounds: whatever grades (0, 1, 2, 3)" in coverage["notes"][-1]
+    assert "Not answered (run0): q2" in coverage["notes"]
+    assert "No relevant documents (all runs): q1" in coverage["notes"]
+    assert coverage["notes"][-1].endswith(
+        "if the unjudged documents had any of the grades 0, 1, 2, 3."
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,7 +185,7 @@ def test_coverage(data, page):
     [
         ("nDCG@5", gf.Policy(ties="average"), "ties=average"),
         ("nDCG@5", gf.Policy(unjudged=1), "unjudged=1"),
-        ("bpref", gf.Policy(), "bpref has none that are exact"),
+        ("bpref", gf.Policy(), "bpref has no exact ones"),
     ],
 )
 def test_bounds_that_are_left_out_say_why(data, measure, policy, why):

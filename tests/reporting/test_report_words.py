@@ -52,13 +52,13 @@ def test_two_shares_of_unjudged_documents_are_told_apart():
     assert not [note for note in coverage["notes"] if note.startswith("Unjudged")]
     notes = payload_of(JUDGMENTS, RUNS, ["nDCG@10", "P@20"])["coverage"]["notes"]
     (note,) = [note for note in notes if note.startswith("Unjudged")]
-    assert note.startswith("Unjudged among all documents looked at (down to rank 20): keyword ")
-    assert note.endswith("; the columns count down to rank 10 alone.")
+    assert note.startswith("Unjudged among all examined documents (down to rank 20): keyword ")
+    assert note.endswith("; the columns count only ranks 1 to 10.")
     counts = gf.evaluate(JUDGMENTS, RUNS["keyword"], "P@20").coverage
     assert f"keyword {counts.unjudged} of {counts.seen} ({counts.unjudged_share:.1%})" in note
     deeper = payload_of(JUDGMENTS, RUNS, ["nDCG@10", "AP"])["coverage"]["notes"]
     (note,) = [note for note in deeper if note.startswith("Unjudged")]
-    assert "(all that were retrieved): keyword " in note
+    assert "(all ranks): keyword " in note
     assert ", hybrid " in note
     counts = gf.evaluate(JUDGMENTS, RUNS["hybrid"], "AP").coverage
     assert f"hybrid {counts.unjudged} of {counts.seen} ({counts.unjudged_share:.1%})" in note

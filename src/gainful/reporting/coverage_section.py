@@ -1,4 +1,4 @@
-"""What a report says of coverage: what was missing, unjudged and tied, and what that can change."""
+"""The coverage section of a report: missing queries, unjudged and tied documents, and their possible effect."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,6 +19,12 @@ _COUNTS = ("judged", "evaluated", "missing", "empty", "extra", "tied", "tied_que
 _MOST_SEEN = 5_000_000  # documents of all runs, up to which bounds take little beside the rest
 _DECIMALS = 4
 _NAMED = 10  # queries that a note names
+# Notes about queries, and the attribute of coverage that lists them.
+_KINDS = {
+    "Not answered": "missing",
+    "No relevant documents": "empty",
+    "Answered, but without judgments": "extra",
+}
 
 
 def coverage_section(
@@ -27,13 +33,13 @@ def coverage_section(
     """Return a row for each run, and notes.
 
     Args:
-        evaluated: what was evaluated or saved.
-        measure: whose bounds are shown.
-        ends: the lowest and the highest mean of each run; none where they are left out.
-        why: they are left out, or what they rest on.
+        evaluated: scores and saved baselines.
+        measure: the measure whose bounds are shown.
+        ends: the lowest and the highest mean of each run; empty if they are left out.
+        why: the reason they are left out, or the grades they assume.
     """
-    columns = ["run", "judged queries", "answered", "missing", "empty", "extra", "tied documents"]
-    columns.append("tied queries")
+    columns = ["run", "judged queries", "answered", "not answered", "no relevant documents"]
+    columns += ["no judgments", "tied documents", "tied queries"]
     seen = _seen(evaluated, measure)
     at = "" if measure.cutoff is None or None in seen.values() else f"@{measure.cutoff}"
     columns += [f"documents{at}", f"unjudged{at}", f"share unjudged{at}"]
@@ -55,7 +61,7 @@ def coverage_section(
 
 
 def digits_of(rows: Sequence[Sequence[object]]) -> list[int]:
-    """Return how many decimals each column has: none where it counts.
+    """Return how many decimals each column has; a column of counts has none.
 
     >>> digits_of([["mine", 3, 1.0], ["yours", 2, None]])
     [0, 0, 4]
@@ -67,19 +73,19 @@ def digits_of(rows: Sequence[Sequence[object]]) -> list[int]:
 
 
 def checks_section(checks: Mapping[str, Checks]) -> dict[str, object]:
-    """Return the counts that scores from elsewhere have."""
+    """Return the counts for scores computed elsewhere."""
     rows = [
         [name, check.judged, None if check.judged is None or check.missing is None
          else check.judged - check.missing, check.missing]
         for name, check in checks.items()
     ]  # fmt: skip
-    note = "The scores come from elsewhere: judgments and documents are not known."
-    columns = ["run", "queries", "answered", "missing"]
+    note = "These scores were computed elsewhere, so their judgments and documents are unknown."
+    columns = ["run", "queries", "answered", "not answered"]
     return {"columns": columns, "rows": rows, "notes": [note], "digits": [0] * len(columns)}
 
 
 def count_texts(scores: Scores | Baseline) -> dict[str, str]:
-    """Return the counts of a run as texts, by what they are called."""
+    """Return the counts of a run as texts, by their names."""
     return {
         name.replace("_", " "): "all" if count is None else f"{count:.1%}" if name.endswith("share") else str(count)
         for name, count in _counts(scores).items()
@@ -94,23 +100,23 @@ def find_bounds(
     *,
     folded: bool,
 ) -> tuple[dict[str, tuple[float, float]], str]:
-    """Return the lowest and the highest mean of each run, whatever the missing grades are.
+    """Return the lowest and the highest mean of each run that the unknown grades allow.
 
-    Where a measure has none, or they would take long, there are none, and the text says why.
+    If a measure has no bounds, or computing them would take long, the dict is empty and the text gives the reason.
 
     Args:
-        scores: of each run.
-        whole: returns each run beside the judgments, down to the last rank.
-        measure: whose bounds.
-        policy: as the caller gives it.
+        scores: the scores of each run.
+        whole: returns each run matched with the judgments, down to the last rank.
+        measure: the measure to bound.
+        policy: the caller's policy.
         folded: whether chunks are folded to documents.
     """
     if measure.name not in BOUNDED:
-        return {}, f"Bounds: left out, {measure.name} has none that are exact."
+        return {}, f"Bounds: left out, because {measure.name} has no exact ones."
     if folded:
-        return {}, "Bounds: left out, chunks are folded."
+        return {}, "Bounds: left out, because chunks are folded."
     if sum(run.coverage.retrieved for run in scores.values()) > _MOST_SEEN:
-        return {}, "Bounds: left out, the runs are large; gf.bounds computes them."
+        return {}, "Bounds: left out, because the runs are large; gf.bounds computes them."
     levels = sorted({grade for run in scores.values() for grade in run.evidence.grades()} | {0.0})
     bounds = {}
     try:
@@ -123,24 +129,24 @@ def find_bounds(
     grades = ", ".join(f"{grade:g}" for grade in levels).replace("-", "−")
     return (
         bounds,
-        f"Bounds: whatever grades ({grades}) the retrieved documents without a judgment have.",
+        f"Bounds: the lowest and highest possible mean if the unjudged documents had any of the grades {grades}.",
     )
 
 
 def policy_section(policy: Policy, *, ids: bool, dialect: str | None) -> list[dict[str, Any]]:
-    """Return every choice of a policy with its answer and what that means.
+    """Return every choice of a policy with its setting and meaning.
 
     Args:
-        policy: with the rule for ties decided.
-        ids: whether documents have ids, which decides what the default rule is.
-        dialect: whose policy it is, where one was asked for.
+        policy: the policy, with its tie rule resolved.
+        ids: whether documents have ids, which decides the default tie rule.
+        dialect: the dialect the policy belongs to, if any.
     """
     answers, usual = policy.answers(), Policy().resolved(ids=ids).answers()
     spoken = {
         "name": "dialect",
         "answer": dialect,
         "default": False,
-        "meaning": "Measure as this tool does, whose policy follows.",
+        "meaning": "Reproduce this tool; the rows below are its policy.",
     }
     return ([] if dialect is None else [spoken]) + [
         {
@@ -181,7 +187,7 @@ def _counts(scores: Scores | Baseline) -> Mapping[str, int | float | None]:
 
 
 def _seen(evaluated: Evaluated, measure: Measure) -> dict[str, tuple[int, int] | None]:
-    """Return the documents down to the cutoff, and how many of them are unjudged, if known."""
+    """Return the number of documents down to the cutoff and how many of them are unjudged, if known."""
     return {
         name: unjudged_at(scores, measure.cutoff)
         if isinstance(scores, Scores) and measure.cutoff is not None
@@ -191,7 +197,7 @@ def _seen(evaluated: Evaluated, measure: Measure) -> dict[str, tuple[int, int] |
 
 
 def _looked_at(evaluated: Evaluated, measure: Measure) -> list[str]:
-    """Say where more documents were looked at than the columns count."""
+    """Return notes on runs of which more documents were examined than the columns count."""
     shares_by_depth: dict[int | None, list[str]] = {}
     for name, scores in evaluated.items():
         if not isinstance(scores, Scores):
@@ -201,35 +207,37 @@ def _looked_at(evaluated: Evaluated, measure: Measure) -> list[str]:
             share = f"{name} {coverage.unjudged} of {coverage.seen} ({coverage.unjudged_share:.1%})"
             shares_by_depth.setdefault(coverage.depth, []).append(share)
     return [
-        f"Unjudged among all documents looked at ({_reach(depth)}): {_cut(shares)}; the columns "
-        f"count down to rank {measure.cutoff} alone."
+        f"Unjudged among all examined documents ({_reach(depth)}): {_cut(shares)}; the columns "
+        f"count only ranks 1 to {measure.cutoff}."
         for depth, shares in shares_by_depth.items()
     ]
 
 
 def _reach(depth: int | None) -> str:
     if depth is None:
-        return "all that were retrieved"
+        return "all ranks"
     return f"down to rank {depth}"
 
 
 def _cut(names: Sequence[str]) -> str:
-    """Name the first of some, and count the others."""
+    """Return the first names, and the number of the others."""
     left = len(names) - _NAMED
     return f"{', '.join(names[:_NAMED])}{f' and {left} more' if left > 0 else ''}"
 
 
 def _notes(evaluated: Evaluated) -> list[str]:
-    notes = []
-    for name, scores in evaluated.items():
-        if not isinstance(scores, Scores):
-            notes.append(f"{name}: saved scores, without documents.")
-            continue
-        for what, queries in (
-            ("missing", scores.coverage.missing),
-            ("empty", scores.coverage.empty),
-            ("without judgments", scores.coverage.extra),
-        ):
-            if queries:
-                notes.append(f"{name}: {what}: {_cut(queries)}")
+    notes = [
+        f"{name}: saved scores, without documents."
+        for name, scores in evaluated.items()
+        if not isinstance(scores, Scores)
+    ]
+    fresh = {name: scores for name, scores in evaluated.items() if isinstance(scores, Scores)}
+    for what, kind in _KINDS.items():
+        runs_by_queries: dict[tuple[str, ...], list[str]] = {}
+        for name, scores in fresh.items():
+            if queries := tuple(getattr(scores.coverage, kind)):
+                runs_by_queries.setdefault(queries, []).append(name)
+        for queries, runs in runs_by_queries.items():
+            whose = "all runs" if 1 < len(runs) == len(fresh) else _cut(runs)
+            notes.append(f"{what} ({whose}): {_cut(queries)}")
     return notes

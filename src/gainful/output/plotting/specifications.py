@@ -304,7 +304,7 @@ def _ranks(rows: Rows | None, field: str, title: str, width: Width) -> Spec:
     """Return an axis of ranks that leaves room for the names of runs after its end."""
     ends = f"extent(pluck(data('rows'), '{field}'))"
     room = f"min({PIXELS} * {_letters_of_runs(width)} + 30, width / 2)"
-    beyond = f"({ends}[1] - {ends}[0]) * {room} / (width - {room})"
+    beyond = f"({ends}[1] - {ends}[0]) * {room} / max(width - {room}, 1)"
     domain = {"domainMax": {"expr": f"{ends}[1] + {beyond}"}} if rows is None or rows else {}
     return {
         "field": field,
@@ -455,6 +455,7 @@ def hard(rows: Rows | None, *, measure: str, width: Width) -> Spec:
     axis = {"tickCount": 10, "title": title if rows is None else in_lines(title, width)}
     score: Spec = {"type": "quantitative", **scale(rows, zero=True)}
     queries = labels(width)
+    queries["axis"] = {**queries["axis"], "labelPadding": 12}  # points at 0 need room
     spans: Spec = {
         "transform": [
             {

@@ -149,7 +149,7 @@ function heatmapSection() {
   const draw = (again = true) => {
     const shown = new Set(heatRows().map(({ index }) => index)).size;
     const which = shown < report.queries.length ? ` The ${whole(shown)} queries on which the runs differ most are shown.` : "";
-    text.textContent = `Each column is a query. A light column is hard for every run; a column with light and dark fields separates the runs.${which}`;
+    text.textContent = `Each column is a query, and a stronger colour is a higher score. A column that is faint throughout is hard for every run.${which}`;
     if (again) [heat, hard].forEach((each) => each.refresh());
   };
   on(["measure"], draw);

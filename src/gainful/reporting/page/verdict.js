@@ -26,7 +26,7 @@ function verdictSection() {
     unseenCaption: true,
     columns: verdictColumns(),
     rows: verdictsNow(),
-    sorted: verdictsNow().every(againstBaseline) ? [3, -1] : null,
+    sorted: verdictsNow().every(againstBaseline) ? [2, -1] : null,
     className: "comparisons",
   });
   const draw = () => {
@@ -113,10 +113,10 @@ function verdictColumns() {
   return [
     { label: "run", head: true, value: pairName, cell: (verdict) => said(pairName(verdict), { class: "name" }) },
     { label: "verdict", value: ({ word }) => word, cell: ({ word }) => badge(word) },
-    { label: "mean", number: true, value: ({ run_mean: mean }) => mean },
     { label: "difference", number: true, value: ({ difference }) => difference, cell: ({ difference }) => signed(difference) },
     { label: `${level} interval`, number: true, value: ({ low }) => low, cell: ({ low, high }) => (low === null || high === null ? "too few queries" : `${signed(low)} to ${signed(high)}`) },
     { label: "p", number: true, value: ({ p }) => p, cell: ({ p }) => (p === null ? "–" : p < 0.0001 ? "< 0.0001" : fixed(p)) },
+    { label: "mean", number: true, value: ({ run_mean: mean }) => mean },
     { label: "queries better, same, worse", kind: "outcomes", value: ({ wins, losses }) => wins - losses, cell: record },
     ...(needed ? [{ label: "queries to decide", number: true, digits: 0, value: ({ queries_needed: count }) => count, cell: ({ queries_needed: count }) => (count ? `about ${whole(count)}` : "–") }] : []),
   ];
