@@ -10,7 +10,7 @@ def test_the_section_has_what_the_agreement_says(opened, reports):
     sections = page.eval_on_selector_all("main > section", "all => all.map(each => each.id)")
     assert sections[-4:] == ["assessors", "coverage", "policy", "downloads"]
     assert headings(page) == [
-        "How grades meet", "Agreement by query", "Runs by assessor", "Pairs of assessors, Cohen's κ",
+        "Pairs of grades", "Agreement by query", "Runs by assessor", "Pairs of assessors, Cohen's κ",
         "Who grades high or low, compared with the others on the same items", "How often two grades occur on one item, as a share of all pairs",
         "Widest disagreement", "Runs by assessor", "Agreement of the orders of runs", "Verdicts by assessor",
         "Items to settle first",

@@ -283,7 +283,7 @@ def test_dialects_as_json(cli):
 
 def test_dialects_fit_a_terminal(cli):
     listed = cli("dialects").stdout
-    assert "gainful dialects NAME tells all about one." in listed
+    assert "gainful dialects NAME describes one in full." in listed
     assert max(map(len, listed.splitlines())) <= 100
     for each in gf.measures.dialects():
         told = cli("dialects", each.name).stdout

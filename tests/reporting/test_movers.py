@@ -68,7 +68,7 @@ def test_a_saved_baseline_has_queries_alone_and_that_is_said(tmp_path):
 def test_a_measure_that_is_no_sum_has_queries_alone():
     found = moved("nDCG@10 - P@1")
     assert found.moved
-    assert "no sum over documents" in found.notes[0]
+    assert "isn't a sum over documents" in found.notes[0]
 
 
 def test_dialects_and_policies_are_those_of_the_comparison():

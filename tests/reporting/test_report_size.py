@@ -102,7 +102,10 @@ def test_one_run_shows_the_odd_ones_first():
     values = [[0.5], [0.0], [0.9], [0.2], [0.7]]
     order, why = by_importance(np.array(values), None, [0])
     assert order == [0, 1, 2, 3, 4]
-    assert why == "the missing and the empty, and the lowest and the highest scores"
+    assert (
+        why
+        == "queries without an answer or without relevant documents, and the lowest and highest scores"
+    )
 
 
 def test_a_run_without_a_value_makes_no_difference():

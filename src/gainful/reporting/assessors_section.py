@@ -16,7 +16,7 @@ _MOST_QUERIES = 2000  # bars
 def assessors_section(
     agreement: Agreement | None, texts: Mapping[str, str]
 ) -> dict[str, object] | None:
-    """Return the data of the page's section about assessors; None if there is no agreement to show.
+    """Return the data of the page's section about assessors; None without agreement.
 
     Args:
         agreement: how far they agree.

@@ -197,7 +197,7 @@ def _seen(evaluated: Evaluated, measure: Measure) -> dict[str, tuple[int, int] |
 
 
 def _looked_at(evaluated: Evaluated, measure: Measure) -> list[str]:
-    """Return notes on runs of which more documents were examined than the columns count."""
+    """Return notes on documents that were examined but are too deep for the columns."""
     shares_by_depth: dict[int | None, list[str]] = {}
     for name, scores in evaluated.items():
         if not isinstance(scores, Scores):

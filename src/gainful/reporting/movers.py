@@ -36,14 +36,14 @@ class MovedQuery:
     """A query that lost or gained, and why.
 
     Attributes:
-        measure: its name, like those of the base and the run.
-        base: the name of the one.
-        run: the name of the other.
-        query: its id.
-        base_score: what it had.
-        run_score: what it has.
-        difference: the second less the first.
-        documents: those with the largest part in the difference, as words: the rank in the base, the
+        measure: the name of the measure.
+        base: the name of the baseline.
+        run: the name of the compared run.
+        query: the id of the query.
+        base_score: its score under the baseline.
+        run_score: its score under the run.
+        difference: the run's score minus the baseline's.
+        documents: the documents with the largest share of the difference, as text: the rank in the base, the
             rank in the run, and the part.
     """
 
@@ -62,8 +62,8 @@ class Movers(Result):
     """The queries that lost most and gained most in each comparison, with their documents.
 
     Attributes:
-        moved: of each comparison those that lost, the worst first, then those that gained.
-        notes: why documents are not named, where they are not.
+        moved: for each comparison, the queries that lost, the worst first, then the queries that gained.
+        notes: the reason if documents are not named.
     """
 
     moved: tuple[MovedQuery, ...]
@@ -97,11 +97,11 @@ def movers(
 
     Args:
         comparison: what `compare` returned.
-        judgments: those that were passed to it.
-        runs: those that were passed to it.
+        judgments: the same as in that call.
+        runs: the same as in that call.
         count: how many queries that lost and how many that gained, at most, in each comparison.
         documents: how many of each query, at most.
-        **options: see `MeasuringOptions`; those that `compare` was given.
+        **options: the `MeasuringOptions` of that call.
 
     >>> import gainful as gf
     >>> judgments = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
@@ -170,7 +170,7 @@ def _without(measure: Measure, saved: Sequence[str]) -> str:
     """Return why the documents behind a difference are unknown; empty if they are known."""
     if saved:
         return f"{saved[0]} is a saved baseline"
-    return "" if has_parts(measure) else "the measure is no sum over documents"
+    return "" if has_parts(measure) else "the measure isn't a sum over documents"
 
 
 def _attributed(
@@ -187,7 +187,7 @@ def _attributed(
     attributions = {}
     for query in queries:
         if query not in judged:
-            raise InputError("judgments", "those that were compared with", f"none of {query!r}")
+            raise InputError("judgments", "the judgments of the comparison", f"none of {query!r}")
         sides = []
         for scores, decided in zip(returned, policies, strict=True):
             listed = judged_ranking_of(
@@ -201,7 +201,7 @@ def _attributed(
 
 
 def _words(attribution: Attribution, most: int) -> list[str]:
-    """Say where the documents with the largest parts stood and stand."""
+    """Return the ranks of the documents with the largest shares, in both runs."""
     return [
         f"{document.doc} {_rank(document.base_rank)} → {_rank(document.run_rank)} ({signed(document.part)})"
         for document in attribution.documents[:most]

@@ -1,4 +1,4 @@
-"""The data of a report, from what was evaluated and compared, within its limit of size."""
+"""The data of a report, from scores and comparisons, within the size limit."""
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -113,24 +113,24 @@ class ReportInputs:
 
     @property
     def dialect(self) -> str | None:
-        """The dialect of the scores, if one was asked for."""
+        """The dialect of the scores, if any."""
         return next(iter(self.scores.values())).dialect
 
     @property
     def scores(self) -> dict[str, Scores]:
-        """What was evaluated and not saved."""
+        """The runs that were evaluated now, without saved baselines."""
         return {name: r for name, r in self.evaluated.items() if isinstance(r, Scores)}
 
     @cached_property
     def whole(self) -> dict[str, Matched]:
-        """Each run beside the judgments, down to the last rank."""
+        """Each run matched with the judgments, down to the last rank."""
         with warnings.catch_warnings():
-            # What there is to warn of was said when they were measured.
+            # Warnings were issued when the runs were measured.
             warnings.simplefilter("ignore", GainfulWarning)
             return {name: result.evidence.whole()[0] for name, result in self.scores.items()}
 
     def tell(self, share: float, name: str) -> None:
-        """Tell the caller how much of the work is done."""
+        """Report the share of the work that is done."""
         if self.progress is not None:
             self.progress(share, name)
 
@@ -142,10 +142,10 @@ class _Table:
     Attributes:
         queries: the ids.
         values: [query, run, measure].
-        order: the places of the queries, those that matter first.
-        why: what makes them matter, in words.
-        kept: the places of those in the table, in the order of the ids.
-        entries: what is said of each that is kept.
+        order: the positions of the queries, the most important first.
+        why: the criterion of importance, in words.
+        kept: the positions of the queries in the table, in the order of the ids.
+        entries: the id, text and counts of each query in the table.
     """
 
     queries: Sequence[str]
@@ -156,7 +156,7 @@ class _Table:
     entries: Sequence[dict[str, Any]]
 
     def notes(self) -> list[str]:
-        """Say what is left out of the table."""
+        """Return a note if queries are left out of the table."""
         if len(self.kept) == len(self.queries):
             return []
         shown = f"{len(self.kept):,} of {counted(len(self.queries), 'query', 'queries')}"
@@ -300,7 +300,7 @@ def _table(
 
 
 def _curve(inputs: ReportInputs) -> tuple[dict[str, object] | None, list[str]]:
-    """Return nDCG over its cutoffs; a note where there is none."""
+    """Return nDCG at each cutoff, or a note on why it is left out."""
     primary = inputs.measures[0]
     measure = Measure("nDCG")
     if primary.name == "nDCG":
@@ -355,7 +355,7 @@ def _details(inputs: ReportInputs, table: _Table, budget: int) -> tuple[Packed, 
 def _made(
     inputs: ReportInputs, table: _Table, budget: int
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield the details of queries by their place in the table, those that matter first."""
+    """Yield the details of queries by their position in the table, the most important first."""
     place_of = {place: number for number, place in enumerate(table.kept)}
     most = budget // (_LEAST * len(inputs.evaluated))
     order = [place for place in table.order if place in place_of][:most]

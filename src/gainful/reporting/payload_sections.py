@@ -29,7 +29,7 @@ def finite(number: float | None) -> float | None:
 def heading(
     title: str, created: str, measures: Sequence[str], baseline: str | None
 ) -> dict[str, object]:
-    """Return what stands at the top."""
+    """Return the title, the date, the baseline and the measures."""
     return {
         "format": FORMAT,
         "title": title,
@@ -73,7 +73,7 @@ def means_notes(
 
     Args:
         means: of each run, by measure.
-        values: [query, run, measure], NaN where there is no value.
+        values: [query, run, measure], NaN without a value.
         measures: as they are written.
         policy: that leaves queries without a value.
     """
@@ -130,7 +130,7 @@ def _signatures(result: Scores | Baseline | None, measures: Sequence[str]) -> li
 
 
 def _mark(comparison: Comparison | None, run: str, measure: str) -> str:
-    """Return what was decided about a run against the baseline."""
+    """Return the verdict on a run compared with the baseline."""
     if comparison is None or run == comparison.baseline:
         return ""
     compared = (comparison.baseline, run, measure)
@@ -144,7 +144,7 @@ def _mark(comparison: Comparison | None, run: str, measure: str) -> str:
 
 
 def verdicts_section(comparison: Comparison | None) -> tuple[list[dict[str, object]], list[str]]:
-    """Return what was decided about each difference, and a note where there are too many to show."""
+    """Return the verdict on each difference, and a note if there are too many to show."""
     if comparison is None:
         return [], []
     shown = sorted(comparison.differences, key=lambda d: comparison.measures.index(d.measure))
@@ -198,7 +198,7 @@ def scores_section(values: Floats, kept: Sequence[int]) -> list[list[list[float 
     """Return the scores [measure][run][query] of the queries that are kept.
 
     Args:
-        values: [query, run, measure], NaN where there is no value.
+        values: [query, run, measure], NaN without a value.
         kept: the places of the queries.
     """
     chosen = np.moveaxis(values[list(kept)], 0, -1).swapaxes(0, 1)

@@ -1,4 +1,4 @@
-"""The texts of queries and documents for a report, cut to what is read at a glance."""
+"""The texts of queries and documents for a report, cut to a length that is read at a glance."""
 
 import re
 from collections.abc import Collection
@@ -15,7 +15,7 @@ _SHOWN = 60  # characters of an id in a message
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """What an id stands for: a title and a text, None where there is none."""
+    """The title and the text of an id; None if unknown."""
 
     title: str | None
     text: str | None
@@ -55,7 +55,7 @@ def read_captions(
             `_id`, `title` and `text` or the like; JSON of any of these shapes; Parquet.
         roles: of queries or of documents.
         name: what messages call it.
-        ids: of those that are wanted.
+        ids: the ids to look up.
         longest: the most characters of a title or a text that are shown.
 
     >>> read_captions({"q1": "a  question that goes on"}, QUERY_TEXTS, "queries", {"q1"}, 20)

@@ -64,7 +64,7 @@ class _Docs:
     _places: dict[tuple[str, bool], int] = field(default_factory=dict)
 
     def place(self, doc: str | None, grade: float | None = None, *, real: bool = True) -> int:
-        """Return the number of a document, or of a line that is none, from 0."""
+        """Return the index of a document, or of a line without a document."""
         key = (doc or "", real)
         if key not in self._places:
             self._places[key] = len(self.rows)
@@ -81,11 +81,11 @@ class _Docs:
 def detail_of(
     query: QueryLists, asked: DetailOptions, values: Mapping[str, float | None]
 ) -> dict[str, Any]:
-    """Return all that is shown of a query.
+    """Return everything the page shows about a query.
 
     Args:
         query: the lists of its runs.
-        asked: what is shown.
+        asked: the runs, the measure and the depth to show.
         values: of the measure, by the name of the run, where the lists have none.
     """
     some = next(iter(query.runs.values()))
@@ -182,12 +182,12 @@ def _list_data(
 def _below_shown(
     rows: Sequence[Sequence[Any]], ranked: Ranked | None, shown: Mapping[int, str]
 ) -> list[int] | None:
-    """Return the documents of other lists that stand below the end of this one, and their ranks.
+    """Return the documents of other lists that this list has below its last shown rank, with their ranks.
 
     Documents in neither were not retrieved. None for saved scores, which have no documents.
 
     Args:
-        rows: what is shown of the list.
+        rows: the shown rows of the list.
         ranked: the list; None of saved scores.
         shown: number → id of the documents that any list shows.
 

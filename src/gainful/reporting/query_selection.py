@@ -1,4 +1,4 @@
-"""Which queries a report shows when it cannot show all: those that matter, as many as fit."""
+"""The queries that a report shows if it cannot show all: the most important, as many as fit."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ TABLE = 2_600_000
 """The most of it that the scores of all queries take."""
 
 LEAST_DETAIL = 600_000
-"""What is left for the detail of queries, however large the rest is."""
+"""The bytes reserved for the details of queries, however large the rest is."""
 
 _ESCAPED = 5  # bytes more than one, for a character that a script element must not hold
 _NUMBER = 20  # bytes of a float64 with its comma
@@ -33,13 +33,13 @@ def size_of(value: object) -> int:
 def by_importance(
     values: Floats, base: int | None, first: Collection[int] = ()
 ) -> tuple[list[int], str]:
-    """Return the queries, those that matter most first, and in words why they matter.
+    """Return the queries by importance, and the criterion in words.
 
-    With a base, that is the largest difference of any run from it; with one run, the lowest and
-    the highest scores in turns, after those that come `first`: the missing and the empty.
+    With a baseline, importance is the largest difference of any run from it. With one run, the queries
+    in `first` are followed by the lowest and the highest scores, alternating.
 
     Args:
-        values: [query, run] of one measure, NaN where there is no value.
+        values: [query, run] of one measure, NaN without a value.
         base: the column of the baseline; None with one run.
         first: the places of queries that matter whatever their value is, with one run.
 
@@ -56,7 +56,10 @@ def by_importance(
     ascending = np.argsort(np.nan_to_num(values[:, 0], nan=-np.inf), kind="stable").tolist()
     turns = [place for pair in zip(ascending, reversed(ascending), strict=True) for place in pair]
     order_of_one = list(dict.fromkeys([*sorted(first), *turns]))
-    return order_of_one, "the missing and the empty, and the lowest and the highest scores"
+    return (
+        order_of_one,
+        "queries without an answer or without relevant documents, and the lowest and highest scores",
+    )
 
 
 def that_fit(order: Sequence[int], sizes: Iterable[int], budget: int) -> list[int]:

@@ -69,7 +69,7 @@ def render(
         interval: for scores, `hall`, `t` or `bca`: a row for each run and measure, with the interval
             of the mean by this method. Slices have a row and an interval each, always.
         level: of the intervals.
-        width: how many columns a table may have; those of the terminal, and 80 at least, if None.
+        width: the width of a table in characters; if None, the terminal's width, and at least 80.
             A wider one is folded, or shown in parts.
         verbose: in a table, name every choice of the policy, as the other formats do; else those
             that differ from the defaults.
@@ -187,7 +187,7 @@ def _intervals(
     level: float,
     digits: int | None,
 ) -> str:
-    """Write the means of scores with their intervals, and those of their slices."""
+    """Write the means of scores and of their slices, with intervals."""
     from gainful.evaluation.mean_intervals import interval_or_none
     from gainful.evaluation.scores import Scores, notes_of_runs
 
@@ -308,7 +308,7 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
 
 
 def _over_queries(family: Family) -> list[tuple[str, str]]:
-    """Say how the value of a run comes about, where it is no mean."""
+    """Return how the value of a run is computed if it isn't a mean."""
     if family.aggregate == MEAN:
         return []
     if family.aggregate == RUN:
@@ -380,7 +380,7 @@ def _dialects(dialects: Sequence[Dialect], *, full: bool) -> Table:
             ]
             for dialect in dialects
         ],
-        notes=["gainful dialects NAME tells all about one."],
+        notes=["gainful dialects NAME describes one in full."],
     )
 
 

@@ -65,9 +65,9 @@ class Report(Result):
     """A page about runs: a single file that works offline.
 
     Attributes:
-        comparison: of the runs; None with one run.
-        scores: of each run by its name; none of scores from elsewhere and of saved baselines.
-        notes: what the page says besides.
+        comparison: the comparison of the runs; None with one run.
+        scores: the scores of each run by its name, without saved baselines and scores computed elsewhere.
+        notes: additional notes on the page.
     """
 
     comparison: Comparison | None
@@ -97,14 +97,14 @@ class Report(Result):
         return cls(comparison, {}, data)
 
     def payload(self) -> dict[str, Any]:
-        """Return all that the page shows, as plain values."""
+        """Return everything the page shows, as plain values."""
         return {**self._noted(), "details": self._packed.details()}
 
     def _noted(self) -> dict[str, Any]:
         return {**self._data, "notes": [*self._data["notes"], *self.notes]}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all that the page shows, as plain values."""
+        """Return everything the page shows, as plain values."""
         return self.payload()
 
     def table(self) -> Table:
@@ -152,7 +152,7 @@ class Report(Result):
 
 
 class ComparingPageOptions(ComparisonOptions, PageOptions, TableOptions, total=False):
-    """What `ComparingOptions` has, but for `queries`: those of `report` are texts."""
+    """The options of a comparison, without `queries`: in `report`, that argument holds the texts."""
 
 
 @takes(ComparingPageOptions, DEFAULTS)
@@ -179,15 +179,15 @@ def report(
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
         runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline. Or
             the paths of files, of a folder or a pattern, as `gainful.inputs.find_runs` names them.
-            Several are compared; of one run there is no comparison.
-        measures: one measure or several; charts and details are of the first.
-        queries: what the queries say: `{query: text}`, the path of a file (TSV, CSV, JSON
+            Several runs are compared with the baseline.
+        measures: one measure or several; charts and details show the first.
+        queries: the texts of queries: `{query: text}`, the path of a file (TSV, CSV, JSON
             lines, JSON, Parquet), a data frame.
-        docs: what the documents are: `{doc: text}`, `{doc: (title, text)}`, or any of the others.
-            Of a file, only what is shown is kept in memory.
-        agreement: what `gainful.judging.agreement` returned, for a section about the assessors; with runs, also
-            about what their disagreement does to conclusions.
-        title: of the page; if None, the names of the runs, or how many there are.
+        docs: the texts of documents: `{doc: text}`, `{doc: (title, text)}`, or any of the others.
+            Only the shown part of a file is kept in memory.
+        agreement: the result of `gainful.judging.agreement`, for a section about the assessors; if it was
+            made with runs, the section also shows verdicts that depend on the assessor.
+        title: of the page; if None, the names of the runs, or their number.
         created: the date on it, such as "2026-11-15"; today if None.
         depth: the last rank that lists show; the cutoff of the first measure, or 20, if None.
         **options: see `ComparisonOptions` and `MeasuringOptions`.
@@ -264,7 +264,7 @@ def report(
 
 
 def refuse_missing_packages() -> None:
-    """Refuse to begin without the packages that a page needs, or where they cannot run."""
+    """Raise an error if the packages that a page needs are missing or cannot run."""
     from importlib.util import find_spec
 
     for package in _NEEDED:
@@ -274,7 +274,7 @@ def refuse_missing_packages() -> None:
 
 
 def _within(progress: Progress, low: float, high: float) -> Progress:
-    """Return a function that tells the progress of a part of the work as that of the whole."""
+    """Return a function that reports the progress of a part of the work as progress of the whole."""
     return lambda share, name: progress(low + (high - low) * share, name)
 
 
@@ -302,7 +302,7 @@ def _date(created: str | None) -> str:
 
 
 def refuse_ending(path: str | os.PathLike[str]) -> None:
-    """Refuse a name whose ending promises another format.
+    """Reject a file name with the ending of another format.
 
     >>> refuse_ending("report.html")
     >>> refuse_ending("report.pdf")
@@ -322,13 +322,13 @@ of HTML, found '.pdf'. A browser prints it to PDF; every table on it downloads a
 
 
 def refuse_target(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that no page can be written to; nothing there changes."""
+    """Reject a path that cannot be written to; nothing there changes."""
     refuse_ending(path)
     write_text("", path, dry=True)
 
 
 def title_of(runs: Sequence[str], baseline: str | None) -> str:
-    """Return the title of a page that nobody named: its runs, if they are few and short.
+    """Return the default title of a page: the names of its runs, if they are few and short.
 
     >>> title_of(["bm25", "dense"], "bm25"), title_of(["a", "b", "c", "d"], "a")
     ('bm25, dense', '3 runs against a')

@@ -48,12 +48,12 @@ class Ranked:
         listed: the documents as the policy has them.
         ranking: all of them by score.
         entries: those by rank, down to the depth shown, or to the cutoff.
-        steps: the lines of their sum; none where there is no worked table.
-        value: of the measure; None where the policy says none, or the measure has no worked table.
+        steps: the lines of their sum; empty without a worked table.
+        value: of the measure; None if undefined under the policy, or without a worked table.
         total: of the list; None without a worked table.
-        ideal: of the ideal, or what else the total is divided by; None where the measure does not divide.
-        conclusion: how the value follows.
-        side: for the parts of a difference; None where there is none.
+        ideal: the divisor: the ideal's total or another number; None if the measure doesn't divide.
+        conclusion: the formula of the value, with its numbers.
+        side: the input of the shares of a difference; None without shares.
     """
 
     listed: JudgedRanking
@@ -72,9 +72,9 @@ class QueryLists:
     """A query with the lists of all runs, by their names.
 
     Attributes:
-        ideal: the lines of the ideal, down to the depth shown; None where the measure has none.
+        ideal: the lines of the ideal, down to the depth shown; None without an ideal.
         ideal_total: their sum.
-        ideal_of: the name of the run whose it is, where each has its own; None where all share it.
+        ideal_of: the name of the run if each run has its own ideal; None if all share one.
     """
 
     query: str
@@ -84,7 +84,7 @@ class QueryLists:
     ideal_of: str | None = None
 
     def attribution(self, base: str, run: str) -> Attribution | None:
-        """Return what each document adds to a difference; None where there is no difference."""
+        """Return each document's share of a difference; None without a difference."""
         first, second = self.runs[base].side, self.runs[run].side
         if first is None or second is None:
             return None
@@ -98,10 +98,10 @@ class RankedLists:
     Attributes:
         reader: of the judgments.
         runs: name → run.
-        measure: what is worked out.
+        measure: the measure to work out.
         policies: of each run, with ties decided.
         depth: the last rank that is shown.
-        matched: each run beside the judgments, down to the last rank.
+        matched: each run matched with the judgments, down to the last rank.
     """
 
     reader: Reader
@@ -156,7 +156,7 @@ class RankedLists:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        """The place of each query in what was matched: the same for all runs."""
+        """The position of each query in the matched data, which is the same for all runs."""
         first = next(iter(self.matched.values()))
         return {query: place for place, query in enumerate(first.queries)}
 

@@ -1,1 +1,1 @@
-"""Charts of plain rows: what is seen of scores and differences; no arithmetic."""
+"""Charts of plain rows, such as scores and differences; no arithmetic."""

@@ -24,7 +24,7 @@ _UNCHECKED = threading.Lock()
 
 
 class _Escaped(json.JSONEncoder):
-    """JSON that stands in a script of a page: no text in it can end the script."""
+    """JSON for a script element: no text in it can close the element."""
 
     def encode(self, o: object) -> str:
         """Write a value; what HTML reads as a tag is written as an escape, which is the same JSON."""
@@ -59,7 +59,7 @@ class _Saved(alt.TopLevelMixin):
         format: Any = None,  # noqa: A002 - as altair calls it
         **options: Any,
     ) -> None:
-        """Write the chart to a file: PNG, SVG, PDF, HTML that stands alone, or JSON.
+        """Write the chart to a file: PNG, SVG, PDF, self-contained HTML, or JSON.
 
         An old file is replaced when the new one is complete.
 

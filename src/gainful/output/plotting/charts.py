@@ -50,10 +50,10 @@ def intervals(
     width: Width = _WIDTH,
     theme: str | None = "light",
 ) -> "Chart":
-    """Draw the interval of each difference, and the line where there is none.
+    """Draw the interval of each difference, and a line at zero.
 
     Args:
-        rows: measure, base, run, difference, low, high (both None where there is no interval) and
+        rows: measure, base, run, difference, low, high (both None without an interval) and
             verdict (better, worse, inconclusive, equivalent), drawn in their order.
         base: the one base of all rows; with None, every label names its own.
         level: of the intervals.
@@ -79,7 +79,7 @@ def differences(
     """Draw the difference of each query as a bar, in the order of their places.
 
     Args:
-        rows: query, text (None if there is none), difference, base and run (the two scores) and
+        rows: query, text (or None), difference, base and run (the two scores) and
             place (from 0).
         measure: its name, for the axis.
         base: the name of the base.
@@ -115,7 +115,7 @@ def scatter(
     """Draw each query as a point between the scores of two runs; on the diagonal they are the same.
 
     Args:
-        rows: query, text (None if there is none), base and run (the two scores) and outcome (better,
+        rows: query, text (or None), base and run (the two scores) and outcome (better,
             worse, same). Both axes have the same range.
         measure: its name, for the axes.
         base: the name of the base.
@@ -171,7 +171,7 @@ def distribution(
     """Draw how many queries have which score: a histogram for each run, with its mean.
 
     Args:
-        rows: run and score, one for each query; runs stand in the order of the rows.
+        rows: run and score, one for each query; runs are drawn in the order of the rows.
         measure: its name, for the axis.
         width: in pixels, or `container`.
         theme: light, dark, or None where a page gives it.
@@ -200,7 +200,7 @@ def heat(
     """Draw the score of every query under every run as a heat map.
 
     Args:
-        rows: query, text (None if there is none), run, score and place (the order of the queries).
+        rows: query, text (or None), run, score and place (the order of the queries).
         measure: its name, for the description.
         width: in pixels, or `container`.
         theme: light, dark, or None where a page sets it.
@@ -214,7 +214,7 @@ def hard(
     """Draw the scores of a few queries, a row for each query and a point for each run.
 
     Args:
-        rows: query, text (None if there is none), run and score; queries are drawn in the order of the rows.
+        rows: query, text (or None), run and score; queries are drawn in the order of the rows.
         measure: its name, for the axis.
         width: in pixels, or `container`.
         theme: light, dark, or None where a page sets it.
@@ -225,7 +225,7 @@ def hard(
 def confusion(
     rows: Rows, *, width: Width = _SQUARE, height: int = _SQUARE, theme: str | None = "light"
 ) -> "Chart":
-    """Draw how often two grades meet on a document, as a field of each pair.
+    """Draw how often each pair of grades occurs on the same document.
 
     Args:
         rows: grade and other (as they are written, in the order of the scale) and share.
@@ -243,7 +243,7 @@ def query_agreement(
     """Draw how far assessors agree on each query, in order.
 
     Args:
-        rows: query, text (None if there is none), agreement (from 0 to 1), shared (how many documents
+        rows: query, text (or None), agreement (from 0 to 1), shared (how many documents
             several assessors graded), spread (the mean of their spans) and place (the order).
         width: in pixels, or `container`.
         height: in pixels.
@@ -264,7 +264,7 @@ def assessor_means(
     """Draw the mean of each run by the grades of each assessor; lines that cross change the order.
 
     Args:
-        rows: run, assessor and value; both stand in the order of the rows.
+        rows: run, assessor and value; both are drawn in the order of the rows.
         measure: its name, for the axis.
         width: in pixels, or `container`.
         height: in pixels.

@@ -1,7 +1,7 @@
 r"""Names on charts: titles that fit their axis, and labels that are shortened in the middle.
 
 Names are data, and Vega reads some texts of a specification as code: what a tooltip calls a field, and
-what a field is titled. So names stand in titles of axes, which are text alone; fields are called the
+what a field is titled. So names only appear in titles of axes, which are plain text; fields are called the
 same on every chart; and labels come from the rows.
 """
 

@@ -13,7 +13,7 @@ _GB = 1e9
 def refuse_without_renderer(where: str) -> None:
     """Refuse to begin what needs the renderer, if it is not installed or its engine cannot start.
 
-    Its engine, V8, reserves some 64 GB of addresses, of which it uses little. Where it may not, it ends
+    Its engine, V8, reserves some 64 GB of addresses and uses few of them. If it isn't allowed to, it ends
     the whole process, with no error that could be caught.
     """
     from importlib.util import find_spec
@@ -31,7 +31,7 @@ def refuse_without_renderer(where: str) -> None:
 
 
 def _limit_of_addresses() -> int | None:
-    """Return how many bytes of addresses the process may have; None if there is no limit."""
+    """Return how many bytes of addresses the process may have; None without a limit."""
     try:
         import resource
     except ImportError:  # Windows has no such limits

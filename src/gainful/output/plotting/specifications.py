@@ -1,7 +1,7 @@
 """What each chart is, as a Vega-Lite specification: plain dicts, which need no library.
 
 Rows are the dataset `rows`, and may be given later (None here). Every expression can be interpreted,
-so that a page needs no `eval`, and none has a name of a run, a measure or a query in it: names stand in
+so that a page needs no `eval`, and none contains the name of a run, a measure or a query: names only appear in
 the titles of axes, in texts and in rows, which are never read as code. So the `title` of a field is
 always one of ours, and has no word that a page puts a name in place of.
 """
@@ -50,7 +50,7 @@ def top(rows: Rows | None, description: str, view: Spec) -> Spec:
 
 
 def scale(rows: Rows | None, nothing: Sequence[int] = UNIT, **settings: object) -> Spec:
-    """Return a scale over the rows; over `nothing` where there are none."""
+    """Return a scale over the rows; over `nothing` without rows."""
     if rows is None or rows:
         return {"scale": settings} if settings else {}
     return {"scale": {**settings, "domain": list(nothing)}}
@@ -84,7 +84,7 @@ def on_top(title: str, width: Width) -> Spec:
 
 
 def without_axis(encoding: Spec, channel: str) -> Spec:
-    """Return an encoding without an axis of its own: titles of several lines would stand twice."""
+    """Return an encoding without an axis of its own: titles of several lines would be drawn twice."""
     kept = {key: value for key, value in encoding[channel].items() if key not in ("axis", "title")}
     return {**encoding, channel: kept}
 
@@ -140,7 +140,7 @@ def run_scale(width: Width, *, legend: bool) -> Spec:
 
 
 def zero(axis: str) -> Spec:
-    """Return the line where there is no difference."""
+    """Return a line at zero."""
     return {
         "mark": {"type": "rule", "style": "reference", "tooltip": None},
         "encoding": {axis: {"datum": 0, "type": "quantitative"}},
@@ -152,7 +152,7 @@ _TALLEST = 38  # bar in it
 
 
 def intervals(rows: Rows | None, *, base: str | None, level: float, width: Width) -> Spec:
-    """Return a point and a span for each comparison; measures stand apart where there are more."""
+    """Return a point and a span for each comparison; several measures get a facet each."""
     measures = list(dict.fromkeys(str(row["measure"]) for row in rows or ()))
     apart = width != "container" and len(measures) > 1
     alone = len(measures) == 1
@@ -655,7 +655,7 @@ def differences(
 
 
 def _tooltips_of_bars(place: Spec, tooltip: list[Spec]) -> tuple[Spec, Spec]:
-    """Return what tells of a bar wherever the pointer is above or below it: a parameter, and a layer."""
+    """Return a parameter and a layer that show a bar's tooltip wherever the pointer is above or below it."""
     hover = {
         "name": "hovered",
         "select": {"type": "point", "on": "pointerover", "clear": "mouseout"},
@@ -789,7 +789,7 @@ def _corners(base: str, run: str, width: Width) -> list[Spec]:
 
 
 def confusion(rows: Rows | None, *, width: Width, height: int) -> Spec:
-    """Return a field for each pair of grades, the darker the more often they meet, with its share."""
+    """Return a field for each pair of grades, darker the more often they occur together, with its share."""
     across: Spec = {
         "field": "other",
         "type": "nominal",
@@ -834,7 +834,7 @@ def confusion(rows: Rows | None, *, width: Width, height: int) -> Spec:
     }
     return top(
         rows,
-        "How often two grades meet on a document",
+        "How often each pair of grades occurs on the same document",
         {"width": width, "height": height, "layer": [fields, texts]},
     )
 

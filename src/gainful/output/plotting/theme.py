@@ -1,8 +1,8 @@
 """How charts look: two Vega-Lite configurations, light and dark, and the colours of grades.
 
 Marks have a contrast of at least 3:1 with the background, text of at least 4.5:1, and no two
-colours of a palette look alike with any of the three kinds of colour blindness. Nothing is said by
-colour alone: outcomes differ in direction or shape, runs in shape.
+colours of a palette look the same with any of the three kinds of colour blindness. No meaning depends
+on colour alone: outcomes differ in direction or shape, runs in shape.
 """
 
 from collections.abc import Mapping
@@ -106,7 +106,7 @@ LIGHT: Final[Mapping[str, object]] = _config(
     ramp=GRADES_LIGHT,
 )  # fmt: skip
 """A Vega-Lite configuration for white paper. `range.ordinal` has the colours of better, worse,
-same or inconclusive, and equivalent; `range.category` those of runs."""
+same or inconclusive, and equivalent; `range.category` has the colours of runs."""
 
 DARK: Final[Mapping[str, object]] = _config(
     background="#16191f",

@@ -81,7 +81,7 @@ _MARKDOWN_SPECIAL = str.maketrans({character: f"\\{character}" for character in 
 _LEAST_SHOWN, _TOO_LONG = 0.0001, 1e9  # the last of four decimals; nobody reads more digits
 # What ends a line, or is printed as a blank: a row of a table is one line.
 SCREEN = 80
-"""The columns of a screen, where there is no terminal that tells, and of a file."""
+"""The width of a file, and of a screen without a terminal."""
 _GAP, _NARROW_GAP = 3, 2  # blanks between columns
 _LEAST_PROSE = 20  # columns, below which a folded text is no longer read
 _INDENT = "  "  # of what follows in a note that is folded
@@ -97,7 +97,7 @@ class Table:
     """Named columns and rows of cells; numbers are aligned right, text left.
 
     `digits` is the number of decimals for people, `notes` are lines under the table, and `caption` is
-    what a paper says beside it: with one, LaTeX has a whole table and not the tabular alone. `prose` names
+    the caption in a paper: with one, LaTeX has a whole table and not the tabular alone. `prose` names
     the columns of texts that people typed: in CSV and TSV, which spreadsheets open, none of them is a formula.
     """
 
@@ -140,7 +140,7 @@ class Table:
         return data_frame_library("pyarrow").table(self.columns_by_name())
 
     def written(self, mark: "Callable[[str, Marked], str]") -> list[list[str]]:
-        """Return the cells as people read them; `mark` writes those that may have marks."""
+        """Return the cells as people read them; `mark` writes cells that may have marks."""
         return [
             [
                 mark(self._write(cell.number), cell)
@@ -156,7 +156,7 @@ class Table:
         return [*([self.caption] if self.caption else []), *self.notes]
 
     def numeric(self) -> list[bool]:
-        """Return whether each column holds numbers, and so is aligned right."""
+        """Return whether each column holds numbers, which are aligned right."""
         return [
             bool(column) and all(isinstance(cell, int | float | Marked | None) for cell in column)
             for column in zip(*self.rows, strict=True)
@@ -173,7 +173,7 @@ class Table:
 
 
 def data_frame_library(package: str, asking: str | None = None) -> Any:
-    """Return a library of data frames, imported where one is asked for; refuse one that is not there."""
+    """Import and return a library of data frames; raise an error if it isn't installed."""
     try:
         return importlib.import_module(package)
     except ImportError:
@@ -200,13 +200,13 @@ def _of_one_type(cells: Any) -> list[Cell]:
 def as_text(table: Table, *, width: int | None = None, verbose: bool = False) -> str:
     """Write for a terminal; nothing is cut off.
 
-    A table that is wider than the screen stands closer together, then has its texts folded, and then
+    A table that is wider than the screen gets narrower gaps, then folded texts, and then
     is shown in parts, one below the other, each with the first columns.
 
     Args:
         table: what to write.
-        width: how many columns there are; those of the terminal, and 80 at least, if None.
-        verbose: notes in full; else those that have a short form are short.
+        width: in characters; if None, the terminal's width, and at least 80.
+        verbose: print notes in full instead of their short form.
     """
     most = screen_width() if width is None else width
     written = zip(*map(_padded, *_columns(table)), strict=True) if table.rows else []
@@ -222,7 +222,7 @@ def as_text(table: Table, *, width: int | None = None, verbose: bool = False) ->
 
 
 def screen_width() -> int:
-    """Return how many columns there are for text: those of the terminal, and 80 at least."""
+    """Return the width for text: the terminal's, and at least 80."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and len(columns) <= _LONGEST_WIDTH:
         return max(SCREEN, int(columns))
@@ -258,7 +258,7 @@ def _total(widths: Sequence[int], gap: int) -> int:
 def _narrowed(
     rows: list[list[str]], widths: list[int], numeric: list[bool], most: int
 ) -> list[int]:
-    """Return widths at which the table fits the screen, if folded texts make it fit."""
+    """Return column widths that fit the screen, if folding texts makes the table fit."""
     narrowed = list(widths)
     prose = [
         place
@@ -279,7 +279,7 @@ def _parts(
 ) -> list[list[int]]:
     """Return the columns of each part: the first that name a row, and as many others as fit.
 
-    Names that are the same in all rows stand in the first part alone.
+    Names that are the same in all rows are printed in the first part only.
     """
     after = 1 if numeric[0] else 0  # as a rank stands before what has it
     names = next((at for at in range(after, len(numeric)) if numeric[at]), len(numeric)) or 1
@@ -357,7 +357,7 @@ def as_markdown(table: Table) -> str:
 def as_latex(table: Table) -> str:
     """Write a LaTeX tabular for the booktabs package, in a table of its own if it has a caption.
 
-    Numbers with marks take two columns, so that the numbers stand under each other and under the
+    Numbers with marks take two columns, so that the numbers align and under the
     name of their column.
     """
     split = [
@@ -503,7 +503,7 @@ def _columns(table: Table) -> tuple[list[tuple[str, ...]], list[tuple[Cell, ...]
 
 
 def _padded(written: Sequence[str], cells: Sequence[Cell]) -> list[str]:
-    """Write the marks of a column so that its numbers still stand under each other."""
+    """Write the marks of a column so that its numbers stay aligned."""
     marked = [cell if isinstance(cell, Marked) else Marked(0) for cell in cells]
     if not any(cell.best or cell.marks for cell in marked):
         return list(written)

@@ -1,4 +1,4 @@
-"""A file that grows by a line at a time: what is in it stays, whenever the process ends."""
+"""A file that grows by one line at a time; written lines survive if the process ends."""
 
 import os
 import stat
@@ -87,7 +87,7 @@ class AppendedLines:
         return os.read(number, 1) == _END
 
     def close(self) -> None:
-        """Close the file; what is added from now on is lost."""
+        """Close the file; later lines are lost."""
         with self._lock:
             if self._number is not None:
                 os.close(self._number)

@@ -1,6 +1,6 @@
 """`Logged`: results that go to a tracker of experiments: numbers by flat names, tables, a page.
 
-MLflow and Weights & Biases are known by what they can do, and never imported: whoever passes one
+MLflow and Weights & Biases are recognised by their methods, and never imported: the caller who passes one
 has it.
 """
 
@@ -84,7 +84,7 @@ class Logged(Result):
 
         Numbers have flat names: `nDCG_at_10`, `coverage/unjudged_share`; of several runs
         `bm25/nDCG_at_10`; of a comparison `new_vs_old/nDCG_at_10/difference`, with `low`, `high` and `p`.
-        What is undefined, such as a p-value of equal runs, is not logged.
+        Undefined values, such as the p-value of equal runs, are not logged.
 
         Args:
             tracker: `mlflow`, which logs in the active run; `wandb`, or a run of it; or a function,
@@ -115,7 +115,7 @@ class Logged(Result):
         send(tracker, _Sent(self._numbers(), tables, f"{folder}/{name}", page, step))
 
     def _numbers(self) -> dict[str, float]:
-        """Return what is logged as numbers, by flat names."""
+        """Return the logged numbers by flat names."""
         raise NotImplementedError
 
     @property
@@ -158,7 +158,7 @@ def _to_wandb(tracker: Any, sent: _Sent) -> None:
 
 
 def _classes_of_wandb(tracker: Any) -> Any:
-    """Return what has the classes of tables and pages: the package, of whose classes a run is."""
+    """Return the package of a run's class, which also has the classes of tables and pages."""
     package = sys.modules.get(type(tracker).__module__.partition(".")[0])
     for module in (tracker, package):
         if all(hasattr(module, name) for name in ("Table", "Html")):

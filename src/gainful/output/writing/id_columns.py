@@ -15,7 +15,7 @@ _LARGEST = np.iinfo(np.int64)
 def with_ids(
     columns: Mapping[str, Sequence[Any]], types: Mapping[str, IdType], library: Any
 ) -> dict[str, object]:
-    """Return the columns of a table, those of ids as a library of data frames holds their type.
+    """Return the columns of a table, with ids in the type that a data frame library uses for them.
 
     Ids that cannot all be of the type stay text.
 
@@ -52,7 +52,7 @@ def _for_pandas(pandas: Any, type_: IdType, texts: Texts) -> Any:
 
 
 def _pandas_name(name: str, *, whole: bool) -> object:
-    """Return pandas' name of a type; integers of which some are missing have another."""
+    """Return pandas' name of a type; integers with missing values have a different one."""
     if name == "text":
         return None
     return name if whole or name.startswith("float") else _titled(name)

@@ -34,9 +34,9 @@ class _Never(Exception):  # noqa: N818 - nothing went wrong
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield an empty file to write to, which takes the place of the target when the block ends.
 
-    It stands beside the target and keeps its permissions; a link stays, and what it leads to is
+    It is in the target's folder and has the target's permissions; a link stays, and what it leads to is
     replaced. Where the block fails, the old file stays and the new one is removed. Devices,
-    pipes and `-`, standard output, are not replaced: what is complete is sent to them.
+    pipes and `-`, standard output, are not replaced: complete output is sent to them.
     """
     name = name_of(path)
     with (
@@ -269,13 +269,13 @@ FUSED: Mapping[str, str] = {
     **TABLES,
     **{ending: name for ending, name in DOCUMENTS.items() if ending != ".qrels"},
 }
-"""The formats of fused runs, by the ending of the name: those of a run, and tables."""
+"""The formats of fused runs, by file ending: run formats and tables."""
 
 MERGED: Mapping[str, str] = {
     **TABLES,
     **{ending: name for ending, name in DOCUMENTS.items() if ending != ".run"},
 }
-"""The formats of merged judgments, by the ending of the name: those of judgments, and tables."""
+"""The formats of merged judgments, by file ending: judgment formats and tables."""
 
 _PICTURE, _OFFICE, _DATA = "a picture", "a file of an office program", "a binary file"
 _PROGRAM, _ARCHIVE = "a program", "an archive"
@@ -313,11 +313,11 @@ class FileFormat:
 def endings(*, of: str = "tables") -> dict[str, str]:
     """Return the endings of file names that gainful writes, each with its format.
 
-    Capital and small letters count alike. With .gz or .zst after the ending, a file is packed.
+    Case is ignored. With .gz or .zst after the ending, the file is compressed.
 
     Args:
         of: tables (scores and all other results), documents (runs and judgments), pools, fused (runs) or merged (judgments).
-            Others are those that promise what no result is written as, each with what that is.
+            Other endings belong to formats that no result has, each with the format's name.
 
     >>> endings()[".htm"], endings(of="documents")[".qrels"]
     ('html', 'trec')

@@ -59,7 +59,7 @@ class Result:
         return [self.table()]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values; what is not finite becomes None."""
+        """Return everything as plain values; numbers that aren't finite become None."""
         return {name: _plain(getattr(self, name)) for name in _public_fields(self)}
 
     def to_pandas(self) -> Any:
@@ -128,7 +128,7 @@ class Result:
         return {}
 
     def _columns_for(self, library: Any) -> dict[str, Any]:
-        """Return the columns of the table, those of ids in the type that the ids had."""
+        """Return the columns of the table, with ids in their original type."""
         columns, types = self._columns_by_name(), self._id_types()
         if all(type_.is_plain for type_ in types.values()):
             return {**columns}
@@ -243,7 +243,7 @@ def _plain(value: Any) -> Any:
 
 
 def _flat(record: Mapping[str, Any]) -> dict[str, Cell]:
-    """Return the cells of a record: what is in a dict by a name with a point, lists as JSON."""
+    """Return the cells of a record: a dict's items under dotted names, lists as JSON."""
     import json
 
     cells: dict[str, Cell] = {}

@@ -46,7 +46,7 @@ class DocumentsByQuery(Result, Mapping[str, dict[str, float]]):
         return isinstance(query, str) and query in self._by_query
 
     def get(self, key: object, default: Any = None) -> Any:
-        """Return the documents of a query, or the default where it has none."""
+        """Return the documents of a query, or the default without any."""
         return self[key] if isinstance(key, str) and key in self else default
 
     def __iter__(self) -> Iterator[str]:

@@ -59,7 +59,7 @@ def write_run(
 ) -> None:
     """Write a run to a file, which is replaced only when the new one is complete.
 
-    Queries stand by id, their documents by score, those with equal scores by id, descending as
+    Queries are sorted by id, their documents by score, and documents with equal scores by id, descending as
     bytes; the ranks of a TREC file are these. Numbers read back bit for bit.
 
     Args:
@@ -92,7 +92,7 @@ def write_judgments(
 ) -> None:
     """Write judgments to a file, which is replaced only when the new one is complete.
 
-    Queries stand by id, their documents as they came. Numbers read back bit for bit.
+    Queries are sorted by id; their documents keep their order. Numbers read back bit for bit.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
@@ -124,7 +124,7 @@ def write_pool(
     judgment.
 
     Args:
-        grades: `{query: {doc: grade}}`, None where there is none.
+        grades: `{query: {doc: grade}}`, or None.
         path: of the file to write; `-` is standard output.
         packing: .gz or .zst, where the file is to be packed.
     """
@@ -193,7 +193,7 @@ def write_ranked(
         naming: its format and its packing.
         tag: the last field of the lines.
         name: what messages call the run.
-        session: which has a folder for what is written on the way.
+        session: provides a folder for temporary files.
     """
     refuse_queries(name, ranked.queries, naming.format)
     with session.written_aside("plain") as (file, opened):
@@ -233,9 +233,9 @@ class OrderedRows:
 def read_rows(documents: object, kind: Kind, columns: Columns, session: Session) -> OrderedRows:
     """Read what a caller passed as run or judgments, check it, and put it in order.
 
-    Queries stand by id. The documents of a run stand by score, the best first, those with equal
-    scores by id, descending, or in the order that a response showed; those of judgments stand as
-    they came.
+    Queries are sorted by id. The documents of a run are sorted by score, the best first, equal
+    scores by id, descending, or in the order that a response showed; documents of judgments keep
+    their order.
     """
     opened = open_input(documents, kind, columns, session)
     source = opened.table(None)

@@ -1,7 +1,7 @@
 """Numbers as the shortest decimals that read back bit for bit, written many at a time.
 
 The counterpart of `rows/decimal_parsing.py`. A float64 times a power of ten is a sum of two float64:
-the first holds an integer of seventeen digits, the second what is left, without any error that matters.
+the first holds an integer of seventeen digits, the second the remainder, without any error that matters.
 Every decimal less than half a unit of the last place away reads back as the same number. So the
 nearest multiple of a hundred is taken if it is so near, or that of ten, or else the nearest integer.
 Where it is too close to call, and where a number is very large or small, it is written alone.
@@ -48,7 +48,7 @@ _TENS_HIGH, _TENS_LOW = _halves(_TENS)
 
 
 def _heads() -> tuple[Words, Words]:
-    """Return what stands around the first digit of numbers below 10: the bytes, and by how many bits it is shifted."""
+    """Return the bytes around the first digit of numbers below 10, and the number of bits it is shifted."""
     heads, shifts = [], []
     for sign in ("", "-"):
         for zeros in range(5):  # 1.5, 0.15, …, 0.00015
@@ -72,7 +72,7 @@ _FOURS = sum(
 def shortest_decimals(values: Floats) -> Words:
     r"""Return the characters (n, 3) of finite numbers, eight in a word, as `repr` writes them.
 
-    A character may be 0, which is none, and stands anywhere.
+    A character may be 0, anywhere; such characters aren't printed.
 
     >>> cells = shortest_decimals(np.array([0.1, -12.5, 1e300]))
     >>> [row.tobytes().replace(b"\0", b"").decode() for row in cells]
@@ -176,7 +176,7 @@ def _characters(number: Words) -> Words:
 
 
 def _kept(digits: Words) -> Words:
-    """Return 1 in each byte but those of the zeros at the end."""
+    """Return 1 in each byte, except for trailing zeros."""
     kept = digits | (digits >> np.uint64(8))
     kept |= kept >> np.uint64(16)
     kept |= kept >> np.uint64(32)
@@ -187,7 +187,7 @@ def _kept(digits: Words) -> Words:
 
 
 def _with_exponent(cells: Words, first: Words, power: Ints, negative: Bools) -> Words:
-    """Write numbers with an exponent, and with a point where a digit stands behind it."""
+    """Write numbers with an exponent, and with a point if a digit follows it."""
     lines = np.empty((len(cells), WIDTH), np.uint8)
     characters = cells.view(np.uint8).reshape(len(cells), WIDTH)[:, _WORD:]
     lines[:, 0] = np.where(negative, ord("-"), 0)

@@ -77,7 +77,7 @@ def write_table(
     format: str | None = None,  # noqa: A002 - the word of the vocabulary
     id_types: Mapping[str, IdType] = _NO_TYPES,
 ) -> None:
-    """Write a table to a file, in the format that is asked for or that the name tells.
+    """Write a table to a file, in the requested format or the format of its ending.
 
     Columns of ids have the types that they had in Parquet, which alone has any.
     """
@@ -96,7 +96,7 @@ def write_table(
 
 
 def _select(table: Table, session: Session, id_types: Mapping[str, IdType]) -> str:
-    """Hand the cells to the engine, numbers as float64, what is missing as null."""
+    """Hand the cells to the engine, numbers as float64, missing values as null."""
     columns: Columns = {}
     selected = []
     for place, (name, numeric) in enumerate(zip(table.columns, table.numeric(), strict=True)):

@@ -22,7 +22,7 @@ class RankedIds:
         queries: (q,) ids, in order.
         offsets: (q+1,) where the rows of each query begin.
         docs: (d,) ids of documents, in any order, without blanks.
-        rows: (n,) where the document of each rank stands among them.
+        rows: (n,) the index of each rank's document among them.
         scores: (n,).
     """
 

@@ -1,4 +1,4 @@
-// Several assessors: how far they agree, on which queries, and what that does to the conclusions.
+// Several assessors: how far they agree, on which queries, and which conclusions depend on them.
 
 function assessorsSection() {
   const found = report.assessors;
@@ -20,10 +20,10 @@ function assessorsSection() {
   );
 }
 
-/** How many verdicts are others under one assessor's grades. */
+/** How many verdicts change under a single assessor's grades. */
 function changedLine({ changed, verdicts }) {
   if (changed === null) return null;
-  if (!changed) return h("p", null, `No verdict changes with the assessor: each of ${plural(verdicts, "comparison")} is decided as by the merged grades.`);
+  if (!changed) return h("p", null, `No verdict depends on the assessor: all ${plural(verdicts, "comparison")} have the same verdict as with the merged grades.`);
   return h("p", null, h("strong", null, `${plural(changed, "verdict")} of ${whole(verdicts)}`), ` ${changed === 1 ? "changes" : "change"} with the assessor.`);
 }
 
@@ -32,9 +32,9 @@ function confusionPart({ confusion }) {
   const drawn = chart({
     name: "confusion",
     rows: () => confusion,
-    label: () => "How often two grades meet on a document, as a share of all pairs of grades; a table below has the numbers",
+    label: () => "How often each pair of grades occurs on the same document, as a share of all pairs; a table below has the numbers",
   });
-  return [h("h3", null, "How grades meet"), drawn.element];
+  return [h("h3", null, "Pairs of grades"), drawn.element];
 }
 
 function queryPart({ queries, queries_note: note }, known) {
@@ -64,10 +64,10 @@ function meansPart({ means }) {
     rows,
     label: () => `Mean ${measureName()} of each run by the grades of each assessor; the table below has the numbers`,
     words: () => ({ score: measureName() }),
-    nothing: "There is nothing to draw: this measure was not measured by assessor.",
+    nothing: "Nothing to draw: this measure was not computed by assessor.",
   });
   on(["measure"], () => drawn.refresh());
-  return [h("h3", null, "Runs by assessor"), lead("Where lines cross, the order of the runs depends on who judges."), drawn.element];
+  return [h("h3", null, "Runs by assessor"), lead("Where lines cross, the order of the runs depends on the assessor."), drawn.element];
 }
 
 function tablePart({ title, columns, rows, notes, digits }) {

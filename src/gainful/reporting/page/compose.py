@@ -47,7 +47,7 @@ def page(payload: Mapping[str, Any], packed: Packed | None = None) -> str:
 
     Args:
         payload: the numbers and words of the report, as plain values; no NaN, no infinity.
-        packed: the details, where they are packed already; else those of the payload.
+        packed: the packed details; if None, the payload's details are packed.
 
     Raises:
         InputError: the payload is of another format, or holds what JSON cannot.
@@ -85,7 +85,7 @@ def _data(payload: Mapping[str, object]) -> str:
 
 
 def _policy(scripts: list[str], style: str) -> str:
-    """Return the Content-Security-Policy: what is in the page may run, by its hash, and no more."""
+    """Return the Content-Security-Policy: only the page's own scripts may run, identified by their hashes."""
     allowed = " ".join(map(_hash, scripts))
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; "
@@ -111,9 +111,9 @@ def _script() -> str:
 
 
 def prepare() -> None:
-    """Begin to bundle the scripts of the charts, which takes seconds, beside other work.
+    """Start to bundle the chart scripts in the background, which takes seconds.
 
-    A later `page` waits for the rest of it.
+    A later `page` waits until it is done.
     """
     _bundling()
 

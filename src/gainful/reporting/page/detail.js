@@ -59,7 +59,7 @@ function detailHead(id, ...buttons) {
 }
 
 function unknownQuery(id) {
-  return [h("div", { class: "detail" }, detailHead(id, closeButton()), h("p", null, "This report has no query of that name."))];
+  return [h("div", { class: "detail" }, detailHead(id, closeButton()), h("p", null, "This report has no query with this id."))];
 }
 
 function queryDetail(query, body) {
@@ -99,10 +99,10 @@ function keptDetail(detail, query) {
   draw();
   return [
     gradeStrips(detail, query),
-    h("h3", null, compared ? "The two lists" : "The list"),
+    h("h3", null, compared ? "Ranked lists" : "Ranked list"),
     lists,
     note,
-    h("h3", null, "How the number comes about"),
+    h("h3", null, "How the score is computed"),
     workings,
     ...otherMeasures(query),
   ];
@@ -111,31 +111,31 @@ function keptDetail(detail, query) {
 function partsNote(detail) {
   if (!compared || pair.left === pair.right) return "";
   const measure = report.measures[report.primary];
-  if (!detail.parts?.some(Boolean)) return `${measure} is not a sum over documents, so none has a part in the difference.`;
-  if (![pair.left, pair.right].includes(baseline)) return `Parts are of differences from the baseline, ${report.baseline}: choose it as one of the lists.`;
+  if (!detail.parts?.some(Boolean)) return `${measure} isn't a sum over documents, so the difference cannot be shared among them.`;
+  if (![pair.left, pair.right].includes(baseline)) return `Shares are only known for differences from the baseline, ${report.baseline}: choose it as one of the lists.`;
   const run = names[pair.left === baseline ? pair.right : pair.left];
-  return `Part: how much of the difference in ${measure}, ${run} less ${report.baseline}, is the document's.`;
+  return `Share: the document's contribution to the difference in ${measure}, ${run} − ${report.baseline}.`;
 }
 
 /** The values of the query under every measure. */
 function otherMeasures(query) {
   const rows = names.map((name, run) => [name, ...report.measures.map((_, measure) => scoreOf(run, query, measure))]);
-  const made = plainTable("Every run under every measure, for this query", ["run", ...report.measures], rows, { unseenCaption: true, digits: rows[0].map(() => 4) });
+  const made = plainTable("Scores of this query: every run, every measure", ["run", ...report.measures], rows, { unseenCaption: true, digits: rows[0].map(() => 4) });
   return [h("h3", null, report.measures.length > 1 ? "All measures" : "All runs"), made.element];
 }
 
 function leftOut(query) {
   const { queries, of, why } = report.kept;
-  if (!measured) return [h("p", null, said(`There are no lists to show: ${why}.`)), ...otherMeasures(query)];
-  return workedElsewhere(query, `This page has the lists of ${whole(queries)} of ${plural(of, "query", "queries")}${why ? `: ${why}` : ""}. `);
+  if (!measured) return [h("p", null, said(`There are no ranked lists to show: ${why}.`)), ...otherMeasures(query)];
+  return workedElsewhere(query, `This page contains the ranked lists of ${whole(queries)} of ${plural(of, "query", "queries")}${why ? `: ${why}` : ""}. `);
 }
 
-const notUnpacked = (query) => workedElsewhere(query, "This browser cannot unpack the lists of the page; a newer one can. ");
+const notUnpacked = (query) => workedElsewhere(query, "This browser is too old to decompress the ranked lists. ");
 
 function workedElsewhere(query, reason) {
   const command = `gainful explain JUDGMENTS RUN --query ${shellWord(report.queries[query].id)} -m ${shellWord(report.measures[report.primary])}`;
   return [
-    h("p", null, said(reason), "This command works the query out:"),
+    h("p", null, said(reason), "This command shows the arithmetic of the query:"),
     h("pre", { class: "command", tabindex: "0" }, h("code", null, command)),
     ...otherMeasures(query),
   ];

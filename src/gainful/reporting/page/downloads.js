@@ -1,17 +1,17 @@
-// Tables as files: every digit, every id as it is.
+// Tables as files, with every digit and unchanged ids.
 
-const FIELDS = ["measure", "base", "run", "word", "base_mean", "run_mean", "difference", "low", "high", "level", "p", "effect", "wins", "ties", "losses", "queries", "sentence", "qualification"];
+const FIELDS = ["measure", "base", "run", "word", "base_mean", "run_mean", "difference", "low", "high", "level", "p", "effect", "wins", "ties", "losses", "queries", "queries_needed", "sentence", "qualification"];
 
-/** The tables: a name, what is in it, and a function that makes {columns, rows}. */
+/** The tables: a name, a description, and a function that returns {columns, rows}. */
 function tablesToSave() {
   const tables = [
-    ["runs", "means, marks and signatures, a row for each run and measure", runsTable],
-    ["scores", "a row for each run and query, a column for each measure", scoresTable],
-    ["coverage", "what each run covers", () => report.coverage],
+    ["runs", "means, verdicts and signatures: one row per run and measure", runsTable],
+    ["scores", "one row per run and query, one column per measure", scoresTable],
+    ["coverage", "coverage of each run", () => report.coverage],
   ];
   if (compared) {
-    tables.splice(2, 0, ["differences", "a row for each query, run and measure, against the baseline", differencesTable]);
-    tables.splice(3, 0, ["verdicts", "a row for each comparison", verdictsTable]);
+    tables.splice(2, 0, ["differences", "one row per query, run and measure, compared with the baseline", differencesTable]);
+    tables.splice(3, 0, ["verdicts", "one row per comparison", verdictsTable]);
   }
   if (report.slices) tables.push(["slices", "the comparisons within groups of queries", () => report.slices]);
   for (const { title, columns, rows } of report.assessors ? [{ ...report.assessors.coefficients, title: "agreement of assessors" }, ...report.assessors.tables] : []) {
@@ -74,6 +74,6 @@ function downloadsSection() {
       h("button", { type: "button", class: "plain", "aria-label": `Download ${name} as ${format.toUpperCase()}`, onclick: () => save(name, make, format) }, format.toUpperCase());
     return h("li", null, h("div", null, h("strong", null, name), h("span", { class: "quiet" }, ` ${what}`)), h("div", { class: "buttons" }, button("csv"), button("json")));
   });
-  const text = lead("The tables of this page with every digit. Ids and texts are kept as they are, also where a spreadsheet would take them for formulas: import such files as text.");
+  const text = lead("All tables on this page, with every digit. Ids and texts are unchanged, even if a spreadsheet would read them as formulas, so import these files as text.");
   return section("downloads", "Downloads", text, h("ul", { class: "downloads" }, ...items));
 }

@@ -20,7 +20,7 @@ function gradeStrips(detail, query) {
   }
   const columns = ["run", report.measures[report.primary], "grades in rank order"].map((text, index) =>
     h("th", { scope: "col", role: "columnheader", class: index === 1 ? "number" : null }, text));
-  const caption = h("caption", { class: "unseen" }, "Value and grades of every run");
+  const caption = h("caption", { class: "unseen" }, "Score and grades of every run");
   // The roles are said because a small screen lays the rows out as blocks.
   const head = h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ...columns));
   return h("table", { class: "strips", role: "table" }, caption, head, h("tbody", { role: "rowgroup" }, ...rows));
@@ -29,7 +29,7 @@ function gradeStrips(detail, query) {
 function strip(detail, rows, list = null) {
   if (list?.missing) return h("span", { class: "quiet" }, "no list for this query");
   if (list?.below === null) return h("span", { class: "quiet" }, "saved scores, without documents");
-  if (!rows.length) return h("span", { class: "quiet" }, "nothing");
+  if (!rows.length) return h("span", { class: "quiet" }, "empty");
   const chips = rows.map(([doc, rank]) => {
     const [id, grade] = doc === null ? ["no document", null] : detail.docs[doc];
     return h("li", null, chip(grade, `${rank}: ${id}`));
@@ -73,12 +73,12 @@ function rankedList(detail, run, other, side) {
       parts ? h("td", { class: "number" }, part ? h("div", { class: "leaning" }, signed(part), lean(part / largest)) : h("span", { class: "quiet" }, "0")) : null,
     );
   });
-  const columns = ["rank", "document", "grade", ...(other === null ? [] : [side === "left" ? "moves to" : "came from"]), ...(parts ? ["part"] : [])];
-  const head = columns.map((text) => h("th", { scope: "col", class: text === "part" ? "number" : null }, text));
+  const columns = ["rank", "document", "grade", ...(other === null ? [] : [side === "left" ? "moves to" : "came from"]), ...(parts ? ["share"] : [])];
+  const head = columns.map((text) => h("th", { scope: "col", class: text === "share" ? "number" : null }, text));
   const caption = h("caption", { class: "unseen" }, `The list of ${names[run]}`);
   const made = h("table", { class: "ranked" }, caption, h("thead", null, h("tr", null, ...head)), h("tbody", null, ...rows));
   const region = h("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `The list of ${names[run]}` }, made);
-  const more = list.more > 0 ? h("p", { class: "quiet" }, `${plural(list.more, "document")} below, of ${whole(list.retrieved)} retrieved, not shown.`) : null;
+  const more = list.more > 0 ? h("p", { class: "quiet" }, `${plural(list.more, "document")} of ${whole(list.retrieved)} are below the last rank shown.`) : null;
   return h("div", null, heading, list.rows.length ? region : h("p", { class: "quiet" }, "The list is empty."), more);
 }
 
@@ -94,7 +94,7 @@ function docCell([id, , title, snippet]) {
   );
 }
 
-/** The parts of documents in the difference: known between the baseline and any other run. */
+/** Each document's share of the difference, which is known between the baseline and any other run. */
 function partsOf(detail, run, other) {
   const pair = [run, other];
   if (!detail.parts || !pair.includes(baseline)) return null;

@@ -10,7 +10,7 @@ function workedTables(detail, runs) {
   const measure = report.measures[report.primary];
   if (!detail.conventions) {
     const values = runs.map((run) => h("li", null, said(typeset(detail.conclusions[run]))));
-    return [lead(`${measure} has no table of its steps.`), h("ul", { class: "conclusions" }, ...values)];
+    return [lead(`${measure} has no worked table.`), h("ul", { class: "conclusions" }, ...values)];
   }
   const lists = runs.map((run) => {
     const { rows, total, missing } = detail.lists[run];
@@ -28,7 +28,7 @@ function idealTable(detail) {
 }
 
 /** Whose ideal it is, where each run has its own. */
-const idealName = ({ ideal }) => (ideal.run === null ? "the ideal" : `the ideal of ${names[ideal.run]}`);
+const idealName = ({ ideal }) => (ideal.run === null ? "ideal" : `ideal of ${names[ideal.run]}`);
 
 function stepsTable(title, steps, total, columns) {
   const caption = h("caption", null, said(title));
