@@ -156,8 +156,7 @@ def test_a_function_that_does_not_tell_the_document_is_refused(form, tmp_path):
         "chunks: expected a document for every chunk of the run, found none for 'c2'."
     )
     assert said(2, lambda chunk: {"c1": "a"}[chunk]) == (
-        "chunks: expected a function that tells the document of every chunk, "
-        "found KeyError: 'c2' for 'c2'."
+        "chunks: expected a function from chunk to document, found KeyError: 'c2' for 'c2'."
     )
     assert said(3, lambda chunk: "a" if chunk == "c1" else 0.5) == (
         "chunks, document of 'c2': expected a string (or an integer) as id, found 0.5. "

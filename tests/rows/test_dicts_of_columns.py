@@ -30,7 +30,9 @@ def test_dicts_of_columns_are_read(form):
 
 
 def test_errors_name_the_row():
-    with pytest.raises(gf.errors.InputError, match="judgments, record 2: expected a grade"):
+    with pytest.raises(
+        gf.errors.InputError, match="judgments, record 2: expected a finite number as grade"
+    ):
         gf.evaluate({**JUDGED, "grade": [1, None]}, RUN)
 
 

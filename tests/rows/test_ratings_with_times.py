@@ -65,7 +65,7 @@ def test_two_colons(tmp_path):
 
 def test_subtopics_and_pairs(tmp_path):
     path = written(tmp_path, "\t", TIMES["seconds"])
-    with pytest.raises(gf.errors.InputError, match="look like user, item, rating and time"):
+    with pytest.raises(gf.errors.InputError, match="found a Unix time in field 4"):
         gf.subtopics.evaluate_subtopics(path, RUN, "ERR_IA@10")
 
 
