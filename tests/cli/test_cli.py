@@ -28,7 +28,7 @@ def test_evaluate_prints_means_policy_and_coverage(cli, pair):
     assert lines[0].split() == ["run", "nDCG@2", "CG"]
     assert lines[2].split() == ["system", "0.4449", "2.0000"]
     assert "policy: default" in done.stdout
-    assert "2 of 3 queries, 1 missing" in done.stdout
+    assert "1 of 3 queries returned nothing" in done.stdout
 
 
 def test_every_format_holds_the_same_numbers(cli, pair):
@@ -117,7 +117,7 @@ def test_formats_for_programs_say_policy_and_coverage_on_standard_error(cli, pai
     for name in ("csv", "tsv", "jsonl"):
         done = cli("evaluate", *pair, "-f", name, "--missing", "skip", "--per-query")
         assert "missing=skip" in done.stderr
-        assert "1 missing" in done.stderr
+        assert "returned nothing" in done.stderr
         assert "policy" not in done.stdout
 
 

@@ -187,7 +187,7 @@ def test_sliced_scores_show_their_slices_in_every_form():
     shown = str(scores)
     assert shown.startswith("Slices, worst first\n")
     assert "kinds of query that make up" in shown
-    assert "policy    default" in shown
+    assert "policy: default" in shown
     assert "<caption>Slices, worst first</caption>" in scores._repr_html_()
     assert gf.writing.render(scores, "csv").count("\n") == 4
     assert "run,slice" not in gf.writing.render(plain, "csv")

@@ -200,8 +200,8 @@ def test_policy_and_coverage_stand_with_every_value():
     for found in (gf.curve(judgments, run), gf.judging.random_order(judgments, run)):
         assert found.policy == gf.Policy(ties="doc", negative="keep", fold="none")
         assert found.coverage.missing == ("q2",)
-        assert "1 of 2 queries, 1 missing" in str(found)
-        assert "policy    default" in str(found)
+        assert "1 of 2 queries returned nothing (scored 0)." in str(found)
+        assert "policy: default" in str(found)
         assert "missing=zero" in gf.writing.render(found, verbose=True)
 
 

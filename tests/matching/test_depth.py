@@ -45,6 +45,4 @@ def test_documents_below_the_depth_count_as_shared():
     # No warning that no document is judged: one is, further down.
     scores = gf.evaluate({"q": {"a": 1}}, {"q": {"x": 2, "a": 1}}, "nDCG@1")
     assert scores["nDCG@1"] == 0.0
-    assert str(scores.coverage).startswith(
-        "1 of 1 query, 0 missing, 0 empty, 0 extra; 100.0% of 1 "
-    )
+    assert str(scores.coverage) == "1 query. All of the first documents have no grade."

@@ -378,7 +378,7 @@ def test_a_researcher_makes_a_table_of_latex(trec, cli, folder):
     text = (folder / "table.tex").read_text()
     ap, rr = (1 / 2 + 1 + 1 / 2) / 3, (1 + 1 + 1 / 2) / 3
     assert f"new & \\textbf{{{ap:.4f}}} & \\textbf{{{rr:.4f}}}" in text
-    assert "% base: 2 of 3 queries, 1 missing" in text
+    assert "% base: 1 of 3 queries returned nothing" in text
     found = gf.compare("qrels.txt", ["base.run", "new.run"], "AP RR")
     frame = found.systems_table().to_pandas()
     assert frame.loc[1, ["run", "AP", "RR"]].tolist() == ["new", ap, rr]

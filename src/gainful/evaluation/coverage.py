@@ -13,6 +13,7 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.matching.matched import Matched, cut
 from gainful.measures.policy import Policy, brief_policy
+from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Note
 from gainful.output.writing.result_base import Record
 
@@ -79,21 +80,143 @@ class Coverage(Record):
             "extra_queries": [*self.extra],
         }
 
+    def described(self, answers: Mapping[str, object] | None = None, *, of_run: bool = True) -> str:
+        """Describe what deviates from a complete evaluation, and how a policy treats it.
+
+        Args:
+            answers: the policy's answer to each choice; None leaves out how they are treated.
+            of_run: also describe what is the same for every run: queries without relevant documents.
+        """
+        said = query_sentences(self.judged, len(self.missing), answers)
+        if self.empty and of_run:
+            said.append(_empty(len(self.empty), self.judged, answers))
+        if self.extra:
+            count = len(self.extra)
+            said.append(
+                f"{count_queries(count)} of the run {'has' if count == 1 else 'have'} no judgments (ignored)."
+            )
+        said += unjudged_sentence(self.unjudged_share, _documents(self.seen, self.depth), answers)
+        if self.tied:
+            documents = "1 judged document has a tied score"
+            if self.tied > 1:
+                documents = f"{self.tied} judged documents have tied scores"
+            said.append(f"{documents}{_treated('ties', answers)}.")
+        return " ".join(said)
+
     def __str__(self) -> str:
-        within = "" if self.depth is None else f" down to rank {self.depth}"
-        documents = "document" if self.seen == 1 else "documents"
-        tied = "1 judged document" if self.tied == 1 else f"{self.tied} judged documents"
-        return (
-            f"{self.evaluated} of {count_queries(self.judged)}, "
-            f"{len(self.missing)} missing, {len(self.empty)} empty, {len(self.extra)} extra; "
-            f"{self.unjudged_share:.1%} of {self.seen} {documents}{within} unjudged; "
-            f"{tied} tied in {count_queries(self.tied_queries)}"
-        )
+        return self.described()
+
+
+# How the answers of a policy treat what the sentences about coverage mention.
+_TREATMENTS: Mapping[str, Mapping[str, str]] = {
+    "missing": {"zero": "scored 0", "skip": "skipped"},
+    "empty": {
+        "zero": "scored 0",
+        "skip": "skipped",
+        "skip_all": "skipped",
+        "one": "scored 1",
+        "nan": "scored NaN",
+    },
+    "unjudged": {"zero": "scored 0", "condense": "removed"},
+    "ties": {
+        "doc": "ordered by id",
+        "doc_ascending": "ordered by id, ascending",
+        "average": "averaged over all orders",
+        "best": "best grades first",
+        "worst": "worst grades first",
+        "order": "in input order",
+    },
+}
+_ONE_PERCENT = 0.01
+
+
+def _treated(choice: str, answers: Mapping[str, object] | None) -> str:
+    """Return how a policy treats something, in brackets; nothing without a policy."""
+    if answers is None:
+        return ""
+    answer = str(answers.get(choice))
+    named = _TREATMENTS[choice].get(answer)
+    if named is None and choice == "unjudged":
+        named = f"graded {answer}"
+    return f" ({named})" if named else ""
+
+
+def query_sentences(
+    judged: int,
+    missing: int,
+    answers: Mapping[str, object] | None = None,
+    units: tuple[str, str] = ("query", "queries"),
+    lacking: str = "returned nothing",
+) -> list[str]:
+    """Say how many queries there are, and how many of them the run doesn't answer.
+
+    >>> query_sentences(24, 0), query_sentences(24, 1, {"missing": "skip"})
+    (['24 queries.'], ['1 of 24 queries returned nothing (skipped).'])
+    """
+    of_all = counted(judged, *units)
+    if not missing:
+        return [f"{of_all}."]
+    return [f"{missing:,} of {of_all} {lacking}{_treated('missing', answers)}."]
+
+
+def unjudged_sentence(
+    share: float, documents: str, answers: Mapping[str, object] | None = None
+) -> list[str]:
+    """Say what share of some documents has no grade; nothing if all have one.
+
+    >>> unjudged_sentence(0.387, "the top 10", {"unjudged": "zero"})
+    ['39% of the top 10 have no grade (scored 0).']
+    """
+    if not share:
+        return []
+    percent = f"{share:.0%}"
+    if share < _ONE_PERCENT:
+        percent = "Less than 1%"
+    elif share == 1:
+        percent = "All"
+    elif share > 1 - _ONE_PERCENT:
+        percent = "More than 99%"
+    return [f"{percent} of {documents} have no grade{_treated('unjudged', answers)}."]
+
+
+def _empty(count: int, judged: int, answers: Mapping[str, object] | None) -> str:
+    have = "has" if count == 1 else "have"
+    return (
+        f"{count:,} of {count_queries(judged)} {have} no relevant documents"
+        f"{_treated('empty', answers)}."
+    )
+
+
+def _documents(seen: int, depth: int | None) -> str:
+    """Name the documents that were looked at.
+
+    >>> _documents(240, 10), _documents(24, 1), _documents(2400, None)
+    ('the top 10', 'the first documents', 'the 2,400 documents')
+    """
+    if depth is None:
+        return f"the {counted(seen, 'document')}"
+    return f"the top {depth}" if depth > 1 else "the first documents"
 
 
 def notes_of(policy: Policy, coverage: Coverage) -> list[str]:
-    """Return the notes under a table of one run: the policy and the coverage."""
-    return [policy_note(policy, "policy    "), f"coverage  {coverage}"]
+    """Return the notes under a table of one run: the coverage and the policy."""
+    return [coverage.described(policy.answers()), policy_note(policy)]
+
+
+def notes_by_run(coverages: Mapping[str, tuple[Coverage, Policy]]) -> list[str]:
+    """Return a note on the coverage of each run; what is the same for all of them is a note of its own."""
+    same = {coverage.described(policy.answers()) for coverage, policy in coverages.values()}
+    if len(same) == 1:
+        return [*same]
+    shared = len({tuple(coverage.empty) for coverage, _ in coverages.values()}) == 1
+    notes = [
+        f"{name}: {coverage.described(policy.answers(), of_run=not shared)}"
+        for name, (coverage, policy) in coverages.items()
+    ]
+    coverage, policy = next(iter(coverages.values()))
+    if shared and coverage.empty:
+        notes.append(_empty(len(coverage.empty), coverage.judged, policy.answers()))
+    return notes
 
 
 def policy_note(policy: Policy | str, before: str = "policy: ", behind: str = "") -> Note:
@@ -187,7 +310,7 @@ def count_queries(count: int) -> str:
     >>> count_queries(1), count_queries(24)
     ('1 query', '24 queries')
     """
-    return "1 query" if count == 1 else f"{count} queries"
+    return counted(count, "query", "queries")
 
 
 Hashes = tuple[str, str]  # of the judgments and of the run

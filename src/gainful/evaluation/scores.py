@@ -22,6 +22,7 @@ from gainful.evaluation.coverage import (
     Coverage,
     Evidence,
     QueryCounts,
+    notes_by_run,
     notes_of,
     policy_note,
 )
@@ -349,8 +350,7 @@ class Scores(Logged):
         rows: list[list[Cell]] = [
             [str(measure), cell_of(measure, self.means[str(measure)])] for measure in self.measures
         ]
-        notes = notes_of(self.policy, self.coverage)
-        notes += [f"          {note}" for note in self.aggregates]
+        notes = [*self.aggregates, *notes_of(self.policy, self.coverage)]
         return Table(["measure", "mean"], rows, notes=notes)
 
     @staticmethod
@@ -751,10 +751,9 @@ def notes_of_runs(runs: Mapping[str, Scores]) -> list[str]:
     """Return what stands under a table of several runs: dialect, policy, coverage of each."""
     first = next(iter(runs.values()))
     policy = shared_policy(each.policy for each in runs.values())
-    width = max(map(len, runs))
-    covered = [f"{name:<{width}}  {scores.coverage}" for name, scores in runs.items()]
+    covered = notes_by_run({name: (each.coverage, each.policy) for name, each in runs.items()})
     spoken = [] if first.dialect is None else [f"dialect: {first.dialect}"]
-    return [*spoken, policy_note(policy), *covered, *first.aggregates]
+    return [*first.aggregates, *covered, *spoken, policy_note(policy)]
 
 
 _ALWAYS = 100  # cutoffs of a curve, however short the lists are

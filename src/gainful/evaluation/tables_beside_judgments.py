@@ -12,7 +12,7 @@ from gainful import arguments
 from gainful.array_types import Bools
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation import recommending, subtopics
-from gainful.evaluation.coverage import Coverage, Evidence, Hashes
+from gainful.evaluation.coverage import Coverage, Evidence, Hashes, query_sentences
 from gainful.evaluation.request import TablesGiven, naming_run, refuse_dialect, warn_of_ratings
 from gainful.evaluation.scores import Kind, RunScores, Scores, as_kind, measure_matched
 from gainful.matching.keyword_options import (
@@ -246,23 +246,37 @@ class ListCoverage(Coverage):
             "left_out": [*self.left_out],
         }
 
-    def __str__(self) -> str:
+    def described(
+        self,
+        answers: Mapping[str, object] | None = None,  # noqa: ARG002
+        *,
+        of_run: bool = True,
+    ) -> str:
+        """Describe which users have no list or no judgments, and how many items are shown."""
         users = {
-            "judged without one": self.missing,
-            "without judgments": self.extra,
-            "without a value of some measure": self.empty,
+            "no judgments": self.extra,
+            "no value of some measure": self.empty if of_run else (),
         }
-        within = "" if self.depth is None else f" down to rank {self.depth}"
-        of = "" if self.catalogue is None else f", of {self.catalogue} in the catalogue"
+        said = query_sentences(
+            self.judged, self.judged - self.evaluated, None, ("user", "users"), "got no list"
+        )
+        said += [
+            f"{counted(len(some), 'user')} {'has' if len(some) == 1 else 'have'} {what}."
+            for what, some in users.items()
+            if some
+        ]
+        within = "the lists" if self.depth is None else f"the top {self.depth}"
+        of = "" if self.catalogue is None else f" (the catalogue contains {self.catalogue:,})"
         unknown = "".join(
-            f", {count} not in the {name}" for name, count in (self.unknown or {}).items() if count
+            f"; {count:,} of them {'is' if count == 1 else 'are'} not in the {name}"
+            for name, count in (self.unknown or {}).items()
+            if count
         )
-        nothing = f"; no value of {', '.join(self.left_out)}" if self.left_out else ""
-        return (
-            f"{self.evaluated} of {counted(self.judged, 'user')} with a list"
-            + "".join(f", {len(some)} {what}" for what, some in users.items() if some)
-            + f"; {counted(self.shown, 'item')} shown{within}{of}{unknown}{nothing}"
-        )
+        verb = "appears" if self.shown == 1 else "appear"
+        said.append(f"{counted(self.shown, 'item')} {verb} in {within}{of}{unknown}.")
+        if self.left_out:
+            said.append(f"Measures without a value: {', '.join(self.left_out)}.")
+        return " ".join(said)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -290,7 +304,9 @@ class RecommendationScores(Scores):
             for measure, count in counting
         ]
         rows = [[*row, text] for row, text in zip(super().table().rows, of, strict=True)]
-        return Table(["measure", "value", "of"], rows, notes=[f"coverage  {self.coverage}"])
+        return Table(
+            ["measure", "value", "of"], rows, notes=[self.coverage.described(self.policy.answers())]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values, the values of the run as a whole again, and their coverage."""

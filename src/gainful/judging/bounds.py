@@ -35,7 +35,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, Measures, read_measure
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
-from gainful.output.rendering.table_formats import Cell, Note, Table, as_text
+from gainful.output.rendering.table_formats import Cell, Table, as_text
 from gainful.output.writing.result_base import Record, Result
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.runs_by_name import Runs, read_runs
@@ -158,20 +158,21 @@ class Bounds(Result):
             for measure in self.measures:
                 mean = self[measure]
                 rows.append([str(measure), mean.value, mean.low, mean.high])
-        unseen = "any number" if math.isinf(self.unseen) else f"{self.unseen:g}"
+        notes = self.certificate.splitlines() if self.difference else []
+        notes += [] if self.coverage is None else [str(self.coverage)]
+        columns = ["measure", "difference" if self.difference else "value", "low", "high"]
+        columns = (["query"] if per_query else []) + columns
+        return Table(columns, rows, notes=[*notes, *self.assumptions])
+
+    @property
+    def assumptions(self) -> list[str]:
+        """The grades and documents that the bounds allow, and the policy."""
         grades = ", ".join(f"{grade:g}" for grade in self.scale.grades)
         if self.scale.between:
             grades = f"from {self.scale.lowest:g} to {self.scale.highest:g}"
-        notes = [
-            policy_note(self.policy, "policy    "),
-            f"bounds    unjudged documents have a grade {grades}; unseen documents: {unseen}",
-        ]
-        if self.coverage is not None:
-            notes.append(f"coverage  {self.coverage}")
-        if self.difference:
-            notes += [f"certain   {line}" for line in self.certificate.splitlines()]
-        columns = ["measure", "difference" if self.difference else "value", "low", "high"]
-        return Table((["query"] if per_query else []) + columns, rows, notes=notes)
+        unseen = "any number" if math.isinf(self.unseen) else f"{self.unseen:g}"
+        possible = f"Possible grades of unjudged documents: {grades}."
+        return [f"{possible} Unseen documents: {unseen}.", policy_note(self.policy)]
 
     def __str__(self) -> str:
         return as_text(self.table())
@@ -404,19 +405,15 @@ class RunBounds(Result):
         rows: list[list[Cell]] = []
         notes: list[str] = []
         columns: list[str] = []
+        assumptions: list[str] = []
         for name, result in {**self.runs, **self.differences}.items():
             table = result.table(per_query=per_query)
             columns = columns or ["run", *table.columns]
             rows += [[name, *row] for row in table.rows]
-            named = [
-                note
-                if isinstance(note, Note)
-                else note.replace("certain  ", f"certain   {name}:", 1).replace(
-                    "coverage  ", f"coverage  {name}: ", 1
-                )
-                for note in table.notes
-            ]
-            notes += [note for note in named if note not in notes]
+            assumptions += [note for note in result.assumptions if note not in assumptions]
+            own = [note for note in table.notes if note not in result.assumptions]
+            notes += [f"{name}: {note}" for note in own]
+        notes += assumptions
         return Table(columns, rows, notes=notes)
 
     def __str__(self) -> str:

@@ -170,7 +170,7 @@ def test_a_result_says_what_it_rests_on():
     assert (coverage.judged, coverage.evaluated, coverage.retrieved) == (3, 2, 4)
     assert (coverage.missing, coverage.empty, coverage.extra) == (("q2",), ("q3",), ("q9",))
     assert (coverage.seen, coverage.unjudged, coverage.tied) == (4, 1, 0)
-    assert "2 of 3 queries, 1 missing, 1 empty, 1 extra" in str(scores)
+    assert "1 of 3 queries returned nothing (scored 0)." in str(scores)
     assert "<td>strec@10</td>" in scores._repr_html_()
     assert scores.table().columns == ["measure", "mean"]
     assert repr(scores).startswith("SubtopicScores(strec@10: 0.1667")

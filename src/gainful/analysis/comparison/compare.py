@@ -369,7 +369,10 @@ def checks_of_runs(
     counts |= {name: result.coverage for name, result in saved.items()}
     return {
         name: Checks(
-            int(row["judged"] or 0), int(row["missing"] or 0), float(row["unjudged_share"] or 0)
+            int(row["judged"] or 0),
+            int(row["missing"] or 0),
+            float(row["unjudged_share"] or 0),
+            None if row["depth"] is None else int(row["depth"]),
         )
         for name, row in counts.items()
     }

@@ -14,7 +14,7 @@ from gainful.analysis.comparison.slices import Slice
 from gainful.arithmetic.statistics.corrections import CORRECTIONS
 from gainful.arithmetic.statistics.intervals import INTERVALS, few_queries
 from gainful.errors import InputError
-from gainful.evaluation.coverage import policy_note
+from gainful.evaluation.coverage import policy_note, query_sentences, unjudged_sentence
 from gainful.evaluation.scores import Scores
 from gainful.measures.notation import GivenMeasure, name_of
 from gainful.measures.policy import answers_in
@@ -43,24 +43,40 @@ class Checks:
         judged: the number of queries with judgments; None if unknown.
         missing: the number of judged queries that the run lacks.
         unjudged: the share of unjudged documents, among all documents down to the cutoff.
+        depth: the deepest cutoff; None for all documents.
     """
 
     judged: int | None = None
     missing: int | None = None
     unjudged: float | None = None
+    depth: int | None = None
 
     def __str__(self) -> str:
-        return self.described("query", "queries")
+        return self.described(None)
 
-    def described(self, one: str, more: str) -> str:
-        """Return the counts as text, with these words for a query and for queries."""
+    def described(self, policy: str | None, units: tuple[str, str] = ("query", "queries")) -> str:
+        """Return the counts as sentences.
+
+        Args:
+            policy: its text, to say how queries and documents are treated; None leaves that out.
+            units: the words for one query and for several.
+        """
         if self.judged is None or self.missing is None:
             return "coverage unknown"
-        of_all = f"{self.judged} {one if self.judged == 1 else more}"
-        seen = f"{self.judged - self.missing} of {of_all}, {self.missing} missing"
-        return (
-            seen if self.unjudged is None else f"{seen}; {self.unjudged:.1%} of documents unjudged"
-        )
+        answers = answers_in(policy or "")
+        said = query_sentences(self.judged, self.missing, answers, units)
+        seen = "its documents" if self.depth is None else f"its top {self.depth}"
+        return " ".join(said + unjudged_sentence(self.unjudged or 0, seen, answers))
+
+
+def notes_on_runs(
+    checks: Mapping[str, Checks], policy: str | None, units: tuple[str, str] = ("query", "queries")
+) -> list[str]:
+    """Return a note on each run that was compared; on all runs together if they don't differ."""
+    notes = {name: each.described(policy, units) for name, each in checks.items()}
+    if len({*notes.values()}) == 1 and not any(e.missing or e.unjudged for e in checks.values()):
+        return [next(iter(notes.values()))]
+    return [f"{name}: {note}" for name, note in notes.items()]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,16 +220,15 @@ class ComparisonResult(Document, Logged):
 
     @property
     def basis(self) -> list[str]:
-        """The policy, the coverage of each run, and the queries that were left out, as lines of text."""
-        notes = [] if self.dialect is None else [f"dialect: {self.dialect}"]
-        notes += [policy_note(self.policy)] if self.policy else []
-        notes += [f"{name}: {checks}" for name, checks in (self.checks or {}).items()]
-        left_out = {m: queries for m, queries in self.paired.left_out().items() if queries}
+        """The coverage of each run, the queries that were left out, and the policy, as lines of text."""
+        notes = notes_on_runs(self.checks, self.policy) if self.checks else []
+        lost = {m: queries for m, queries in self.paired.left_out().items() if queries}
         notes += [
-            f"{measure}: {counted(len(queries), 'query', 'queries')} left out, "
-            "because some run has no value"
-            for measure, queries in left_out.items()
+            f"{measure}: {counted(len(queries), 'query', 'queries')} left out, because some run has no value"
+            for measure, queries in lost.items()
         ]
+        notes += [] if self.dialect is None else [f"dialect: {self.dialect}"]
+        notes += [policy_note(self.policy)] if self.policy else []
         return [*notes, *(self.changed or ())]
 
     @property

@@ -35,7 +35,7 @@ from gainful.analysis.comparison.compare import (
     split_runs,
     unjudged_shares,
 )
-from gainful.analysis.comparison.comparison_result import Checks
+from gainful.analysis.comparison.comparison_result import Checks, notes_on_runs
 from gainful.analysis.comparison.paired_scores import (
     Column,
     Paired,
@@ -237,13 +237,13 @@ class Leaderboard(Document):
 
     @property
     def basis(self) -> list[str]:
-        """The policy, the coverage of each run, and the queries that were left out, as lines of text."""
-        notes = [] if self.dialect is None else [f"dialect: {self.dialect}"]
-        notes += [policy_note(self.policy)] if self.policy else []
-        notes += self._coverage()
+        """The coverage of each run, the queries that were left out, and the policy, as lines of text."""
+        notes = self._coverage()
         if self.left_out:
-            units = counted(len(self.left_out), *self._units)
-            notes.append(f"{units} left out, because some run has no value")
+            left = counted(len(self.left_out), *self._units)
+            notes.append(f"{left} left out, because some run has no value")
+        notes += [] if self.dialect is None else [f"dialect: {self.dialect}"]
+        notes += [policy_note(self.policy)] if self.policy else []
         return [*notes, *(self.changed or ())]
 
     def _coverage(self) -> list[str]:
@@ -251,7 +251,7 @@ class Leaderboard(Document):
         counts = self.checks or {}
         if len(counts) > _SHOWN:
             counts = {name: checks for name, checks in counts.items() if checks.missing}
-        lines = [f"{name}: {checks.described(*self._units)}" for name, checks in counts.items()]
+        lines = notes_on_runs(counts, self.policy, self._units) if counts else []
         if len(lines) > _SHOWN:
             more = counted(len(lines) - _SHOWN, "more run")
             lines[_SHOWN:] = [f"… and {more} without some {self._units[1]} (all of them in JSON)"]

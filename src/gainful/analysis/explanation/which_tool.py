@@ -86,7 +86,7 @@ class Which(Document):
         """The basis of the means: the policy and the coverage."""
         tools = "; for a tool's policy, see gainful dialects NAME"
         policy = policy_note(self.policy, f"policy of {OURS}: ", tools)
-        return [policy] if self.coverage is None else [policy, f"coverage: {self.coverage}"]
+        return [policy] if self.coverage is None else [str(self.coverage), policy]
 
     def table(self) -> Table:
         """Return a row for each way."""

@@ -115,10 +115,13 @@ class Why(Document):
         if first.policy != second.policy:
             notes = [policy_note(way.policy, f"policy of {way.name}: ") for way in (first, second)]
         notes += faults_of([first.name, second.name])
-        if str(self.first_coverage) == str(self.second_coverage):
-            return [*notes, f"coverage: {self.first_coverage}"]
-        notes.append(f"coverage of {first.name}: {self.first_coverage}")
-        return [*notes, f"coverage of {second.name}: {self.second_coverage}"]
+        covered = [
+            coverage.described(way.policy.answers())
+            for way, coverage in ((first, self.first_coverage), (second, self.second_coverage))
+        ]
+        if covered[0] == covered[1]:
+            return [covered[0], *notes]
+        return [f"{first.name}: {covered[0]}", f"{second.name}: {covered[1]}", *notes]
 
     def table(self) -> Table:
         """Return the first tool, a row for each cause, and the second tool."""
