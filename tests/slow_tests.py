@@ -620,11 +620,12 @@ _LONG = {
     "tests/browser/test_playground_page.py": (
         "test_a_link_holds_all_that_is_seen",
         "test_axe_finds_no_grave_fault",
+        "test_axe_finds_no_grave_fault_in_the_story_or_an_embedded_page",
         "test_dark_and_light",
         "test_dragging_with_a_finger",
         "test_grades_are_typed_and_stepped",
         "test_nothing_sticks_out_of_a_phone",
-        "test_the_picture_of_the_documentation",
+        "test_the_pictures_of_the_documentation_and_of_link_previews",
     ),
     "tests/browser/test_report_picture.py": ("test_the_picture_of_the_report",),
     "tests/training/test_losses_given.py": ("test_a_loss_is_compiled_and_taken_apart_as_it_is",),

@@ -396,7 +396,7 @@ function drawWords(found, limits) {
   const range = limits ? `${figure(limits.low)} to ${figure(limits.high)} once all are judged` : "";
   const page = location.href.split(/[?#]/)[0];
   const link = `${page}#${toLink(s)}`;
-  const height = 230 + 52 * (s.list.length + s.rest.length);
+  const height = 440 + 82 * s.list.length + 53 * s.rest.length;
   const iframe = `<iframe src="${page}?embed=1#${toLink(s).replaceAll("&", "&amp;")}" title="nDCG playground" width="100%" height="${height}" style="border: 0" loading="lazy"></iframe>`;
   $("out").href = link;
   const texts = { iframe, notes: notes.join(" "), range, formula: formula(s), command: command(s), python: python(s), link };

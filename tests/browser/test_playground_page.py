@@ -413,8 +413,16 @@ def test_an_embedded_page_is_the_list_alone_and_leaves_the_history_alone(playing
     assert page.evaluate("location.hash") == f"#{FIRST}"
     told = playing("story=2", query="?embed=1", width=640)
     assert told.inner_text("#lesson h3") == "2. Discount"
-    # The snippet embeds the same list, in a page of any other address.
+    # The snippet embeds the same list, as high as it is.
     frame = playing().inner_text("#iframe")
+    (high,) = re.findall(r'height="(\d+)"', frame)
+    fresh = playing(query="?embed=1", width=700, height=int(high))
+    assert (
+        0.85 * int(high)
+        < fresh.evaluate("document.querySelector('.out').getBoundingClientRect().bottom")
+        <= int(high)
+    )
+    assert fresh.evaluate("document.documentElement.scrollHeight") <= int(high)
     assert f'src="file://{PAGE}?embed=1#{FIRST.replace("&", "&amp;")}"' in frame
 
 
