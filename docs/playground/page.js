@@ -7,7 +7,7 @@ import { CHALLENGES, LESSONS, QUERY, STORY, progress, titleOf } from "./lessons.
 // Where the name of a choice is not its word.
 const SHORT = { k: "cutoff", depth: "depth of the ideal" };
 const EMBEDDED = new URLSearchParams(location.search).get("embed") === "1";
-const HINT = "Drag a document, or change its grade.";
+const HINT = matchMedia("(pointer: coarse)").matches ? "Drag a document by its handle ⠿, or hold its row for a moment. Tap the row for more." : "Drag a document, or change its grade.";
 const $ = (id) => document.getElementById(id);
 const percent = (share) => `${Math.min(1, Math.max(0, share)) * 100}%`;
 const short = (value) => String(+value.toFixed(3)).replace("-", "−");
@@ -459,7 +459,7 @@ board.onpointerdown = (event) => {
     return;
   }
   event.preventDefault();
-  row.querySelector(".grip").focus({ preventScroll: true });
+  if (event.pointerType !== "touch") row.querySelector(".grip").focus({ preventScroll: true });
   lift(row, event);
 };
 board.onpointermove = (event) => {
