@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,14 @@ def test_the_tests_of_ranx_are_those_that_the_table_names():
     assert tests == {"fisher_randomization_test", "paired_student_t_test", "tukey_hsd_test"}
     (told,) = row_of(COMPARED, "significance tests")
     assert told[4] == "t, randomisation, Tukey"
+
+
+@pytest.mark.parametrize("page", [README, START], ids=lambda page: page.name)
+def test_questions_with_sources_and_chunks_as_the_pages_show_them(page, tmp_path, monkeypatch, cli):
+    monkeypatch.chdir(tmp_path)
+    (row,) = [line for line in page.read_text().splitlines() if '"sources"' in line]
+    shown = re.findall(r"`(.+?)`", row)
+    for name, record in zip(("expected.jsonl", "chunks.jsonl"), shown, strict=False):
+        (tmp_path / name).write_text(f"{record}\n")
+    done = cli(*shlex.split(shown[2])[1:], "--format", "csv")
+    assert done.stdout.splitlines()[1].startswith("chunks,1.0")

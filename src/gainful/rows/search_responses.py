@@ -23,11 +23,11 @@ RETRIEVED = (
 )  # fmt: skip
 FOUND = (
     "hits", "matches", *RETRIEVED, "docs", "documents", "results", "result", "nodes", "points", "value",
-    "doc_ids",
+    "doc_ids", "chunks",
 )  # fmt: skip
 RELEVANT = (
     "relevant", "relevant_ids", "relevant_docs", "relevant_doc_ids", "relevant_documents",
-    "gold", "gold_ids", "gold_docs", "gold_doc_ids", "positives", "positive_ids", "expected_ids",
+    "gold", "gold_ids", "gold_docs", "gold_doc_ids", "positives", "positive_ids", "expected_ids", "sources",
 )  # fmt: skip
 BESIDE = (*FOUND, *RELEVANT)
 JUDGED = (*RELEVANT, *(name for name in FOUND if name not in RETRIEVED), *RETRIEVED)
