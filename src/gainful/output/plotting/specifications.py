@@ -337,7 +337,9 @@ def _labelled_lines(placed: Spec, tooltip: list[Spec], width: Width, height: int
         {"filter": f"datum.{rank} === datum.last"},
         {"joinaggregate": [{"op": "count", "as": "names"}]},
         {
-            "calculate": f"min(15, {height} / datum.names) / {height} * ({extent}[1] - {extent}[0])",
+            # The names may extend the axis, which moves all of them closer together.
+            "calculate": f"min(15, {height} / 2 / datum.names) * ({extent}[1] - {extent}[0]) "
+            f"/ ({height} - datum.names * min(15, {height} / 2 / datum.names))",
             "as": "gap",
         },
         {"window": [{"op": "row_number", "as": "nth"}], "sort": sorted_by},
