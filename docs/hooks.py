@@ -46,7 +46,37 @@ BOOSTS = {
 }
 LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml", ".json": "json", ".sh": "sh"}
 CODE = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)
+# A picture that is dark where the reader's system is; the site has a switch of its own.
+DARK = re.compile(r"  @media \(prefers-color-scheme: dark\) \{\n(.*?)\n  \}", re.DOTALL)
+PICTURE = re.compile(r"!\[([^]]*)\]\(([^)\s]+)\.(svg|png)\)")
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=(?:#[^)\s]*)?\))")
+
+
+def in_both_schemes(picture: Path) -> dict[str, str]:
+    """Return a picture as it is in the light and in the dark, by scheme; nothing if it has one look."""
+    svg = picture.suffix == ".svg" and picture.is_file()
+    text = picture.read_text(encoding="utf-8") if svg else ""
+    if not DARK.search(text):
+        return {}
+    return {"light": DARK.sub("", text), "dark": DARK.sub(r"\1", text)}
+
+
+def with_both_schemes(markdown: str, folder: Path) -> str:
+    """Return a page that shows its pictures in the colours that the reader has chosen."""
+
+    def both(found: re.Match[str]) -> str:
+        words, stem, kind = found.groups()
+        if (folder / f"{stem}_dark.{kind}").is_file():
+            places = {"light": f"{stem}.{kind}", "dark": f"{stem}_dark.{kind}"}
+        else:
+            schemes = in_both_schemes(folder / f"{stem}.{kind}")
+            places = {scheme: f"{stem}.{scheme}.{kind}" for scheme in schemes}
+        images = (f"![{words}]({place}#only-{scheme})" for scheme, place in places.items())
+        return "".join(images) or found[0]
+
+    parts = CODE.split(markdown)
+    parts[::2] = [PICTURE.sub(both, prose) for prose in parts[::2]]
+    return "".join(parts)
 
 
 def place_of(file: Path) -> str:
@@ -96,6 +126,10 @@ def page_of(file: Path) -> str:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the files of the repository that pages link to, and those that pages of these link to."""
+    for file in list(files.media_files()):
+        for scheme, text in in_both_schemes(DOCS / file.src_uri).items():
+            place = f"{file.src_uri.removesuffix('.svg')}.{scheme}.svg"
+            files.append(File.generated(config, place, content=text))
     ahead = [ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
     for page in files.documentation_pages():
         source = DOCS / page.src_uri
@@ -122,7 +156,8 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
             page.meta["search"] = {"boost": boost}
     if page.file.generated_by:
         return markdown
-    return relinked(markdown, (DOCS / page.file.src_uri).parent, page.file.src_uri)
+    folder = (DOCS / page.file.src_uri).parent
+    return with_both_schemes(relinked(markdown, folder, page.file.src_uri), folder)
 
 
 def on_post_page(output: str, **_: object) -> str:

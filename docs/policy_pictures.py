@@ -21,6 +21,13 @@ STYLES = {
     "?": 'fill="#ffffff" stroke="#78909c" stroke-dasharray="4 3"',
     "·": 'fill="none" stroke="#b0bec5" stroke-dasharray="1 3"',
 }
+DARK = """<style>
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6e9ed } .card { fill: #1e2129; stroke: #3d444d }
+    [fill="#b7e1cd"] { fill: #1d5138; stroke: #6fcf9c } [fill="#eceff1"] { fill: #343a44; stroke: #9aa3af }
+    [fill="#f6c7c0"] { fill: #6b2a21; stroke: #f0958a } [fill="#ffffff"]:not(.card) { fill: #1e2129; stroke: #9aa3af }
+  }
+</style>"""
 WIDTH, ROW, BOX, GAP, LEFT, TOP = 640, 44, 62, 8, 205, 46
 
 
@@ -179,7 +186,8 @@ def picture(name: str) -> str:
             f'width="{WIDTH}" height="{height}" role="img" aria-label="{escape(told(name))}">'
         ),
         # A ground of its own, so that it can be read on light and dark pages alike.
-        f'<rect width="{WIDTH}" height="{height}" rx="10" fill="#ffffff" stroke="#cfd8dc"/>',
+        DARK,
+        f'<rect class="card" width="{WIDTH}" height="{height}" rx="10" fill="#ffffff" stroke="#cfd8dc"/>',
         f'<g {text}><text x="16" y="28" font-size="14">{escape(case.told)}</text>',
     ]
     for place, (answer, boxes, found) in enumerate(rows):

@@ -107,6 +107,15 @@ def test_formulas_are_typeset(opened, page):
     assert shown.locator(".arithmatex:has(.katex)").count() == written
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pictures_have_the_colours_of_the_page(opened, scheme):
+    shown = opened("understand/ndcg.html", scheme=scheme)
+    pictures = shown.locator("article img:visible")
+    sources = pictures.evaluate_all("images => images.map(image => image.src)")
+    assert len(sources) > 3
+    assert all(source.endswith(f".{scheme}.svg#only-{scheme}") for source in sources)
+
+
 def test_there_are_pages():
     assert len(PAGES) > 100, "Build the site first: make site"
 
