@@ -1,7 +1,7 @@
-"""What a caller gives as an argument, checked in one place for each kind of value.
+"""Checks of arguments, in one place for each kind of value.
 
-Every function returns the value in the type that it is used in, or says what was expected. None of
-them compares, hashes or writes what it does not know: an array has no one truth.
+Every function returns the value in the type that the package uses, or raises an error. No function compares,
+hashes or writes a value of unknown type, because that can fail: an array has no single truth value.
 """
 
 import math
@@ -30,7 +30,7 @@ LARGEST_SEED = 2**128 - 1
 
 SWAPPED = (
     "labels, scores: the labels {oddity}, and all scores are whole numbers from 0 to 4, as grades "
-    "are. Check that labels= has the grades and scores= what the ranking goes by."
+    "are. Check that labels= contains the grades and scores= the values that documents are ranked by."
 )
 """The warning of labels and scores that were probably passed in each other's place."""
 
@@ -45,7 +45,7 @@ def choice(
     expected: str | None = None,
     error: type[GainfulError] = InputError,
 ) -> str:
-    """Return one of some words.
+    """Return a word that is among the choices.
 
     >>> choice("dark", "theme", ["light", "dark"])
     'dark'
@@ -63,7 +63,7 @@ def choice(
 def whole(
     value: object, name: str, *, least: int, most: int | None = None, expected: str | None = None
 ) -> int:
-    """Return a whole number of a range, whichever library it is of.
+    """Return a whole number within a range, from any library.
 
     >>> whole(3, "upto", least=1, most=100_000)
     3
@@ -76,7 +76,7 @@ def whole(
     if not is_truth(value) and not isinstance(value, str):
         try:
             number = operator.index(value)  # type: ignore[arg-type]
-        except Exception:  # noqa: BLE001 - whatever the value does when it is asked
+        except Exception:  # noqa: BLE001 - a foreign value may raise anything
             number = None
     if number is None or number < least or (most is not None and number > most):
         upto = "" if most is None else f" to {most:,}"
@@ -86,19 +86,19 @@ def whole(
 
 
 def number(value: object, name: str, expected: str, holds: Callable[[float], bool]) -> float:
-    """Return a finite number that a condition holds of.
+    """Return a finite number that satisfies a condition.
 
     >>> number(0.5, "level", "a number above 0 and below 1", lambda level: 0 < level < 1)
     0.5
     """
-    found = as_float(value)
-    if not math.isfinite(found) or not holds(found):
+    real = as_float(value)
+    if not math.isfinite(real) or not holds(real):
         raise InputError(name, expected, shown(value))
-    return found
+    return real
 
 
 def as_float(value: object) -> float:
-    """Return a real number as a float; NaN for what is none, infinity for what is too large."""
+    """Return a real number as a float; NaN for other values, infinity for numbers that are too large."""
     if is_truth(value) or not isinstance(value, numbers.Real):
         return math.nan
     try:
@@ -127,7 +127,7 @@ def truth(value: object, name: str) -> bool:
 
 
 def text(value: object, name: str, expected: str = "a text") -> str:
-    """Return a text that can be written, in files and on screens.
+    """Return a text that can be written to files and terminals.
 
     >>> text("a title", "title")
     'a title'
@@ -139,12 +139,12 @@ def text(value: object, name: str, expected: str = "a text") -> str:
     return str(value)
 
 
-HALF = "It holds half of a character (a lone surrogate), which no file can hold."
-"""What is wrong with a text that is not writable."""
+HALF = "It contains half of a character (a lone surrogate), which can't be written to a file."
+"""The remedy in errors about text that can't be written."""
 
 
 def is_writable(value: str, errors: str = "strict") -> bool:
-    r"""Return whether a text can be written as UTF-8: it holds no lone surrogate.
+    r"""Return whether a text can be written as UTF-8, without lone surrogates.
 
     >>> is_writable("é"), is_writable("\ud800")
     (True, False)
@@ -172,17 +172,17 @@ def one_of_type(value: object, name: str, kind: type[Kind], expected: str, hint:
 
 
 def function(value: Any, name: str) -> Any:
-    """Return a function, or None where there is none; a class is none."""
+    """Return a function or None; a class isn't accepted as a function."""
     if value is not None and (not callable(value) or isinstance(value, type)):
         raise InputError(name, "a function, or None", shown(value))
     return value
 
 
 def refuse_unnamed(value: object, name: str, expected: str) -> None:
-    """Refuse anything but a dict that has at least one key, each of them a text.
+    """Reject anything but a dict with at least one key, all of them text.
 
-    Names of files are fine as keys even if they are no UTF-8: Python keeps such bytes as lone
-    surrogates, and writes them back as they were.
+    Keys may be names of files that aren't UTF-8: Python keeps such bytes as lone surrogates, and writes
+    them back unchanged.
 
     >>> refuse_unnamed({1: "a run"}, "runs", "a dict {name: run}")
     Traceback (most recent call last):

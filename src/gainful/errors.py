@@ -1,6 +1,6 @@
 """All exceptions and warnings of gainful.
 
-Every error states where it happened, what was expected and found and, if possible, what to do.
+Every error states the location, the expected and the actual value and, if possible, a remedy.
 Its `code` identifies the problem for programs. An error caused by a policy names the choice, such
 as `missing=error`. All parts are attributes, so programs can use them, and the message is
 composed in one place. No message contains the password of an address, whatever its scheme.

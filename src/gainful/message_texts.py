@@ -91,7 +91,7 @@ def shown(value: object) -> str:
 
 
 def shown_with_type(value: object) -> str:
-    """Return a value as it is written, after its type, which stands there once.
+    """Return a value as it is written, after its type, which isn't repeated.
 
     >>> shown_with_type(7)
     'int 7'

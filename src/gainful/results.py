@@ -1,7 +1,7 @@
 """The classes of all results: what `evaluate`, `compare` and the others return.
 
-They are here to be named: in annotations, in `isinstance`, and for what a class makes by itself.
-Each is defined beside the function that returns it, such as `Scores` in `evaluation/scores.py`.
+They are public for annotations, `isinstance` and their class methods. Each class is defined next to the
+function that returns it, such as `Scores` in `evaluation/scores.py`.
 
 >>> import gainful as gf
 >>> scores = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 0.5}})

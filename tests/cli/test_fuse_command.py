@@ -93,7 +93,7 @@ def test_settings_are_chosen_and_the_run_of_the_best_is_written(cli, tmp_path):
         (["--weights", "1"], "2 numbers of at least 0"),
         (["--weights", "grid"], "Several values for --weights require --tune."),
         (["--weights", "1,nan"], "2 numbers of at least 0"),
-        (["--normalise", "minmax"], "uses ranks alone"),
+        (["--normalise", "minmax"], "uses only ranks"),
         (["--folds", "5"], "--folds requires --tune."),
         (["-m", "AP"], "--measure requires --tune."),
         (["--missing", "skip"], "--missing requires --tune."),

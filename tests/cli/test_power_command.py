@@ -104,7 +104,7 @@ def test_an_output_in_the_format_of_its_name(cli, tmp_path):
         (("--sd", "inf", "--queries", "9"), "sd: expected a number above 0"),
         (("--sd", "much", "--queries", "9"), "--sd"),
         (("--sd", "0.1", "--difference", "0"), "--difference"),
-        (("--sd", "0.1", "--difference", "1e-9"), "at least 1e-07 of the standard deviation"),
+        (("--sd", "0.1", "--difference", "1e-9"), "at least 1e-07 standard deviations"),
         (("--sd", "0.1", "--queries", "1"), "--queries"),
         (("--sd", "0.1", "--queries", "9", "--power", "1"), "--power"),
         (("--sd", "0.1", "--queries", "9", "--power", "0.01"), "more than alpha"),

@@ -377,7 +377,7 @@ def test_why_says_nothing_of_a_dialect_where_the_policy_is_given():
 
 def test_what_a_dialect_says_of_a_choice():
     found = gf.errors.InputError(
-        "nDCG", "at least one query", "none left by the policy empty=skip", choice="empty=skip"
+        "nDCG", "at least one query", "none under the policy empty=skip", choice="empty=skip"
     )
     said = r"policy empty=skip, as dialect gdeval has it\."
     with pytest.raises(gf.errors.InputError, match=said), speaking("gdeval"):

@@ -176,7 +176,7 @@ def test_a_measure_that_is_asked_for_twice_is_one(asked):
 
 
 def test_measures_that_a_dialect_makes_equal_are_refused():
-    with pytest.raises(gf.errors.InputError, match="measures that differ, found nDCG"):
+    with pytest.raises(gf.errors.InputError, match="different measures, found nDCG"):
         RankingEvaluator(["nDCG(gain=exp2)@3", "nDCG@3"], dialect="lightgbm")
 
 

@@ -103,7 +103,7 @@ def test_a_dialect_gives_names_without_it():
         (
             {"judgments": GRADES},
             ("rum", [], ["a"]),
-            "query: expected a query that the judgments have",
+            "query: expected a query with judgments",
         ),
         ({}, ("rum", None, ["a"]), "^expected_ids: expected a list of ids, found none"),
         ({}, ("rum", ["a"], None), "^retrieved_ids: expected a list of ids, found none"),
@@ -170,14 +170,14 @@ def test_metrics_of_one_name_stay_apart_under_names_of_their_own():
 @pytest.mark.parametrize(
     ("measures", "name", "message"),
     [
-        (["RR", "AP"], "one", "name: expected one for each of 2 measures, found 1"),
-        (["RR", "AP"], ["x", "x"], "name: expected names that differ, found x, x"),
+        (["RR", "AP"], "one", "name: expected a name for each of 2 measures, found 1"),
+        (["RR", "AP"], ["x", "x"], "name: expected different names, found x, x"),
         (["RR"], 3, "name: expected a list of texts"),
         (["RR"], [3], "name: expected a text"),
         (
             [gf.Measure("nDCG", gain=lambda g: g), gf.Measure("nDCG", gain=lambda g: 2 * g)],
             None,
-            r"different names, found 'nDCG\(gain=<lambda>\)' twice\. Give each a name",
+            r"different names, found 'nDCG\(gain=<lambda>\)' twice\. Name the measures",
         ),
     ],
 )

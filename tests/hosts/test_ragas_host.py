@@ -93,7 +93,7 @@ def test_what_cannot_be_measured_is_said():
         gf.errors.InputError, match=r"^reference_context_ids: expected a list of ids, found none"
     ):
         RankingMetric().score(retrieved_context_ids=["a"])
-    with pytest.raises(gf.errors.InputError, match="a query that the judgments have"):
+    with pytest.raises(gf.errors.InputError, match="a query with judgments"):
         RankingMetric(judgments=GRADES).score(retrieved_context_ids=["a"], user_input="rum")
 
 

@@ -190,7 +190,7 @@ def test_nothing_is_left_out_in_silence(model):
         ({"relevant_docs": {}}, "relevant_docs: expected documents of some of the queries"),
         ({"relevant_docs": {"q1": "d1"}}, "query 'q1': expected {doc: grade}, or a set"),
         ({"relevant_docs": {"q1": {"d1": "high"}}}, "'high'"),
-        ({"measures": "nDCG@1000"}, "cutoffs down to 100, .* found nDCG@1000. Give the host"),
+        ({"measures": "nDCG@1000"}, "cutoffs of at most 100, .* found nDCG@1000. Ask the host"),
         ({"measures": "nDGC@10"}, "nDCG"),
         ({"policy": {"ties": "no"}}, "policy ties"),
     ],

@@ -259,7 +259,7 @@ def test_metrics_of_one_name_stay_apart_under_names_of_their_own():
             names, 3
         )
         train, valid = sets()
-    with pytest.raises(gf.errors.InputError, match="name: expected one for each of 1 measures"):
+    with pytest.raises(gf.errors.InputError, match="name: expected a name for each of 1 measures"):
         ours.metric("AP", name=["a", "b"])
-    with pytest.raises(gf.errors.InputError, match="name: expected names that differ"):
+    with pytest.raises(gf.errors.InputError, match="name: expected different names"):
         ours.metric("AP", "RR", name=["a", "a"])

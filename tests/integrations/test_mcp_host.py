@@ -172,7 +172,7 @@ def test_folders_are_needed_and_are_there(cli, tmp_path):
     assert cli("mcp").returncode == 2
     done = cli("mcp", str(tmp_path / "gone"))
     assert done.returncode == 2
-    assert "folders that are there" in done.stderr
+    assert "existing folders" in done.stderr
 
 
 def test_long_answers_are_cut_with_a_word():

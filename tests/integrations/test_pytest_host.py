@@ -169,8 +169,8 @@ def test_settings_of_file_and_command_line(suite, pytester):
         ("run='new.run'", "expected judgments, base and run, found no judgments"),
         ("'judgments.qrels', 'base.run', 'gone.run'", "gone.run"),
         ("'judgments.qrels', 'base.run', 'new.run', fail_if='Δ nDCG < x'", "x is no number"),
-        ("'judgments.qrels', 'base.run', 'new.run', base='b'", "by place and by name"),
-        ("1, 2, 3, 4, 5", "found 5 values"),
+        ("'judgments.qrels', 'base.run', 'new.run', base='b'", "by position and by name"),
+        ("1, 2, 3, 4, 5", "found 5 positional arguments"),
         ("", "expected judgments, base and run, found no run"),
         (
             "'judgments.qrels', 'base.run', 'new.run', measure='RR'",
@@ -209,7 +209,7 @@ def is_one_sentence(told, said):
         ("(run='new.run')", "expected judgments, base and run, found no judgments"),
         ("('judgments.qrels', 'base.run', 'gone.run')", "gone.run"),
         ("('judgments.qrels', 'base.run', 'new.run', fail='x')", "options of a gate or of gf.compare, found fail"),
-        ("(1, 2, 3, 4, 5)", "found 5 values"),
+        ("(1, 2, 3, 4, 5)", "found 5 positional arguments"),
     ],
 )  # fmt: skip
 def test_a_marker_that_cannot_be_checked_fails(suite, given, said):

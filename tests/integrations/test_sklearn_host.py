@@ -155,7 +155,7 @@ def test_the_dialect_holds(tmp_path, cli):
     [
         ({"y_true": [1, 0]}, r"y_true: expected \[list, document\], found 1 dimensions"),
         ({"y_score": [[0.1]]}, "y_score: expected the shape of y_true"),
-        ({"ties": "best", "ignore_ties": True}, "ties: expected no rule beside ignore_ties"),
+        ({"ties": "best", "ignore_ties": True}, "ties: expected no rule together with ignore_ties"),
         ({"ties": "doc"}, "ties: expected average or best"),
         ({"sample_weight": [1, 2]}, "sample_weight: expected 1 numbers from 0"),
         ({"sample_weight": [-1]}, "sample_weight: expected 1 numbers from 0"),

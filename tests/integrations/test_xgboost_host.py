@@ -256,15 +256,15 @@ def test_what_is_wrong_is_said():
         ours.RankingMonitor("AP", data=V, label=VY)
     valid = matrices()[1]
     for name, value in (("label", VY), ("qid", query_ids(VSIZES))):
-        with pytest.raises(gf.errors.InputError, match=f"{name}: expected none beside a DMatrix"):
+        with pytest.raises(gf.errors.InputError, match=f"{name}: expected none with a DMatrix"):
             ours.RankingMonitor("AP", data=valid, **{name: value})
     for other in (ours.RankingMonitor("AP", data=valid, name="v"), ours.RankingMonitor(data=valid)):
         twice = [other, ours.RankingMonitor("AP", "nDCG@10", data=valid, name=other.name)]
         with pytest.raises(
-            gf.errors.InputError, match=f"name: .* log has not yet, found '{other.name}'"
+            gf.errors.InputError, match=f"name: .* aren't in the log yet, found '{other.name}'"
         ):
             xgb.train(PARAMS, matrices()[0], 2, callbacks=twice)
-    with pytest.raises(gf.errors.InputError, match="data: expected predictions, and then"):
+    with pytest.raises(gf.errors.InputError, match="data: expected predictions, then"):
         ours.objective("nDCG")(valid, np.zeros(len(VY)))
     few = {"n_estimators": 1, "n_jobs": 1}
     with pytest.raises(gf.errors.InputError, match=r"found ndarray\. Estimators call objectives"):

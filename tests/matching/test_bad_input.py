@@ -218,7 +218,7 @@ def test_scores_that_do_not_belong_into_one_table():
     with pytest.raises(gf.errors.InputError, match="the measures and the policy of the other runs"):
         gf.writing.render({"one": one, "other": other})
     skipping = gf.evaluate(judgments, run, "nDCG", policy=gf.Policy(missing="skip"))
-    with pytest.raises(gf.errors.InputError, match="Render them apart"):
+    with pytest.raises(gf.errors.InputError, match="Render them separately"):
         gf.writing.render({"one": one, "other": skipping})
 
 
@@ -372,7 +372,7 @@ def test_a_list_that_is_masked_whole_is_not_dropped():
         (lambda: gf.ndcg([3], k=0), "cutoff"),
         (lambda: gf.ndcg([3], base=1), "base"),
         (lambda: gf.ndcg([2000], gain="exp2"), "gain exp2: expected a finite gain for every grade, found none for grade 2000"),
-        (lambda: gf.cg([1e308, 1e308]), "a sum that a float64 can hold"),
+        (lambda: gf.cg([1e308, 1e308]), "a sum that fits in a float64"),
         (lambda: gf.ndcg([3], gain={1: 1}), "none for grade 3. Add it to the table, or 'else: linear'"),
         (lambda: gf.explanation.explain_grades([[1], [2]]), "one list of grades"),
     ],

@@ -223,7 +223,7 @@ def test_a_dialect_is_its_measures_under_its_policy(name):
     tool = gf.measures.dialect("ir_measures")
     spoken = MEASURING[name](dialect="ir_measures")
     assert spoken == MEASURING[name](policy=tool.for_files())
-    with pytest.raises(gf.errors.InputError, match="none beside the dialect"):
+    with pytest.raises(gf.errors.InputError, match="none with the dialect"):
         MEASURING[name](dialect="trec_eval-9", policy=gf.Policy())
 
 

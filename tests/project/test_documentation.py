@@ -280,7 +280,7 @@ WARNED = {
     ),
     "this looks like two runs without judgments": (_SCORED, {**_SCORED}),
     "judgments and run are the same": (_SCORED, _SCORED),
-    "each row counts as grade 1, whatever stands in the column": (
+    "each row counts as grade 1, and the column": (
         [
             {"user": "q", "item": "a", "event": "click"},
             {"user": "q", "item": "b", "event": "purchase"},

@@ -132,7 +132,7 @@ def test_the_same_row_twice_is_one(tmp_path):
         (
             "q.jsonl",
             '{"title": "a", "text": "b"}\n',
-            "q.jsonl:1: expected a column .* found only 'title', 'text'. Give it one of these names: _id, .*qid",
+            "q.jsonl:1: expected a column .* found only 'title', 'text'. Rename it to one of: _id, .*qid",
         ),
         ("q.jsonl", '{"text": "a"}\n', "q.jsonl:1: expected a column for the id"),
         (

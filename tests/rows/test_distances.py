@@ -26,13 +26,11 @@ def run(form, name, folder):
 @pytest.mark.parametrize("name", ["distance", "Dist"])
 def test_distances_are_told(form, name, tmp_path):
     given = run(form, name, tmp_path)
-    with pytest.raises(
-        gf.errors.InputError, match=f"columns rank={name}. Those that are equal tie"
-    ):
+    with pytest.raises(gf.errors.InputError, match=f"columns rank={name}. Equal distances tie"):
         gf.evaluate(JUDGMENTS, given, "RR")
     assert gf.evaluate(JUDGMENTS, given, "RR", columns={"rank": name})["RR"] == 1.0
     with pytest.warns(
-        gf.errors.GainfulWarning, match=f"the lowest is: columns rank={name}"
+        gf.errors.GainfulWarning, match=f"lower is better, set columns rank={name}"
     ) as told:
         scores = gf.evaluate(JUDGMENTS, given, "RR", columns={"score": name})
     assert (scores["RR"], len(told)) == (0.5, 1)

@@ -68,7 +68,7 @@ def test_names_of_the_other_side_are_refused_where_it_has_no_columns(side, tmp_p
     given = written("csv", table, tmp_path)
     assert value_of(side, given, columns) == pytest.approx(VALUE, abs=1e-15)
     other = "run" if side == "judgments" else "judgments"
-    with pytest.raises(gf.errors.InputError, match="one of which is 'x', found none"):
+    with pytest.raises(gf.errors.InputError, match="including 'x', found none"):
         value_of(side, given, {**columns, f"{other}.query": "x"})
 
 
@@ -132,7 +132,7 @@ def test_numbers_where_there_is_a_header(form, session, tmp_path):
         ({"grade": "rel"}, "the column 'rel' for grade"),
         ({"run.query": "x"}, "look like user, item, rating and time.*judgments.query=1"),
         ({"grade": "grade", "score": "score"}, "columns, score: expected an input with columns"),
-        ({"score": "s", "run.rank": "r"}, "a score or a rank, by which a run is ordered, found both"),
+        ({"score": "s", "run.rank": "r"}, "either a score or a rank to order the run, found both"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("delimiter", ["\t", " "])

@@ -160,9 +160,7 @@ def test_ids_that_are_fractions_are_refused():
 def test_events_that_all_count_alike_are_told(form, tmp_path):
     events = {**CLICKS, "Event-Type": ["click", "purchase", "click"]}
     given = FRAMES[form](events) if form in FRAMES else written(tmp_path, form, events)
-    told = (
-        r"each row counts as grade 1, whatever stands in the column 'Event-Type'. .* grade= \(None"
-    )
+    told = r"each row counts as grade 1, and the column 'Event-Type' is ignored. .* grade= \(None"
     with pytest.warns(gf.errors.GainfulWarning, match=told) as seen:
         assert_same(gf.evaluate(given, RUN, ["nDCG@10", "CG"]))
     assert len(seen) == 1
@@ -179,7 +177,7 @@ FORMS = ["e.csv", "e.jsonl", "e.json", "e.parquet", "pandas"]
 def test_other_names_of_events_are_known(form, name, tmp_path):
     events = {**CLICKS, name: ["click", "purchase", "click"]}
     given = FRAMES[form](events) if form in FRAMES else written(tmp_path, form, events)
-    with pytest.warns(gf.errors.GainfulWarning, match=f"in the column '{name}'"):
+    with pytest.warns(gf.errors.GainfulWarning, match=f"the column '{name}' is ignored"):
         assert_same(gf.evaluate(given, RUN, ["nDCG@10", "CG"]))
 
 
@@ -196,9 +194,7 @@ def test_events_of_one_kind_and_numbers_are_not_told(form, values, tmp_path):
 def test_counts_beside_query_and_doc_are_told_what_to_write(form, name, tmp_path):
     counted = {**CLICKS, name: [3, 1, 2]}
     given = FRAMES[form](counted) if form in FRAMES else written(tmp_path, form, counted)
-    told = (
-        r"found only .*; or say which it is: columns grade=…, or that there is none: grade= \(None"
-    )
+    told = r"found only .*; or name it: columns grade=…, or grade= \(None"
     with pytest.raises(gf.errors.InputError, match=told):
         gf.evaluate(given, RUN)
     assert gf.evaluate(given, RUN, "CG", columns={"grade": name})["CG"] > 1

@@ -1,8 +1,8 @@
-"""`power`: how many queries a comparison needs, or what it can find with those it has.
+"""`power`: how many queries a comparison needs, or what a number of queries can detect.
 
-For the two-sided paired t test. With n queries, a true mean difference δ and the standard
-deviation σ of the differences, t is noncentral with n − 1 degrees of freedom and noncentrality
-δ·√n/σ; the power is the probability that it is beyond the critical value.
+The calculation is for the two-sided paired t test. With n queries, a true mean difference δ and the
+standard deviation σ of the differences, t is noncentral with n − 1 degrees of freedom and noncentrality
+δ·√n/σ; the power is the probability that t exceeds the critical value.
 """
 
 import math
@@ -23,26 +23,26 @@ from gainful.output.rendering.table_formats import Table, as_text
 from gainful.output.writing.result_base import Result
 
 USUAL_POWER = 0.8
-"""The default power: four of five true differences are found."""
+"""The default power: four of five true differences are detected."""
 
-_FEWEST = 2  # queries that have a spread
-_MOST = 10**15  # queries that a float64 counts one by one
-_SMALLEST = 1e-7  # of the standard deviation; smaller needs more queries than can be counted
+_FEWEST = 2  # queries with a standard deviation
+_MOST = 10**15  # queries that a float64 can count one by one
+_SMALLEST = 1e-7  # standard deviations; smaller differences need more queries than can be counted
 _SURE = 1 - 1e-9
-_STRICTEST = 1e-100  # scipy's quantiles of t hold down to some 1e-160
+_STRICTEST = 1e-100  # scipy's quantiles of t are accurate down to about 1e-160
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Power(Result):
-    """A comparison of two systems before it is made: what is needed to find what.
+    """A power calculation: the queries, the difference and the power of a planned comparison.
 
     Attributes:
-        sd: the standard deviation of the differences between two systems, query by query.
+        sd: the standard deviation of the differences between two runs, query by query.
         difference: the true mean difference.
-        queries: how many.
-        power: the least probability of finding the difference.
-        alpha: the probability of finding one where there is none.
-        solved_for: `queries`, `difference` or `power`, the one that follows from the others.
+        queries: the number of queries.
+        power: the probability of detecting the difference.
+        alpha: the probability of detecting a difference that doesn't exist.
+        solved_for: `queries`, `difference` or `power`: the number that was computed from the others.
     """
 
     sd: float
@@ -79,10 +79,10 @@ def power(
     the power. Take the sd from a comparison of similar runs; for nDCG it is often near 0.2.
 
     Args:
-        sd: the standard deviation of the differences between two systems, query by query, above 0.
+        sd: the standard deviation of the differences between two runs, query by query, above 0.
         difference: the true mean difference, above 0.
         queries: the number of queries, at least 2.
-        power: the probability of finding the difference, above alpha and below 1.
+        power: the probability of detecting the difference, above alpha and below 1.
         alpha: the level of the two-sided paired t test.
 
     Raises:
@@ -107,7 +107,7 @@ def power(
     if queries is None:
         if difference is None:
             raise InputError(
-                "power", "a difference or a number of queries", "neither", "Give one, or both."
+                "power", "a difference or a number of queries", "neither", "Pass one or both."
             )
         needed = queries_needed(spread, difference, wanted, level)
         return Power(spread, float(difference), needed, float(wanted), level, "queries")
@@ -119,14 +119,14 @@ def power(
             "power",
             "one of difference, queries and power left to solve for",
             "all of them",
-            "Leave out the one you want to know.",
+            "Leave out the number that you want to know.",
         )
     reached = power_of(spread, difference, queries, level)
     return Power(spread, float(difference), int(queries), reached, level, "power")
 
 
 def power_of(sd: float, difference: float, queries: int, alpha: float = 0.05) -> float:
-    """Return the probability that the two-sided paired t test finds a true mean difference.
+    """Return the probability that the two-sided paired t test detects a true mean difference.
 
     >>> round(power_of(0.1, 0.05, 34), 4)
     0.8078
@@ -140,7 +140,7 @@ def power_of(sd: float, difference: float, queries: int, alpha: float = 0.05) ->
 def queries_needed(
     sd: float, difference: float, power: float = USUAL_POWER, alpha: float = 0.05
 ) -> int:
-    """Return the fewest queries with which the power is at least the one that is wanted.
+    """Return the smallest number of queries that reaches the requested power.
 
     >>> queries_needed(0.1, 0.05), queries_needed(0.25, 0.01)
     (34, 4908)
@@ -150,9 +150,9 @@ def queries_needed(
     wanted, level = _power_and_level(power, alpha)
     if shift < _SMALLEST:
         raise InputError(
-            "difference", f"at least {_SMALLEST:g} of the standard deviation", f"{shift:.3g} of it"
+            "difference", f"at least {_SMALLEST:g} standard deviations", f"{shift:.3g}"
         )
-    # The power grows with the queries. A guess is next to the answer: widen around it, then halve.
+    # The power grows with the queries. The guess is close to the answer: widen around it, then bisect.
     enough = few = _guess(shift, wanted, level)
     step = 1
     while few >= _FEWEST and _reaches(wanted, shift, few, level):
@@ -169,7 +169,7 @@ def queries_needed(
 
 
 def _guess(shift: float, wanted: float, alpha: float) -> int:
-    """Return about how many queries have the power that is wanted: Φ⁻¹(power) is near shift·√n."""
+    """Return an approximate number of queries for the requested power: Φ⁻¹(power) is near shift·√n."""
     aim, critical = normal_quantile(np.array([wanted, alpha / 2])).tolist()
     root = math.sqrt(((aim - critical) / shift) ** 2 + critical**2 / 2)
     queries = max(round(root**2), _FEWEST)
@@ -180,7 +180,7 @@ def _guess(shift: float, wanted: float, alpha: float) -> int:
 
 
 def detectable(sd: float, queries: int, power: float = USUAL_POWER, alpha: float = 0.05) -> float:
-    """Return the smallest true mean difference that is found with the power that is wanted.
+    """Return the smallest true mean difference that is detected with the requested power.
 
     >>> round(detectable(0.1, 34), 4)
     0.0495
@@ -208,7 +208,7 @@ def _reaches(wanted: float, shift: float, queries: int, alpha: float) -> bool:
 
 
 def _power_and_level(power: object, alpha: object) -> tuple[float, float]:
-    """Return power and level; less power than the level needs no difference at all."""
+    """Return power and level; the power must exceed the level, which it has without any difference."""
     wanted, level = read_share(power, "power"), _level(alpha)
     if not level < wanted <= _SURE:
         raise InputError("power", f"more than alpha, {level:g}, and at most {_SURE}", f"{wanted:g}")

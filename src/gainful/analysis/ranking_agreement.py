@@ -1,4 +1,4 @@
-"""`rbo`, `kendall_tau` and `tau_ap`: how far two rankings agree."""
+"""`rbo`, `kendall_tau` and `tau_ap`: how well two rankings agree."""
 
 import math
 from collections.abc import Collection, Hashable
@@ -22,7 +22,7 @@ from gainful.rows.identifiers import examples, in_order, overlap_hint
 
 _KINDS = ("extrapolated", "least", "residual")
 _VARIANTS = ("a", "b")
-_FEWEST = 2  # items that can be in one order or the other
+_FEWEST = 2  # items in a ranking with an order
 
 
 @overload
@@ -53,28 +53,28 @@ def rbo(
 ) -> float | dict[str, float]:
     """Return the rank-biased overlap, (1 − p) Σ_{d≥1} p^(d−1) · A_d.
 
-    A_d, the agreement at depth d, is the share of the first d items of one list that the first d
-    of the other have. Lists end, the sum does not; `kind` says what is taken beyond. The lists may
-    have different items and different lengths; the order of the two does not matter.
+    A_d, the agreement at depth d, is the share of the first d items that two lists have in common. The
+    sum is infinite but lists end; `kind` selects an assumption about deeper ranks. The lists may have
+    different items and different lengths. Their order doesn't matter.
 
     Args:
-        first: a list of items in rank order, or a run {query: {doc: score}}. Or {item: score},
-            higher is better, equal scores by id descending, compared as bytes (as under the policy
-            ties=doc).
-        second: another of them; a run where the first is one.
-        p: above 0 and below 1; the nearer to 1, the deeper ranks count. The first 10 ranks have
-            86% of the weight with 0.9.
-        depth: cut both lists here; None to take them whole.
-        kind: `extrapolated`, a point estimate (RBO_EXT), as if the agreement at the end lasted.
-            `least`, the value if nothing beyond the end agrees (RBO_MIN). `residual`, how much
-            more it could be at most (RBO_RES).
+        first: a list of items in rank order, `{item: score}` (higher is better), or a run
+            `{query: {doc: score}}`. Items with equal scores are ordered by id, descending, compared as
+            bytes (as under the policy ties=doc).
+        second: another ranking; a run if the first is a run.
+        p: above 0 and below 1; the closer to 1, the more weight deep ranks have. With 0.9, the first
+            10 ranks have 86% of the weight.
+        depth: cut both lists at this rank; None to use whole lists.
+        kind: `extrapolated` is a point estimate that assumes the same agreement at deeper ranks
+            (RBO_EXT). `least` is the value without any agreement at deeper ranks (RBO_MIN), and
+            `residual` is the largest amount by which the true value can exceed it (RBO_RES).
 
     Returns:
-        A number from 0 to 1. Of two runs, {query: value} for the queries that both have; those
-        that only one of them has do not count.
+        A number from 0 to 1. For two runs, {query: value} for the queries that both contain; other
+        queries are ignored.
 
     Raises:
-        InputError: for what is no ranking, and for runs without a query in common.
+        InputError: if an argument isn't a ranking, or if two runs have no query in common.
 
     >>> round(rbo(["a", "b", "c"], ["a", "c", "b"]), 3)
     0.955
@@ -94,7 +94,7 @@ def rbo(
         raise InputError(
             "first and second",
             "queries in common",
-            f"none: first has {examples(in_order(left))}; second has {examples(in_order(right))}",
+            f"none: first contains {examples(in_order(left))}; second contains {examples(in_order(right))}",
             overlap_hint(left, right),
         )
     values = {}
@@ -108,21 +108,21 @@ def rbo(
 def kendall_tau(first: Ranking, second: Ranking, *, variant: str = "b") -> float:
     """Return Kendall's τ, (C − D) / √((N − T₁)(N − T₂)).
 
-    Of the N = n(n − 1)/2 pairs of items, C are in the same order on both sides and D in opposite
-    order. T₁ are tied on the first side and T₂ on the second. Without ties this is (C − D)/N.
+    Of the N = n(n − 1)/2 pairs of items, C have the same order in both rankings and D have opposite
+    orders; T₁ are tied in the first ranking and T₂ in the second. Without ties, τ is (C − D)/N.
 
     Args:
-        first: a list of items in rank order; or {item: score}, higher is better, such as the means
-            of systems under a measure.
-        second: another of them, with the same items.
-        variant: `b` as above; `a` divides by N, ties or not.
+        first: a list of items in rank order, or {item: score} (higher is better), such as the means
+            of runs under a measure.
+        second: another ranking of the same items.
+        variant: `b` is the formula above; `a` always divides by N.
 
     Returns:
         A number from −1, the reverse order, to 1, the same order.
 
     Raises:
-        InputError: for what is no ranking, for fewer than two items, and for an item that one side
-            lacks. For τ_b where all items of a side are tied, which leaves it undefined.
+        InputError: if an argument isn't a ranking, has fewer than two items, or lacks an item of the
+            other. Also if all items of a ranking are tied, which leaves τ_b undefined.
 
     >>> round(kendall_tau(["a", "b", "c"], ["a", "c", "b"]), 4)
     0.3333
@@ -143,7 +143,7 @@ def kendall_tau(first: Ranking, second: Ranking, *, variant: str = "b") -> float
                 name,
                 "at least two different scores",
                 "all items tied",
-                "τ_b is undefined then: give scores with all their digits.",
+                "τ_b is undefined if all items are tied. Pass scores that aren't rounded.",
             )
     return pairs.surplus / math.sqrt(
         (pairs.total - pairs.tied_first) * (pairs.total - pairs.tied_second)
@@ -153,20 +153,20 @@ def kendall_tau(first: Ranking, second: Ranking, *, variant: str = "b") -> float
 def tau_ap(reference: Ranking, ranking: Ranking, *, symmetric: bool = False) -> float:
     """Return the AP correlation, τ_AP = 2/(n − 1) · Σ_{i=2..n} C(i)/(i − 1) − 1.
 
-    C(i) is how many of the items above rank i of the ranking are above that item in the
-    reference too. An exchange near the top of the ranking costs more than one near its end.
+    C(i) is the number of items above rank i of the ranking that are also above the item at rank i in the
+    reference. Swapping items near the top of the ranking costs more than near the end.
 
     Args:
-        reference: a list of items in rank order; or {item: score}, higher is better, no two equal.
-        ranking: another of them, with the same items, to be compared with the reference.
-        symmetric: the mean of both directions, where neither side is the reference.
+        reference: a list of items in rank order, or {item: score} (higher is better) without ties.
+        ranking: another ranking of the same items, to compare with the reference.
+        symmetric: return the mean of both directions, for two rankings with equal standing.
 
     Returns:
         A number from −1, the reverse order, to 1, the same order.
 
     Raises:
-        InputError: for what is no ranking, for ties, for fewer than two items, and for an item
-            that one side lacks.
+        InputError: if an argument isn't a ranking, contains ties, has fewer than two items, or lacks
+            an item of the other.
 
     >>> tau_ap(["a", "b", "c"], ["a", "c", "b"])
     0.5
@@ -182,7 +182,7 @@ def tau_ap(reference: Ranking, ranking: Ranking, *, symmetric: bool = False) -> 
     value = kernels.tau_ap(places)
     if not symmetric:
         return value
-    # Places in the ranking by place in the reference: the same order, seen from the other side.
+    # The inverse permutation: positions in the ranking by position in the reference.
     return (value + kernels.tau_ap(np.argsort(places))) / 2
 
 
@@ -212,7 +212,7 @@ def _depth(depth: object) -> int | None:
 def _refuse_different(
     first: Collection[Hashable], second: Collection[Hashable], names: tuple[str, str]
 ) -> None:
-    """Refuse items that one side lacks, and what is too short to have an order."""
+    """Reject rankings of different items, and rankings with fewer than two items."""
     left, right = dict.fromkeys(first), dict.fromkeys(second)
     lone = (
         (names[0], [item for item in left if item not in right]),
@@ -221,13 +221,13 @@ def _refuse_different(
     where = " and ".join(names)
     if any(items for _, items in lone):
         lacking = "; ".join(
-            f"{len(items)} in {name} only: {examples(items)}" for name, items in lone if items
+            f"{len(items)} only in {name}: {examples(items)}" for name, items in lone if items
         )
         raise InputError(
             where,
-            "the same items on both sides",
+            "the same items in both rankings",
             lacking,
-            "Leave out what one side lacks, or compare by gf.statistics.rbo; scores go as {item: score}.",
+            "Leave out these items, or compare with gf.statistics.rbo. Pass scores as {item: score}.",
         )
     if len(left) < _FEWEST:
-        raise InputError(where, "two items or more", str(len(left)))
+        raise InputError(where, "at least two items", str(len(left)))

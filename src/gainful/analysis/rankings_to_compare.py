@@ -1,4 +1,4 @@
-"""Rankings: items in rank order, or items with scores; one of them, or one for each query."""
+"""Reading rankings: items in rank order, or items with scores; a single ranking, or one per query."""
 
 import math
 import operator
@@ -20,9 +20,9 @@ Run = Mapping[Any, Mapping[Any, float]]
 
 
 def read_scores(ranking: object, where: str) -> dict[Hashable, float]:
-    """Return item → score, higher is better; a list gives its items falling scores.
+    """Return the scores of items, higher is better; items of a list get descending scores.
 
-    Integers are ids, and become strings; other items stay what they are.
+    Integers are ids and become strings; other items are unchanged.
 
     >>> read_scores({"a": 1, 7: 0.5}, "first"), read_scores(["a", "b"], "first")
     ({'a': 1.0, '7': 0.5}, {'a': 0.0, 'b': -1.0})
@@ -35,7 +35,7 @@ def read_scores(ranking: object, where: str) -> dict[Hashable, float]:
 
 
 def read_order(ranking: object, where: str) -> list[Hashable]:
-    """Return the items best first; equal scores by id descending, compared as bytes.
+    """Return the items, the best first, and equal scores by id descending, compared as bytes.
 
     >>> read_order({"a": 1, "b": 2, "c": 1}, "first")
     ['b', 'c', 'a']
@@ -44,13 +44,13 @@ def read_order(ranking: object, where: str) -> list[Hashable]:
         return _listed(ranking, where)
     scores = read_scores(ranking, where)
     if all(isinstance(item, str) for item in scores):
-        # Code points order strings as their UTF-8 bytes do.
+        # Strings sort by code points in the same order as by UTF-8 bytes.
         return sorted(scores, key=lambda item: (scores[item], item), reverse=True)
-    return _untied(scores, where, "strings or integers as ids where scores tie")
+    return _untied(scores, where, "strings or integers as ids if scores tie")
 
 
 def read_untied(ranking: object, where: str) -> list[Hashable]:
-    """Return the items best first; refuse equal scores.
+    """Return the items, the best first; reject equal scores.
 
     >>> read_untied({"a": 1, "b": 2}, "ranking")
     ['b', 'a']
@@ -61,7 +61,7 @@ def read_untied(ranking: object, where: str) -> list[Hashable]:
 
 
 def is_run(value: object) -> bool:
-    """Tell whether there is a ranking for each query, not one alone.
+    """Return whether a value is a run, with one ranking for each query.
 
     >>> is_run({"q": {"a": 1.0}}), is_run({"a": 1.0})
     (True, False)
@@ -70,13 +70,13 @@ def is_run(value: object) -> bool:
 
 
 def read_queries(run: object, where: str) -> dict[str, Mapping[object, object]]:
-    """Return query → its documents with scores, as they are.
+    """Return the documents with scores of each query, unchecked.
 
     >>> read_queries({7: {"a": 1.0}}, "first")
     {'7': {'a': 1.0}}
     """
     if not isinstance(run, Mapping):
-        raise InputError(where, "a run {query: {doc: score}}, as the other", _shown(run))
+        raise InputError(where, "a run {query: {doc: score}}, like the other argument", _shown(run))
     queries: dict[str, Mapping[object, object]] = {}
     for query, documents in run.items():
         name = id_text(query, where=f"{where}, query ids")
@@ -97,17 +97,17 @@ def _listed(items: object, where: str) -> list[Hashable]:
         where,
         "a list of items in rank order, or {item: score}",
         _shown(items),
-        "Give a list of its items, or a dict of their scores.",
+        "Pass a list of items, or a dict of their scores.",
     )
 
 
 def _once(items: Sequence[Any], where: str) -> Sequence[Any]:
-    """Return a list in which each text stands once: the first of several counts.
+    """Return a list without repeated strings: the first occurrence counts.
 
-    Numbers that stand again are left, to be refused: they are rather scores than ids.
+    Repeated numbers are kept and rejected later, because they are probably scores.
     """
     try:
-        "".join(items)  # refuses all but strings, faster than a look at each type
+        "".join(items)  # raises for anything but strings, and is faster than checking each type
     except TypeError:
         return items
     first: dict[str, int] = {}
@@ -117,17 +117,19 @@ def _once(items: Sequence[Any], where: str) -> Sequence[Any]:
     if again:
         others = f", and {len(again) - 1} more" if len(again) > 1 else ""
         item = shown(items[again[0] - 1])
-        warn(f"{where}: {item} stands again as item {again[0]}{others}; the first counts.")
+        warn(
+            f"{where}: {item} occurs again as item {again[0]}{others}; the first occurrence counts."
+        )
     return list(first)
 
 
 def _items(items: Iterable[Any], where: str) -> list[Hashable]:
-    """Return the items, each once."""
+    """Return the items; reject repeated ones."""
     listed = list(items)
     if not listed:
         raise InputError(where, "at least one item", "none")
     try:
-        "".join(listed)  # refuses all but strings, faster than a look at each type
+        "".join(listed)  # raises for anything but strings, and is faster than checking each type
     except TypeError:
         listed = [_item(item, f"{where}, item {place}") for place, item in enumerate(listed, 1)]
     if len(set(listed)) < len(listed):
@@ -138,7 +140,7 @@ def _items(items: Iterable[Any], where: str) -> list[Hashable]:
                     where,
                     "each item once",
                     f"{shown(item)} again as item {place}",
-                    "Leave one out; scores go beside their items, as {item: score}.",
+                    "Leave one out, or pass scores as {item: score}.",
                 )
             seen.add(item)
     return listed
@@ -150,16 +152,14 @@ def _item(item: Any, where: str) -> Hashable:
     if not isinstance(item, bool):
         try:
             return str(operator.index(item))
-        except (TypeError, ValueError):  # no integer, or one of thousands of digits
-            pass  # taken as it is
+        except (TypeError, ValueError):  # not an integer, or thousands of digits
+            pass  # used unchanged
     if isinstance(item, float) and math.isnan(item):
-        raise InputError(where, "an item", "NaN", "A missing id equals no other: leave it out.")
+        raise InputError(where, "an item", "NaN", "A missing id matches nothing: leave it out.")
     try:
         hash(item)
     except TypeError:
-        raise InputError(
-            where, "an item that can be compared, such as a string", _shown(item)
-        ) from None
+        raise InputError(where, "a hashable item, such as a string", _shown(item)) from None
     return item  # type: ignore[no-any-return]
 
 
@@ -190,7 +190,7 @@ def _untied(scores: dict[Hashable, float], where: str, expected: str) -> list[Ha
                 where,
                 expected,
                 f"{shown(above)} and {shown(below)} with {scores[above]!r}",
-                "Break the ties: give scores that differ, or the items as a list in rank order.",
+                "Break the ties: pass different scores, or a list of the items in rank order.",
             )
     return order
 

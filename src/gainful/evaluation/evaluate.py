@@ -333,7 +333,7 @@ def _measure_run(reader: Reader, run: Run, request: Request, depth: int | None) 
         depth,
         dialect=tool,
         query_type=reader.query_type(run),
-        # What ties can do is not known of lists that were cut.
+        # The effect of ties is unknown in lists that were cut.
         rematch=None if depth is None else WholeLists(reader, run),
     )
 
@@ -341,7 +341,7 @@ def _measure_run(reader: Reader, run: Run, request: Request, depth: int | None) 
 def with_values_of_run(
     measures: tuple[Measure, ...], request: Request, reader: Reader, run: Run
 ) -> tuple[Measure, ...]:
-    """Return the measures; those that need more than ranks and grades get the values of a run."""
+    """Return the measures, with the values of a run for measures that need more than ranks and grades."""
     inside = measures_inside(measures)
     if DocumentMeasure in {*map(type, inside)}:
         # Imported here because few measures are functions of the documents themselves.

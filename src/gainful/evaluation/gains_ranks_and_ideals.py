@@ -1,4 +1,4 @@
-"""`Worksheet`: what the measures of one evaluation share: gains, ideals and ranks under the policy."""
+"""`Worksheet`: the intermediate results that measures share: gains, ideals and ranks under the policy."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from gainful.measures.gain import Gain
 from gainful.measures.policy import Policy
 from gainful.measures.written_numbers import read_number, write_number
 
-_SHORT = 1000  # ranks; tables of so many are kept
+_SHORT = 1000  # ranks; tables up to this size are cached
 _FORMULAS = {"exp2": exp2_gains, "binary": binary_gains}
 
 RISING = frozenset({"linear", *_FORMULAS})
@@ -43,16 +43,16 @@ Parameters = Mapping[str, Any]
 def gains_of(gain: Gain, grades: Floats, known: Floats) -> Floats:
     """Return the gain (n,) of each grade (n,).
 
-    `known` holds the grades that may occur, ascending: a table or a function is asked once
-    for each of them.
+    `known` contains the grades that may occur, ascending: a table or a function is evaluated once for
+    each of them.
     """
     if gain.form == "linear":
-        return grades  # finite already
+        return grades  # always finite
     if gain.form in _FORMULAS:
         worth = _FORMULAS[gain.form](grades)
     else:
-        asked = np.array([_ask(gain, grade) for grade in known.tolist()], np.float64)
-        worth = mapped_gains(grades, known, asked)
+        known_gains = np.array([_gain_of(gain, grade) for grade in known.tolist()], np.float64)
+        worth = mapped_gains(grades, known, known_gains)
     if not np.isfinite(worth).all():
         grade = grades[~np.isfinite(worth)][0]
         raise InputError(
@@ -64,15 +64,15 @@ def gains_of(gain: Gain, grades: Floats, known: Floats) -> Floats:
     return worth
 
 
-def _ask(gain: Gain, grade: float) -> float:
+def _gain_of(gain: Gain, grade: float) -> float:
     if gain.function is not None:
         try:
-            found = gain.function(grade)
+            value = gain.function(grade)
         except Exception as problem:
-            # The function is the caller's, and so is its error: it says what it was called with.
+            # The caller's function raised it, so the argument helps to find the cause.
             problem.add_note(f"raised by gain {gain}, called with the grade {grade!r}")
             raise
-        return read_number(found, where=f"gain {gain} of grade {write_number(grade)}")
+        return read_number(value, where=f"gain {gain} of grade {write_number(grade)}")
     table = dict(gain.table)
     if grade not in table and grade != 0 and not gain.own:
         raise InputError(
@@ -99,7 +99,7 @@ def _short_table(discount: Discount, base: float, depth: int) -> Floats:
 
 
 class Ideal(NamedTuple):
-    """Documents by query, the best first: gain and rank (m,), and the offsets (q+1,) of the queries."""
+    """The documents of each query, the best first: gain and rank (m,), and the offsets (q+1,) of queries."""
 
     gains: Floats
     rank: Ints
@@ -110,15 +110,15 @@ class Worksheet:
     """A matched run under a policy, with each intermediate result computed once."""
 
     def __init__(self, matched: Matched, policy: Policy, *, marks: bool = False) -> None:
-        """Take what was matched; with `marks`, a negative grade in it only marks a document."""
+        """Wrap a matched run; with `marks`, a negative grade only marks a document."""
         self.matched = matched
         self.policy = policy
         self.marks = marks
         self._listed: dict[Gain, tuple[Floats, Ints, Ints]] = {}
         self._ideal: dict[Gain, Floats] = {}
         self._discounts: dict[tuple[Discount, float, int], Floats] = {}
-        self.measuring: object = ""  # what messages name
-        self.kept: dict[tuple[object, ...], Any] = {}  # what else measures share
+        self.measuring: object = ""  # the measure's name in messages
+        self.kept: dict[tuple[object, ...], Any] = {}  # other shared results
 
     @cached_property
     def owner(self) -> Ints:
@@ -129,24 +129,24 @@ class Worksheet:
     def pool_rank(self) -> Ints:
         """(m,) rank of each judged document in the ideal."""
         if self.matched.pool_offsets is self.matched.offsets and self.certain:
-            return self.matched.rank  # every judged document was retrieved: places are ranks
+            return self.matched.rank  # every judged document was retrieved, so positions are ranks
         return places_of(self.matched.pool_offsets)
 
     @property
     def certain(self) -> bool:
-        """Whether it is known that no documents tie."""
+        """Whether no documents tie."""
         return self.matched.rank_first is self.matched.rank_last
 
     @cached_property
     def longest(self) -> int:
-        """The length of the longest list or pool: the deepest rank that there is."""
+        """The length of the longest list or pool, which is the deepest possible rank."""
         offsets = self.matched.pool_offsets
         pools = offsets[1:] - offsets[:-1]
         return int(max(self.matched.retrieved.max(initial=0), pools.max(initial=0)))
 
     @cached_property
     def absent_grade(self) -> float | None:
-        """The grade of what a list shorter than the cutoff lacks; None where it has gain 0."""
+        """The grade of unfilled ranks, in lists shorter than the cutoff; None if they have gain 0."""
         if self.policy.absent == "zero":
             return None
         if self.policy.absent == "lowest":
@@ -228,16 +228,16 @@ class Worksheet:
     def _descending(self, gain: Gain) -> Floats:
         """Return the gains (m,) of all judged documents by query, descending."""
         worth = self._gains(gain, self.matched.pool_grades)
-        # Pools stand by grade; a table or a function need not rise with it.
+        # Pools are sorted by grade, but a table or a function may not increase with the grade.
         if gain.form not in RISING:
             worth = worth[np.lexsort((-worth, owners(self.matched.pool_offsets)))]
         return worth
 
     def ideal_of(self, gain: Gain, documents: str) -> Ideal:
-        """Return the ideal of all documents that are `judged`, or of those that are `retrieved`.
+        """Return the ideal of all `judged` documents, or of the `retrieved` judged documents.
 
-        Negative gains are 0, but under the policy negative=both. Then a retrieved document without
-        a judgment, which has gain 0, stands before them; it has no row of its own.
+        Negative gains count as 0, except under the policy negative=both. Then unjudged retrieved
+        documents, which have gain 0 and no rows, are ranked above negative gains.
         """
         key = "ideal", gain, documents
         if key not in self.kept:
@@ -266,7 +266,7 @@ class Worksheet:
         return lost[np.lexsort((-lost, owners(self.matched.pool_offsets)))]
 
     def absent_gain(self, gain: Gain) -> float:
-        """Return the gain of what a list shorter than the cutoff lacks."""
+        """Return the gain of unfilled ranks, in lists shorter than the cutoff."""
         if self.absent_grade is None:
             return 0.0
         return self.gain_of(gain, self.absent_grade)
@@ -277,10 +277,10 @@ class Worksheet:
         return float(self._gains(gain, grades, grades)[0])
 
     def empty(self, gain: Gain) -> Bools:
-        """Return where (q,) no judged document has a positive gain."""
+        """Return which queries (q,) have no judged document with a positive gain."""
         starts, ends = self.matched.pool_offsets[:-1], self.matched.pool_offsets[1:]
         empty: Bools = np.equal(starts, ends)
-        # The ideal stands best first, so its first gain tells; a pool may have none.
+        # The ideal is sorted, best first, so its first gain decides; a pool may be empty.
         empty[~empty] = self.ideal(gain)[starts[~empty]] <= 0
         return empty
 
@@ -292,7 +292,7 @@ class Worksheet:
         return self._discounts[key]
 
     def _gains(self, gain: Gain, grades: Floats, known: Floats | None = None) -> Floats:
-        """Return the gains (n,) of grades (n,), which are among the known: all there are if None."""
+        """Return the gains (n,) of grades (n,), which are among `known`: all that occur if None."""
         if known is None:
             known = self._known if gain.form in ("table", "function") else grades
         worth = gains_of(gain, grades, known)
@@ -456,30 +456,30 @@ def relevant_total(sheet: Worksheet, rel: float) -> Ints:
 
 
 def are_judged(sheet: Worksheet) -> Bools:
-    """Return which (n,) rows are judgments, as `sheet.graded` has them.
+    """Return which rows (n,) of `sheet.graded` are judgments.
 
-    All are, but for those that only mark a document, where there are such, and those without a grade.
+    Rows without a grade are not, nor are negative grades that only mark a document.
     """
     grades, _, _ = sheet.graded()
     return grades >= 0 if sheet.marks else ~np.isnan(grades)
 
 
 def expected_hits(sheet: Worksheet, chosen: Bools, cutoffs: Cutoffs) -> Floats:
-    """Return how many (q, c) of some rows stand down to each cutoff, ties averaged over.
+    """Return the number (q, c) of chosen rows down to each cutoff, averaged over the orders of ties.
 
-    `chosen` (n,) is of the rows as `sheet.graded` has them.
+    `chosen` (n,) is a mask of the rows of `sheet.graded`.
     """
     return summed(sheet, chosen.astype(np.float64), np.ones(sheet.longest + 1), cutoffs)
 
 
 def summed(sheet: Worksheet, worth: Floats, discounts: Floats, cutoffs: Cutoffs) -> Floats:
-    """Return what the rows are worth (n,), discounted by rank (depth+1,) and summed (q, c) down to each cutoff."""
+    """Sum (q, c) the worth (n,) of rows, discounted by rank (depth+1,), down to each cutoff."""
     _, first, last = sheet.graded()
     return cumulated(worth, first, last, sheet.matched.offsets, discounts, depths(cutoffs, sheet))
 
 
 def worth_of(sheet: Worksheet, parameters: Parameters) -> Floats:
-    """Return what the judged documents retrieved are worth (n,), from 0 to 1."""
+    """Return the worth (n,) of judged and retrieved documents, from 0 to 1."""
     grades, _, _ = sheet.graded()
     scale = parameters["max"]
     if scale == "query":
@@ -494,7 +494,7 @@ def worth_of(sheet: Worksheet, parameters: Parameters) -> Floats:
 
 
 def worth_on_scale(grades: Floats, parameters: Parameters, highest: Floats | float = 1.0) -> Floats:
-    """Return what grades (n,) are worth, from 0 to 1; `highest` is that of the query, where the scale is its own."""
+    """Return the worth of grades (n,), from 0 to 1; `highest` is the query's highest grade, for max=query."""
     scale, worth = parameters["max"], np.fmax(grades, 0.0)  # 0 without a grade
     if scale == "none":
         worth = (grades >= parameters["rel"]).astype(np.float64)
@@ -506,7 +506,7 @@ def worth_on_scale(grades: Floats, parameters: Parameters, highest: Floats | flo
 
 
 def refuse_above(sheet: Worksheet, highest: float) -> None:
-    """Refuse grades above the highest of the scale: a document cannot be worth more than 1."""
+    """Reject grades above the scale, because a document can't be worth more than 1."""
     grades = sheet.matched.pool_grades
     if grades.size and grades.max() > highest:
         raise InputError(

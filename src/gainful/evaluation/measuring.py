@@ -43,17 +43,16 @@ from gainful.rows.identifiers import examples
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The bare numbers of a run, before the policy gives them a meaning.
+    """The plain values of a run, before the policy is applied.
 
     Attributes:
         queries: (q,) ids.
         values: [query, measure] float64; 0 where a normalised measure is undefined.
-        empty: [query, measure] bool, True where the query has no positive gain.
-        missing: (q,) bool, True where the run has no such query.
-        tied: (q,) int64, how many judged documents share their score with another.
-        seen: (q,) int64, documents looked at: all, or those down to a depth.
-        unjudged: (q,) float64, those of them without a judgment; where ties are averaged over, as
-            many as there are on average.
+        empty: [query, measure] bool, True if the query has no positive gain.
+        missing: (q,) bool, True if the run lacks the query.
+        tied: (q,) int64, the number of judged documents that share their score with another.
+        seen: (q,) int64, the number of documents, down to the depth if there is one.
+        unjudged: (q,) float64, how many of these are unjudged; the expected number if ties are averaged.
     """
 
     queries: tuple[str, ...]
@@ -69,7 +68,7 @@ Held = tuple[tuple[str, ...], Floats, Bools]
 
 
 class Rows:
-    """The values of queries, as the policy has them: a row for each query, a column for each measure."""
+    """The values of queries under the policy: a row for each query, a column for each measure."""
 
     def __init__(self, queries: tuple[str, ...], values: Floats, counted: Bools) -> None:
         values.flags.writeable = counted.flags.writeable = False
@@ -228,13 +227,16 @@ def _of_baseline(sheet: Worksheet, measure: BaselineMeasure) -> Floats:
 
 
 def _of_tables(sheet: Worksheet, measure: Measure) -> Floats:
-    """Return what a measure that needs more than grades is (q,); NaN where a query has no value, 0 where it is empty."""
+    """Return the values (q,) of a measure that needs more than grades.
+
+    They are NaN for queries without a value, and 0 for queries without relevant documents.
+    """
     if measure.of_run is None:
         raise MeasureError(
             str(measure),
-            f"{measure.family.needs} beside judgments and run",
-            "ranks and grades alone",
-            "gf.evaluate, gf.evaluate_runs, gf.compare, gf.report and gf.explain measure it.",
+            f"{measure.family.needs} in addition to judgments and run",
+            "only ranks and grades",
+            "gf.evaluate, gf.evaluate_runs, gf.compare, gf.report and gf.explain compute it.",
         )
     known = measure.of_run.values
     if isinstance(known, float):
@@ -302,8 +304,8 @@ def _refuse_overflow(values: Floats, sheet: Worksheet, measures: Sequence[Measur
     row, column = np.argwhere(odd)[0]
     raise InputError(
         f"{measures[column]} of query {sheet.matched.queries[row]!r}",
-        "a sum that a float64 can hold",
-        "one that is too large",
+        "a sum that fits in a float64",
+        "a larger sum",
         "Scale the grades down, or choose other parameters.",
     )
 
@@ -314,7 +316,7 @@ def measure_batches(
     policy: Policy,
     depth: int | None = None,
 ) -> Measured:
-    """Compute every measure of every query of what was matched, down to a depth."""
+    """Compute every measure for every query of matched batches, down to a depth."""
     if policy.absent == "lowest":
         policy = policy.knowing(min(batch.lowest_grade for batch in batches))
     return _joined(in_parallel(lambda each: _measure(each, measures, policy, depth), batches))
@@ -326,10 +328,12 @@ def match_and_measure(
     measures: Sequence[Measure],
     policy: Policy,
 ) -> tuple[list[Matched], Measured]:
-    """Match each part of the input and measure it at once, while it is at hand."""
+    """Match each part of the input and measure it immediately, while it is in the cache."""
     if len(parts) > 1:  # the arrays are large
         keep_memory()
-    if policy.absent == "lowest":  # of all the judgments, so all are matched first
+    if (
+        policy.absent == "lowest"
+    ):  # the lowest grade of all judgments requires matching all parts first
         matched = in_parallel(match, parts)
         return matched, measure_batches(matched, measures, policy)
 
@@ -389,9 +393,9 @@ def _measure(
 def _looked_at(
     sheet: Worksheet, depth: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Count the documents (q,) of each list down to a depth, and those without a judgment.
+    """Count the documents (q,) of each list down to a depth, and how many of them are unjudged.
 
-    The rule for ties says which of the documents that tie across the depth stand above it.
+    If documents tie across the depth, the rule for ties decides which of them are above it.
     """
     matched = sheet.matched
     if depth is None:
@@ -411,17 +415,17 @@ _EMPTY = {"zero": 0.0, "one": 1.0, "nan": np.nan}
 
 
 def apply_policy(measured: Measured, measures: Sequence[Measure], policy: Policy) -> Bools:
-    """Give the bare values their meaning, in place; return where [query, measure] they count."""
+    """Apply the policy to the values, in place; return where [query, measure] they count."""
     values, missing = measured.values, measured.missing
     counted = np.ones(values.shape, np.bool_)
     for column, measure in enumerate(measures):
-        if measure.of_run is not None:  # its tables say of which queries there are values
+        if measure.of_run is not None:  # its tables determine which queries have values
             counted[:, column] = ~np.isnan(values[:, column])
         elif measure.family.needs_run:
             values[missing, column] = 0.0
         empty = measured.empty[:, column]
         if isinstance(measure, Combination | BaselineMeasure) and policy.empty != "nan":
-            counted[:, column] = ~np.isnan(values[:, column])  # where all in it counts
+            counted[:, column] = ~np.isnan(values[:, column])  # if all its parts count
         if not measure.family.normalised and policy.empty != "skip_all":
             continue
         if policy.empty in SKIPPED:
@@ -435,7 +439,7 @@ def apply_policy(measured: Measured, measures: Sequence[Measure], policy: Policy
 
 
 Queries = tuple[int, Callable[[], Iterable[str]]]
-"""How many queries are of a kind, and what returns the ids of some of them."""
+"""A number of queries, and a function that returns the ids of some of them."""
 
 _REFUSED = {
     "missing": ("every judged query", "missing"),
@@ -452,11 +456,11 @@ def refuse_by_policy(
     extra: Queries,
     empty: Iterable[Queries],
 ) -> None:
-    """Refuse queries where the policy says so.
+    """Reject missing, extra or empty queries if the policy treats them as errors.
 
     Args:
-        measures: (m,).
-        policy: with an answer to each of these.
+        measures: (m,) measures.
+        policy: the policy.
         missing: queries that the run lacks.
         extra: queries without judgments.
         empty: (m,) queries without positive gain, for each measure.
@@ -464,7 +468,11 @@ def refuse_by_policy(
     refused = [("missing", "run", missing), ("extra", "run", extra)]
     if policy.empty == "error":
         pairs = zip(measures, empty, strict=True)
-        refused += [("empty", str(one), some) for one, some in pairs if one.family.normalised]
+        refused += [
+            ("empty", str(measure), queries)
+            for measure, queries in pairs
+            if measure.family.normalised
+        ]
     for choice, where, (count, ids) in refused:
         if count and getattr(policy, choice) == "error":
             expected, found = _REFUSED[choice]
@@ -473,13 +481,13 @@ def refuse_by_policy(
 
 
 def refuse_nothing_counted(measure: Measure, count: int, policy: Policy) -> None:
-    """Refuse a mean over no queries."""
+    """Reject a mean over no queries."""
     if not count and measure.family.aggregate != RUN:
         choice = f"missing={policy.missing} empty={policy.empty}"
         raise InputError(
             str(measure),
             "at least one query to average over",
-            f"none left by the policy {choice}",
+            f"none under the policy {choice}",
             choice=choice,
         )
 
@@ -497,9 +505,9 @@ def means_of(measures: Sequence[Measure], values: Floats, counted: Bools) -> dic
 
 
 def aggregate_of(measure: Measure, values: list[float]) -> float:
-    """Return what a measure has over all queries, from the values of those that count.
+    """Return the mean, or other aggregate, of a measure from the values of queries that count.
 
-    Sums are exact before the one rounding at the end.
+    Sums are exact and rounded once at the end.
     """
     if measure.of_run is not None and isinstance(measure.of_run.values, float):
         return measure.of_run.values
@@ -512,7 +520,7 @@ def aggregate_of(measure: Measure, values: list[float]) -> float:
 
 
 def aggregate_of_sum(measure: Measure, total: float, count: int) -> float:
-    """Return what a measure has over all queries, from the sum of its summands.
+    """Return the mean, or other aggregate, of a measure from the sum of its summands.
 
     >>> from gainful.measures.notation import parse
     >>> aggregate_of_sum(parse("RR"), 1.5, 3), aggregate_of_sum(parse("num_rel"), 6.0, 3)
@@ -532,7 +540,7 @@ def summands(measure: Measure, values: list[float]) -> list[float]:
 
 
 def cell_of(measure: Measure, mean: float | None) -> Cell:
-    """Return the mean of a measure for a table: a sum that is whole without a point."""
+    """Return the mean of a measure for a table; whole sums are integers."""
     if measure.family.aggregate == SUM and mean is not None and mean.is_integer():
         return int(mean)
     return mean

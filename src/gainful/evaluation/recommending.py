@@ -701,14 +701,14 @@ def _among(lists: RankedLists, users: Ints, items: Ints, sources: Sources) -> Bo
 
 
 def _unexpected_by_list(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
-    """Return 0 for items that a simple recommender shows as well, 1 for others."""
+    """Return 0 for items that a simple recommender also recommends, 1 for others."""
     if sources.expected is not None:
         simple = sources.expected.down_to(measure.cutoff)
         expected = _among(lists, simple.users[simple.owner], simple.items, sources)
         return (~expected).astype(np.float64)
     if sources.history is None:
-        expected_tables = "history or expected beside the run"
-        raise InputError(str(measure), expected_tables, "neither", "Give history=….")
+        expected_tables = "history or expected, in addition to the run"
+        raise InputError(str(measure), expected_tables, "neither", "Pass history=….")
     popularity, names = sources.popularity(measure, "once"), sources.item_codes.names
     by_id = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), np.int64)
     order = by_id[np.argsort(-popularity[by_id], kind="stable")][: measure.cutoff]

@@ -180,7 +180,7 @@ def read_tool(dialect: str | Dialect | None, policy: GivenPolicy | None) -> Dial
     if policy is not None:
         raise InputError(
             "policy",
-            f"none beside the dialect {found.name}, which has its own",
+            f"none with the dialect {found.name}, which has its own policy",
             shown(policy),
             "To change a choice of it: dataclasses.replace(gainful.measures.dialect(...).policy, ...), with "
             "the measure that gainful.measures.dialect(...).measure(...) returns.",
@@ -204,10 +204,10 @@ def asked_of(measures: Measures, tool: Dialect | None) -> tuple[Measure, ...]:
 def find_measure(
     measure: GivenMeasure, measures: Sequence[Measure], dialect: str | None = None
 ) -> Measure | None:
-    """Return which of the measures of some scores is meant; None where none is.
+    """Return the measure, among the measures of some scores, that a spelling stands for; None if there isn't one.
 
-    That is the one of this name; else what the dialect, whose scores they are, makes of it; else a
-    measure of subtopics or items that other tools call so.
+    The spelling may be the measure's name, its name in the dialect of the scores, or another tool's name
+    for a measure of subtopics or items.
 
     >>> from gainful.measures.dialect_catalogue import dialect as find_dialect
     >>> asked = asked_of(["nDCG@10", "P@5"], find_dialect("lightgbm"))

@@ -1,6 +1,6 @@
-"""`Scores`: the result of an evaluation, with all that is needed to quote it, and its charts.
+"""`Scores`: the result of an evaluation, with everything needed to quote it, and its charts.
 
-`scores_of` makes them of what was measured; `Scores.ties` measures the same again.
+`scores_of` creates scores from measured values; `Scores.ties` measures again under other rules for ties.
 """
 
 import math
@@ -65,18 +65,18 @@ Kind = TypeVar("Kind", bound="Scores")
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Scores(Logged):
-    """Means over queries, the values of each query, and what they rest on.
+    """Means over queries, the values of each query, and the evidence behind them.
 
     Attributes:
-        measures: the measures, in the order asked.
-        policy: the policy they were computed under, ties decided.
-        means: the mean over queries of every measure, by its name; counts are summed. Sums are
-            exact before the one rounding at the end, so the order of queries does not matter.
+        measures: the measures, in the requested order.
+        policy: the policy, with the rule for ties resolved.
+        means: the mean of every measure over the queries, by its name; counts are summed. Sums are
+            exact and rounded once at the end, so the order of queries does not matter.
         rows: the queries that count, and their values.
-        evidence: what they rest on: lists, counts of documents, hashes.
-        dialect: the other tool that was asked for, if any.
-        query_type: what the ids of queries were, before they were text.
-        slices: the same of parts of the queries, worst first, where `by` or `slices` asks for them.
+        evidence: the matched lists, counts of documents, and hashes.
+        dialect: the name of the other tool whose numbers were reproduced (a dialect), if any.
+        query_type: the original type of query ids, before they became text.
+        slices: the scores of parts of the queries, worst first, if requested with `by` or `slices`.
     """
 
     _called: ClassVar[str] = "Scores"
@@ -93,7 +93,7 @@ class Scores(Logged):
 
     @cached_property
     def coverage(self) -> Coverage:
-        """What was counted and what was missing."""
+        """Counts of everything that could affect the scores, such as missing queries."""
         evidence = self.evidence
         if evidence.covered is not None:
             return evidence.covered
@@ -101,7 +101,7 @@ class Scores(Logged):
 
     @property
     def run_values(self) -> dict[str, float]:
-        """The values that the run has as a whole, by measure: no query has one."""
+        """The values of measures that describe the run as a whole and have no values per query."""
         of_run = (str(measure) for measure in self.measures if not measure.has_users)
         return {name: self.means[name] for name in of_run}
 
@@ -121,7 +121,7 @@ class Scores(Logged):
         return self.rows.counted
 
     def __getitem__(self, measure: GivenMeasure) -> float:
-        """Return the mean over queries, or what the measure has in its place."""
+        """Return the mean over queries, or the measure's sum or value of the whole run."""
         return self.means[str(self.measure(measure))]
 
     def keys(self) -> tuple[str, ...]:
@@ -152,19 +152,19 @@ class Scores(Logged):
         resamples: int = 10_000,
         seed: int = 0,
     ) -> "Interval":
-        """Return the interval in which the mean of a measure lies over all queries like these.
+        """Return a confidence interval for the mean of a measure over all queries like these.
 
-        The queries are taken as a random sample. Its ends may lie beyond 0 or 1 where they are few.
-        To tell two runs apart, use `compare`. The interval of a difference is much narrower than
-        those of two means, which share their hard and easy queries.
+        The queries are treated as a random sample. Use `compare` to compare two runs: the interval of a
+        difference is much narrower than the intervals of two means, because both runs have the same hard
+        and easy queries.
 
         Args:
-            measure: one of those evaluated, in any spelling; the first if None. A measure that is
-                summed over the queries has no interval.
-            method: `hall`, `t` or `bca`, as in `compare`.
-            level: the share of such intervals that contain the true mean.
-            resamples: of `bca`.
-            seed: of `bca`; the same seed gives the same bits.
+            measure: an evaluated measure, in any spelling; the first if None. Measures that are summed
+                over the queries have no interval.
+            method: `hall` (a bootstrap interval corrected for skewness), `t` or `bca`, as in `compare`.
+            level: the confidence level: the share of such intervals that contain the true mean.
+            resamples: the number of resamples for `bca`.
+            seed: the seed for `bca`; the same seed gives the same bits.
 
         >>> import gainful as gf
         >>> judgments = {f"q{i}": {"a": 1} for i in range(60)}
@@ -206,12 +206,12 @@ class Scores(Logged):
 
     @cached_property
     def ties(self) -> dict[str, "TieRange"]:
-        """How far the order of tied documents moves the mean of every measure, by its name.
+        """How much the order of tied documents can change the mean of every measure, by its name.
 
-        Where all measures have cutoffs, the judgments and the run are read once more, whole.
+        If all measures have cutoffs, the whole judgments and run are read again.
         """
         if not self.evidence.lists:
-            expected = "scores whose tied documents can stand in another order"
+            expected = "scores whose tied documents can be reordered"
             raise InputError("ties", expected, self.evidence.kind)
         batches = self.evidence.whole()
 
@@ -227,17 +227,16 @@ class Scores(Logged):
 
     @property
     def per_query(self) -> PerQuery:
-        """The values of each query: columns query, and one for each measure."""
+        """The values of each query, as a table with a column for each measure."""
         return PerQuery(self.rows, self.measures, self.query_type)
 
     def signature(self, measure: GivenMeasure) -> str:
-        """Return one line that pins the number down.
+        """Return the signature: one line with everything that the number depends on.
 
-        It names the measure, every choice of the policy that is not the default (ties always), and
-        the queries counted. It has a hash of what was measured on either side, and the version.
-        The hashes are of the grades and ranks that the measure sees, down to its reach. They are
-        the same whatever kind of input or engine the data came through, and whatever else was
-        measured with it.
+        It contains the measure, every choice of the policy that differs from the default (and always
+        ties), the number of queries, the version, and hashes of judgments and run. The hashes cover the
+        grades and ranks that the measure uses, so they don't depend on the kind of input, the engine or
+        the other measures.
         """
         found = self.measure(measure)
         column = self.measures.index(found)
@@ -359,12 +358,12 @@ class Scores(Logged):
     ) -> Table:
         """Return the slices of several runs: a row for each slice, measure and run, worst first.
 
-        Before them stand all queries; beside each mean stand its interval, and what was missing.
+        The first rows are for all queries. Each row has the mean, its interval and the coverage.
 
         Args:
-            runs: name → scores.
-            method: of the intervals: `hall`, `t` or `bca`, as in `compare`.
-            level: of the intervals.
+            runs: a dict from names to scores.
+            method: the kind of intervals: `hall`, `t` or `bca`, as in `compare`.
+            level: the level of the intervals.
         """
         from gainful.evaluation.score_slices import slices_table
 
@@ -373,7 +372,7 @@ class Scores(Logged):
         return slices_table(slices, method=method, level=level)
 
     def tables(self) -> list[Table]:
-        """Return what is shown to people: the means, or with slices those and their means."""
+        """Return the tables that are printed: the means, or the slices if there are any."""
         means = self.table()
         if not self.slices:
             return [means]
@@ -390,8 +389,8 @@ class Scores(Logged):
 
 
 def as_kind(scores: Scores, kind: type[Kind], **changed: Any) -> Kind:
-    """Return scores as those of another kind, some of their parts changed."""
-    return kind(**{each.name: getattr(scores, each.name) for each in fields(scores)} | changed)
+    """Return scores as another class, with some attributes changed."""
+    return kind(**{field.name: getattr(scores, field.name) for field in fields(scores)} | changed)
 
 
 def sliced_scores(scores: Scores, slicing: "Slicing | None") -> Scores:
@@ -415,7 +414,7 @@ def _of_all_queries(scores: Scores) -> "list[ScoreSlice]":
 
 
 def _first_of_queries(scores: Scores) -> Measure:
-    """Return the first measure of which queries have values; the first of all where none has."""
+    """Return the first measure with values per query, or else the first measure."""
     with_values = (each for each in scores.measures if each.has_users)
     return next(with_values, scores.measures[0])
 
@@ -423,10 +422,10 @@ def _first_of_queries(scores: Scores) -> Measure:
 def remeasured(scores: Scores, measures: tuple[Measure, ...]) -> Scores:
     """Return the scores of the same lists under other measures and the same policy.
 
-    Where the lists were cut above what a measure sees, judgments and run are read once more.
+    If the lists were cut above a measure's cutoff, judgments and run are read again.
     """
     if not scores.evidence.lists:
-        raise InputError("scores", "rankings to measure again", "their values alone")
+        raise InputError("scores", "rankings to measure again", "only their values")
     asked = read_measures(measures)
     seen = max((each.reach or 0 for each in scores.measures), default=0)
     deeper = any(each.reach is None or each.reach > seen for each in asked)
@@ -436,10 +435,10 @@ def remeasured(scores: Scores, measures: tuple[Measure, ...]) -> Scores:
 
 
 def unjudged_at(scores: Scores, rank: int) -> tuple[int, int] | None:
-    """Return how many documents stand down to a rank, and how many of them have no judgment.
+    """Return the number of documents down to a rank, and how many of them are unjudged.
 
-    None where that is not known. So it is under a policy that changes what is unjudged, or
-    leaves the order of tied documents open, and below the depth looked at.
+    The result is None if that is unknown: the policy regrades or removes unjudged documents, or doesn't
+    order tied documents, or the rank is below the depth of the lists.
     """
     rank = min(arguments.whole(rank, "rank", least=1), _DEEPEST)
     depth, lists = scores.coverage.depth, scores.evidence.lists
@@ -453,7 +452,7 @@ def unjudged_at(scores: Scores, rank: int) -> tuple[int, int] | None:
 
 
 def refuse_unlike_scores(runs: Mapping[str, Scores]) -> None:
-    """Refuse scores that do not belong in one table."""
+    """Reject scores that can't be in one table."""
     arguments.refuse_unnamed(runs, "scores", "a dict {name: Scores} with at least one run")
     first = next(iter(runs.values()))
     for name, scores in runs.items():
@@ -464,7 +463,7 @@ def refuse_unlike_scores(runs: Mapping[str, Scores]) -> None:
                 f"scores of {name!r}",
                 "the measures and the policy of the other runs",
                 ", ".join(scores.means) + f" under {scores.policy!r}",
-                "Render them apart.",
+                "Render them separately.",
             )
 
 
@@ -596,17 +595,17 @@ def scores_of(
     query_type: IdType = UNTYPED,
     rematch: Callable[[], Sequence[Matched]] | None = None,
 ) -> Scores:
-    """Return the scores of measured batches: the policy says what each value means and counts.
+    """Return the scores of measured batches; the policy decides which queries count, and how.
 
     Args:
-        batches: what was matched.
-        measured: its values.
-        measures: of the values.
-        policy: with ties decided.
-        depth: the last rank that was looked at.
-        dialect: of another tool, if one is asked for.
-        query_type: what the ids of queries were, before they were text.
-        rematch: matches lists whole that were cut.
+        batches: the matched batches.
+        measured: their values.
+        measures: the measures of the values.
+        policy: the policy, with the rule for ties resolved.
+        depth: the depth at which lists were cut.
+        dialect: the dialect of another tool, if any.
+        query_type: the original type of query ids, before they became text.
+        rematch: a function that matches the whole lists, if they were cut.
     """
     queries, lost = measured.queries, int(measured.missing.sum())
     lacking = measured.empty.sum(axis=0).tolist()
@@ -748,7 +747,7 @@ def means_table(runs: Mapping[str, Scores]) -> Table:
 
 
 def notes_of_runs(runs: Mapping[str, Scores]) -> list[str]:
-    """Return what stands under a table of several runs: dialect, policy, coverage of each."""
+    """Return the notes under a table of several runs: dialect, policy and coverage."""
     first = next(iter(runs.values()))
     policy = shared_policy(each.policy for each in runs.values())
     covered = notes_by_run({name: (each.coverage, each.policy) for name, each in runs.items()})
@@ -756,7 +755,7 @@ def notes_of_runs(runs: Mapping[str, Scores]) -> list[str]:
     return [*first.aggregates, *covered, *spoken, policy_note(policy)]
 
 
-_ALWAYS = 100  # cutoffs of a curve, however short the lists are
+_ALWAYS = 100  # cutoffs of a curve, even if the lists are shorter
 
 
 def at_cutoffs(measure: GivenMeasure, upto: int) -> tuple[Measure, ...]:
@@ -767,7 +766,7 @@ def at_cutoffs(measure: GivenMeasure, upto: int) -> tuple[Measure, ...]:
     """
     asked = read_measure(measure)
     if asked.family.cutoff == NEVER:
-        raise MeasureError("curve", "a measure that has a cutoff", f"'{asked}'")
+        raise MeasureError("curve", "a measure with a cutoff", f"'{asked}'")
     last = arguments.whole(upto, "upto", least=1, most=arguments.MOST_CUTOFFS)
     return tuple(asked.at(cutoff) for cutoff in range(1, last + 1))
 
@@ -777,11 +776,11 @@ def drawn_cutoffs(
 ) -> tuple[Measure, ...]:
     """Return a measure at the cutoffs of a curve.
 
-    Past 100 they end with the longest list or pool of the runs: deeper cutoffs see nothing more.
+    Beyond 100, they end with the longest list or pool of the runs, because the curve is constant from there.
 
     Args:
-        runs: for each, what returns its whole lists; called only past 100.
-        measure: any that has a cutoff.
+        runs: a function for each run that returns its whole lists; called only beyond 100.
+        measure: a measure with a cutoff.
         upto: the last cutoff.
     """
     last = arguments.whole(upto, "upto", least=1)
@@ -799,7 +798,7 @@ def _depth(lists: Sequence[Matched]) -> int:
 
 
 def curve_measure(measures: Sequence[Measure]) -> Measure:
-    """Return the measure whose curve is drawn where none is named: the first that has a cutoff.
+    """Return the measure whose curve is drawn by default: the first with a cutoff, or nDCG.
 
     >>> str(curve_measure([parse("AP"), parse("P@5"), parse("nDCG@10")]))
     'P@5'

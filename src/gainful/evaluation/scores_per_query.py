@@ -1,4 +1,4 @@
-"""The values of queries as tables: `PerQuery` of one run, `RunPerQuery` of several."""
+"""The values of queries as tables: `PerQuery` for one run, `RunPerQuery` for several."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self, TypeVar, cast
@@ -26,7 +26,7 @@ Array = TypeVar("Array", bound=np.ndarray)
 
 
 class TableOfQueries(Result):
-    """What the tables of the queries of one run and of several have in common."""
+    """The common interface of `PerQuery` and `RunPerQuery`."""
 
     columns: tuple[str, ...]
 
@@ -35,21 +35,21 @@ class TableOfQueries(Result):
         raise NotImplementedError
 
     def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
-        """Return the queries with the lowest values, then those of the others with the highest.
+        """Return the queries with the lowest values, then the other queries with the highest.
 
         Args:
-            worst: how many of the lowest, at most.
-            best: how many of the highest, at most.
-            measure: whose values; of the first if None.
+            worst: the largest number of queries with the lowest values.
+            best: the largest number of queries with the highest values.
+            measure: the measure whose values are sorted; the first if None.
         """
         raise NotImplementedError
 
     def worst(self, count: int = 10, *, measure: GivenMeasure | None = None) -> Self:
-        """Return the queries with the lowest values, the lowest first; of several runs, those of each.
+        """Return the queries with the lowest values, the lowest first; with several runs, for each run.
 
         Args:
-            count: how many, at most; none that the policy left out of the mean is among them.
-            measure: whose values; of the first if None.
+            count: the largest number of queries; queries that don't count in the mean are never included.
+            measure: the measure whose values are sorted; the first if None.
 
         >>> import gainful as gf
         >>> judgments = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
@@ -60,11 +60,11 @@ class TableOfQueries(Result):
         return self.ends(worst=count, measure=measure)
 
     def best(self, count: int = 10, *, measure: GivenMeasure | None = None) -> Self:
-        """Return the queries with the highest values, the highest first; of several runs, those of each.
+        """Return the queries with the highest values, the highest first; with several runs, for each run.
 
         Args:
-            count: how many, at most; none that the policy left out of the mean is among them.
-            measure: whose values; of the first if None.
+            count: the largest number of queries; queries that don't count in the mean are never included.
+            measure: the measure whose values are sorted; the first if None.
         """
         return self.ends(best=count, measure=measure)
 
@@ -73,23 +73,23 @@ class TableOfQueries(Result):
 
 
 class PerQuery(TableOfQueries):
-    """A table with the columns `query` and one for each measure, a row for each query.
+    """A table with a row for each query, and the columns `query` and one for each measure.
 
-    Queries stand by the length of their id, then by its bytes, so numbers stand by value;
+    Queries are sorted by the length of their id, then by its bytes, so numeric ids are in numeric order;
     arrays without query ids keep their order.
 
-    A cell is empty (None, null, NaN in pandas) where the policy left the query out of that
-    measure's mean. In data frames the queries have the type that they had in the run, or in the
-    judgments; anywhere else they are strings. What the run has as a whole has no column.
+    A cell is empty (None, null, or NaN in pandas) if the policy leaves the query out of the measure's mean.
+    In data frames, queries have their original type from the run or the judgments; elsewhere they are
+    strings. Measures without values per query have no column.
     """
 
     def __init__(
         self, rows: Rows, measures: tuple[Measure, ...], query_type: IdType = UNTYPED
     ) -> None:
         self.rows, self.measures = rows, measures
-        self._places = [place for place, each in enumerate(measures) if each.has_users]
+        self._places = [place for place, measure in enumerate(measures) if measure.has_users]
         self.columns = ("query", *(str(measures[place]) for place in self._places))
-        self.query_type = query_type  # of the ids, where they came from
+        self.query_type = query_type  # the original type of the ids
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class PerQuery(TableOfQueries):
         return self._of_users(self.rows.counted)
 
     def _of_users(self, array: Array) -> Array:
-        """Return the columns [query, column] of measures of which queries have values."""
+        """Return the columns [query, column] of measures with values per query."""
         if len(self._places) == len(self.measures):
             return array
         chosen = array[:, self._places]
@@ -140,7 +140,7 @@ class PerQuery(TableOfQueries):
         return self.rows.values[:, place], self.rows.counted[:, place]
 
     def _place(self, column: GivenMeasure) -> int | None:
-        """Return the place of a measure among all, by its name or in any spelling; None for the queries."""
+        """Return the position of a measure among all, in any spelling; None for the column of queries."""
         name = name_of(column)
         if name is None:
             raise InputError("per_query", "one of its columns", shown(column))
@@ -155,17 +155,17 @@ class PerQuery(TableOfQueries):
             hint = did_you_mean(name, self.columns)
             raise InputError("per_query", "one of its columns", shown(name), hint)
         if not measure.has_users:
-            found = f"'{measure}', which the run has as a whole"
-            raise InputError("per_query", "a measure of which queries have values", found)
+            found = f"'{measure}', a value of the whole run"
+            raise InputError("per_query", "a measure with values per query", found)
         return self.measures.index(measure)
 
     def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
-        """Return the queries with the lowest values, then those of the others with the highest.
+        """Return the queries with the lowest values, then the other queries with the highest.
 
         Args:
-            worst: how many of the lowest, at most.
-            best: how many of the highest, at most.
-            measure: whose values; of the first if None.
+            worst: the largest number of queries with the lowest values.
+            best: the largest number of queries with the highest values.
+            measure: the measure whose values are sorted; the first if None.
         """
         worst = arguments.whole(worst, "worst", least=0)
         best = arguments.whole(best, "best", least=0)
@@ -173,7 +173,7 @@ class PerQuery(TableOfQueries):
         known = np.flatnonzero(counted)
         values = values[known]
         lowest = np.argsort(values, kind="stable")[:worst]
-        # Negated, so that queries with the same value stay in their order, too.
+        # Negated, so that queries with the same value keep their order.
         order = np.argsort(-values, kind="stable")
         highest = order[~np.isin(order, lowest)][:best]
         places = known[np.concatenate((lowest, highest))]
@@ -203,11 +203,11 @@ class PerQuery(TableOfQueries):
 
 
 class RunPerQuery(TableOfQueries):
-    """The same of several runs: the columns `run`, `query` and one for each measure.
+    """The values of the queries of several runs: columns `run`, `query` and one for each measure.
 
     Attributes:
-        columns: their names.
-        runs: name → its queries.
+        columns: the names of the columns.
+        runs: the table of each run, by its name.
 
     >>> import gainful as gf
     >>> runs = {"one": {"q1": ["a"], "q2": ["b", "a"]}, "two": {"q1": ["b"], "q2": ["a"]}}
@@ -228,20 +228,20 @@ class RunPerQuery(TableOfQueries):
         self._title = title
 
     def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
-        """Return the queries of each run with the lowest values, then those with the highest.
+        """Return the queries of each run with the lowest values, then the queries with the highest.
 
         Args:
-            worst: how many of the lowest, at most.
-            best: how many of the highest, at most.
-            measure: whose values; of the first if None.
+            worst: the largest number of queries with the lowest values.
+            best: the largest number of queries with the highest values.
+            measure: the measure whose values are sorted; the first if None.
         """
         runs = {
-            name: each.ends(worst=worst, best=best, measure=measure)
-            for name, each in self.runs.items()
+            name: queries.ends(worst=worst, best=best, measure=measure)
+            for name, queries in self.runs.items()
         }
-        asked = [word for word, count in (("lowest", worst), ("highest", best)) if count]
+        words = [word for word, count in (("lowest", worst), ("highest", best)) if count]
         name = self.columns[2] if measure is None else name_of(measure)
-        title = f"Queries with the {' and the '.join(asked)} {name}" if asked else ""
+        title = f"Queries with the {' and the '.join(words)} {name}" if words else ""
         return type(self)(runs, self._notes, title)
 
     def __len__(self) -> int:
@@ -249,8 +249,8 @@ class RunPerQuery(TableOfQueries):
 
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         """Yield the rows as dicts."""
-        for name, each in self.runs.items():
-            for row in each:
+        for name, queries in self.runs.items():
+            for row in queries:
                 yield {"run": name, **row}
 
     def __getitem__(self, column: GivenMeasure) -> list[Cell]:

@@ -50,7 +50,7 @@ from gainful.rows.spark_frames import refuse_spark
 def with_values(
     measures: tuple[Measure, ...], tables: TablesGiven, reader: Reader, run: Run
 ) -> tuple[Measure, ...]:
-    """Return measures; the ones that need more than grades get the values of a run."""
+    """Return the measures, with the values of a run for measures that need more than grades."""
     _refuse_without_tables(measures, tables.options)
     values: dict[Measure, ValuesOfRun] = {}
     for needs, compute in BY_NEED.items():
@@ -105,7 +105,7 @@ BY_NEED: Mapping[
 
 
 def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, object]) -> None:
-    """Refuse measures whose tables are missing, and suggest tables, or another measure."""
+    """Reject measures whose tables are missing, and suggest tables, or another measure."""
     passed = {name for name in TableOptions.__annotations__ if options.get(name) is not None}
     for measure in measures_inside(measures):
         family = measure.family
@@ -113,12 +113,12 @@ def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, ob
             expected = "the judgments of subtopics"
             options_to_give = "subtopics=…, or --subtopic-judgments."
         elif family.needs == ITEMS and family.requires and not passed:
-            expected = f"{family.requires}, beside the run"
+            expected = f"{family.requires}, in addition to the run"
             options_to_give = "items=…, history=… or vectors=…, or --items, --history or --vectors."
         else:
             continue
         hint = suggest(family.name, catalogue(needs=GRADES))
-        meant = f"{hint.partition('?')[0]}? Else give" if hint.startswith("Did") else "Give"
+        meant = f"{hint.partition('?')[0]}? Otherwise pass" if hint.startswith("Did") else "Pass"
         raise MeasureError(str(measure), expected, "none", f"{meant} {options_to_give}")
 
 

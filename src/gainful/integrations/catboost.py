@@ -41,7 +41,7 @@ def learning_curve(
         model: a fitted CatBoost model.
         data: a `Pool` with labels and group ids, whose weights are not used; or features of the
             documents, with labels and group ids passed separately.
-        labels: (n,) grades; those of the pool if None.
+        labels: (n,) grades; the pool's labels if None.
         measures: one measure or several, as text or as Measures.
         group_id: (n,) the query id of each document, in any order; the groups of the pool if None.
         every: the number of iterations between measurements; the last one is always measured.
@@ -60,7 +60,7 @@ def learning_curve(
             lists = {"group": _sizes(data)}
     elif labels is None or group_id is None:
         missing = "labels" if labels is None else "group_id"
-        raise InputError(missing, "one for each document, where data is no Pool", "none")
+        raise InputError(missing, "one for each document, because data isn't a Pool", "none")
     ranking = RankingMeasures(
         (measures,), policy=policy, dialect=dialect, called={"query": "group_id"}
     )
@@ -77,10 +77,10 @@ def learning_curve(
 
 def _sizes(data: Any) -> object:
     """Return the sizes of the queries of a pool, whose documents are adjacent."""
-    ids = np.asarray(data.get_group_id_hash())  # of None, where there are none
+    ids = np.asarray(data.get_group_id_hash())  # an array of None without group ids
     if not ids.ndim:
         raise InputError(
-            "data", "a Pool with group ids", "none", "Give them: Pool(…, group_id=ids)."
+            "data", "a Pool with group ids", "none", "Pass them: Pool(…, group_id=ids)."
         )
     starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
     return np.diff(np.append(starts, ids.size))

@@ -42,7 +42,7 @@ def judgments(dataset: Any) -> dict[str, dict[str, int]]:
         if row.doc_id in documents:
             where = f"{_name(dataset)}, query {row.query_id!r}"
             remedy = (
-                "Queries with subtopics go with gf.subtopics.evaluate_subtopics."
+                "Evaluate queries with subtopics with gf.subtopics.evaluate_subtopics."
                 if hasattr(row, "subtopic_id")
                 else "Read the rows, dataset.qrels_iter(), and keep one of them, or "
                 "merge their grades: gf.judging.merge_judgments."
@@ -53,7 +53,7 @@ def judgments(dataset: Any) -> dict[str, dict[str, int]]:
 
 
 def run(dataset: Any) -> dict[str, dict[str, float]]:
-    """Return the scored documents of a dataset, those to rerank, as a run."""
+    """Return the scored documents of a dataset, which are meant for reranking, as a run."""
     scores: dict[str, dict[str, float]] = {}
     for row in _having(dataset, "scoreddocs").scoreddocs_iter():
         scores.setdefault(row.query_id, {})[row.doc_id] = row.score

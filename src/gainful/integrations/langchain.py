@@ -36,15 +36,15 @@ def record(
     id_key: str | None = None,
     concurrency: int = 1,
 ) -> Run:
-    """Ask a retriever all queries, and return what it finds as a run.
+    """Send all queries to a retriever, and return the results as a run.
 
-    LangChain's documents have no scores, so that their order is the ranking: scores are −1, −2 ….
+    LangChain's documents have no scores, so their order is the ranking: the scores are −1, −2 ….
 
     Args:
         retriever: a `BaseRetriever`.
         queries: `{query: text}`, or texts, which are then their own ids.
-        id_key: the key of a document's metadata that holds its id; None for `Document.id`.
-        concurrency: how many queries are asked at a time.
+        id_key: the key of a document's metadata that contains its id; None for `Document.id`.
+        concurrency: how many queries are sent at a time.
     """
     if not isinstance(retriever, BaseRetriever):
         raise InputError("retriever", "a BaseRetriever", type(retriever).__name__)
@@ -72,22 +72,22 @@ def evaluator(
 ) -> Callable[..., dict[str, Any]]:
     """Return an evaluator for `langsmith.evaluate(…, evaluators=[…])`: a function of dicts.
 
-    It returns the name of the measure as `key` and its value as `score`. The `comment` says how many
-    of the retrieved ids are judged, and which came more than once. The score is None where the policy
-    leaves the question out, so that LangSmith's mean does, too.
+    It returns the name of the measure as `key` and its value as `score`. The `comment` shows how many of
+    the retrieved ids are judged, and which occurred more than once. If the policy leaves a question out,
+    the score is None, so LangSmith's mean also leaves it out.
 
     Args:
-        measure: in the notation or as a value.
-        judgments: `{query: {id: grade}}`; what the reference outputs hold if None.
-        retrieved: the key of the outputs that holds the documents or their ids, best first; None if
-            the outputs are those.
-        expected: the key of the reference outputs that holds `{id: grade}`, or the relevant ids.
-        query: the key of the inputs by whose value the judgments know the query.
-        id_key: the key of a document's metadata that holds its id; None for its `id`.
-        name: the `key`; the name of the measure if None. LangSmith keeps scores by it, so that of two
-            evaluators with one name the scores are mixed.
-        policy: the choices that are not the measure's, as in `evaluate`.
-        dialect: measure as another tool does, as in `evaluate`.
+        measure: a measure as text or as a `Measure`.
+        judgments: `{query: {id: grade}}`; if None, the reference outputs contain the grades.
+        retrieved: the key of the outputs that contains the documents or their ids, best first; None if
+            the outputs themselves are the documents or ids.
+        expected: the key of the reference outputs that contains `{id: grade}`, or the relevant ids.
+        query: the key of the inputs that contains the query's id in the judgments.
+        id_key: the key of a document's metadata that contains its id; None for its `id`.
+        name: the `key`; the name of the measure if None. LangSmith stores scores by this name and mixes
+            the scores of two evaluators with the same name.
+        policy: the policy, as in `evaluate`.
+        dialect: the name of a tool whose numbers to reproduce, as in `evaluate`.
 
     >>> ranking = evaluator("RR")
     >>> ranking({"query": "red wine"}, {"documents": ["b", "a"]}, {"grades": {"a": 2}})

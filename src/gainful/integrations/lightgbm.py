@@ -19,11 +19,11 @@ with requiring("lightgbm"):
 __all__ = ["Metric", "Objective", "learning_curve", "metric", "objective"]
 
 _GROUPS = "data with the sizes of its queries"
-_REMEDY = "Give them: Dataset(…, group=sizes), or fit(…, group=sizes, eval_group=[sizes])."
+_REMEDY = "Pass them: Dataset(…, group=sizes), or fit(…, group=sizes, eval_group=[sizes])."
 
 
 class Metric:
-    """Measures as LightGBM calls them, natively and from `LGBMRanker`. Build one with `metric`."""
+    """Measures that LightGBM can call, natively or through `LGBMRanker`. Build one with `metric`."""
 
     def __init__(self, measures: RankingMeasures, *, name: object = None, better: str) -> None:
         self._measures = measures
@@ -63,16 +63,16 @@ def metric(
 ) -> Metric:
     """Return measures for `lightgbm.train(feval=…)` and for `LGBMRanker.fit(eval_metric=…)`.
 
-    The values are those of `gainful.evaluate_arrays`, and early stopping sees them. To stop by
-    them alone, silence LightGBM's own: `metric: "None"` in the parameters.
+    The values are the same as with `gainful.evaluate_arrays`, and early stopping uses them. To ignore
+    LightGBM's own metrics, turn them off with `metric: "None"` in the parameters.
 
     Args:
-        *measures: in the notation or as values; nDCG@10 if there are none.
-        name: of the measure in LightGBM's log, or a list with one for each; those of the measures if
-            None. LightGBM keeps values by it, so that it mixes those of two metrics with one name.
-        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
-        dialect: measure as another tool does: `lightgbm` gives what LightGBM's own ndcg does.
-        better: higher or lower, which early stopping goes by.
+        *measures: measures as text or as `Measure`; nDCG@10 by default.
+        name: the name in LightGBM's log, or a list with a name for each measure; the names of the measures
+            if None. LightGBM mixes the values of two metrics with the same name.
+        policy: the policy, as in `evaluate`; ties are averaged by default.
+        dialect: the name of a tool whose numbers to reproduce; `lightgbm` reproduces LightGBM's own ndcg.
+        better: higher or lower: the direction that early stopping treats as an improvement.
 
     >>> own = metric("nDCG@2", "RR")
     >>> [(name, round(value, 4)) for name, value, _ in own([1, 0, 1], [0.1, 0.2, 0.3], None, [2, 1])]
@@ -83,7 +83,7 @@ def metric(
 
 
 class Objective:
-    """A loss as LightGBM calls it, natively and from `LGBMRanker`. Build one with `objective`."""
+    """A loss that LightGBM can call, natively or through `LGBMRanker`. Build one with `objective`."""
 
     def __init__(self, loss: RankingObjective) -> None:
         self._loss = loss
@@ -91,9 +91,9 @@ class Objective:
     def __call__(
         self, first: object, second: object, weight: object = None, group: object = None
     ) -> tuple[Floats, Floats]:
-        """Return the gradient and the diagonal of the Hessian (n,), by the raw predictions.
+        """Return the gradient and the diagonal of the Hessian (n,) with respect to raw predictions.
 
-        LightGBM calls it with (preds, data), `LGBMRanker` with (labels, preds, weight, group).
+        LightGBM passes (preds, data), and `LGBMRanker` passes (labels, preds, weight, group).
         """
         if isinstance(second, Dataset):
             labels, preds = second.get_label(), first
@@ -114,10 +114,10 @@ def objective(
     """Return a loss for `params["objective"]`, and for `LGBMRanker(objective=…)`.
 
     Args:
-        measure: what to train for, nDCG or DCG, such as "nDCG(gain=exp2)@10".
+        measure: the measure to train for: nDCG or DCG, such as "nDCG(gain=exp2)@10".
         method: lambda (LambdaLoss), xe (XE-NDCG), softmax or listnet, see `gainful.losses`.
-        seed: of what XE-NDCG draws.
-        **options: of lambda `scheme`, `sigma`, `mu` and `truncation`; of xe `gamma`.
+        seed: the seed of XE-NDCG's random draws.
+        **options: `scheme`, `sigma`, `mu` and `truncation` for lambda; `gamma` for xe.
 
     >>> own = objective("nDCG(gain=exp2)", method="xe", gamma=1.0)
     >>> [column.tolist() for column in own([1, 0], [0.0, 0.0], None, [2])]
@@ -141,13 +141,13 @@ def learning_curve(
     """Measure a model after each iteration of its training, with intervals over the queries.
 
     Args:
-        model: a `Booster`, or an estimator that is fitted.
-        data: features of the documents, as `predict` takes them.
+        model: a `Booster`, or a fitted estimator.
+        data: features of the documents, as for `predict`.
         labels: (n,) grades.
-        measures: one measure or several, in the notation or as values.
+        measures: one measure or several, as text or as Measures.
         group: the size of each list, in order.
-        query: or the query id of each document.
-        every: measure after so many iterations, and after the last.
+        query: the query id of each document, instead of group.
+        every: the number of iterations between measurements; the last one is always measured.
         policy: as in `evaluate`.
         dialect: as in `evaluate`.
     """
@@ -166,13 +166,13 @@ def learning_curve(
 
 
 def _staged(booster: Any, data: Any) -> Iterator[tuple[int, Floats]]:
-    """Yield the raw predictions after each iteration, each as `predict` would give it."""
+    """Yield the raw predictions after each iteration, the same as from `predict`."""
     averaged = booster.dump_model(num_iteration=1)["average_output"]  # of a random forest
     so_far: Any = 0.0
     for at in range(booster.current_iteration()):
         if averaged:
             so_far = booster.predict(data, num_iteration=at + 1, raw_score=True)
-        else:  # one after the other, as LightGBM adds them up
+        else:  # in the same order as LightGBM adds them up
             tree = booster.predict(data, start_iteration=at, num_iteration=1, raw_score=True)
             so_far = so_far + np.asarray(tree, np.float64)
         yield at + 1, so_far

@@ -34,7 +34,7 @@ class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
     them are judged, and which came more than once.
 
     Args:
-        measure: in the notation or as a value.
+        measure: a measure as text or as a `Measure`.
         judgments: as in `metrics`, like all that follow.
         name: of the metric; that of the measure if None.
         policy: the choices that are not the measure's.
@@ -62,7 +62,7 @@ class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
 
     @property
     def metric_name(self) -> str:  # type: ignore[override, unused-ignore]
-        """The name of the metric, by which the evaluator keeps the result."""
+        """The name of the metric: the evaluator's key for the result."""
         return self._measures.label
 
     def __repr__(self) -> str:
@@ -80,12 +80,12 @@ class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
         """Measure a question.
 
         Args:
-            query: its text, which the judgments know it by, where there are any.
-            expected_ids: the relevant ids; not looked at where there are judgments.
-            retrieved_ids: best first.
-            expected_texts: not looked at.
-            retrieved_texts: not looked at.
-            **kwargs: not looked at.
+            query: the text of the question, which is its id in the judgments, if there are judgments.
+            expected_ids: the relevant ids; ignored with judgments.
+            retrieved_ids: the retrieved ids, best first.
+            expected_texts: ignored.
+            retrieved_texts: ignored.
+            **kwargs: ignored.
         """
         del expected_texts, retrieved_texts, kwargs
         result = self._measures.score(query, expected_ids, retrieved_ids)
@@ -104,13 +104,13 @@ def metrics(
     """Return a metric for each measure.
 
     Args:
-        *measures: in the notation or as values; nDCG@10 if there are none.
-        judgments: `{query: {id: grade}}`, by the texts of the queries; the expected ids, each with
-            the grade 1, if None.
-        name: of the metric, or a list with one for each; those of the measures if None. LlamaIndex keeps
-            results by it, so that of two metrics with one name the last alone is left.
-        policy: the choices that are not the measure's, as in `evaluate`.
-        dialect: measure as another tool does, as in `evaluate`.
+        *measures: measures as text or as `Measure`; nDCG@10 by default.
+        judgments: `{query: {id: grade}}`, by the texts of the queries; if None, the expected ids have
+            grade 1.
+        name: the name of the metric, or a list with a name for each measure; the names of the measures if
+            None. Of two metrics with the same name, LlamaIndex keeps only the last.
+        policy: the policy, as in `evaluate`.
+        dialect: the name of a tool whose numbers to reproduce, as in `evaluate`.
 
     >>> metric, = metrics("nDCG@10", judgments={"red wine": {"a": 2, "b": 1}})
     >>> result = metric.compute("red wine", retrieved_ids=["b", "a", "a"])
@@ -140,11 +140,11 @@ def _parted(measure: Any, how: dict[str, Any]) -> list[tuple[object, str]]:
 
 
 def _refuse_one_name(measures: list[object], made: list[RankingMetric]) -> None:
-    """Refuse two measures of one name, such as those of two functions without one."""
+    """Reject two measures with the same name, such as two unnamed functions."""
     by_name: dict[str, object] = {}
     for measure, metric in zip(measures, made, strict=True):
         if by_name.setdefault(metric.metric_name, _measure(measure)) != _measure(measure):
-            remedy = "Give each a name: name=[…]."
+            remedy = "Name the measures: name=[…]."
             raise InputError("measures", "different names", f"{metric.metric_name!r} twice", remedy)
 
 

@@ -24,11 +24,11 @@ __all__ = ["server"]
 Answer = dict[str, Any]
 
 _MOST = 50  # entries of a list in an answer
-_LONGEST = 20_000  # characters of a text in an answer: a model reads all of it
-_LONGEST_BUG = 1000  # of an error that nobody has foreseen
+_LONGEST = 20_000  # characters of a text in an answer, because a model reads all of it
+_LONGEST_BUG = 1000  # characters of an unexpected error
 _INSTRUCTIONS = (
-    "Measures rankings against judgments. Decide by the intervals, not by the means: a difference whose "
-    "interval holds 0 is none that could be told. Say what the coverage is when it is not whole."
+    "Measures rankings against judgments. Decide by the intervals, not by the means: if the interval of a "
+    "difference contains 0, the difference is inconclusive. Mention the coverage if it is incomplete."
 )
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
@@ -37,8 +37,8 @@ def server(folders: Sequence[str | Path]) -> "MCPServer[Any]":
     """Return a server whose tools read files in some folders, and nothing else; `.run()` speaks over stdio.
 
     Args:
-        folders: at least one; what they hold, at any depth, may be read. Links that lead out of them
-            are refused.
+        folders: at least one folder. Tools may read its files, at any depth; links to files outside
+            are rejected.
     """
     tools = _Tools(_Folders(folders))
     made: MCPServer[Any] = MCPServer(
@@ -64,13 +64,13 @@ class _Folders:
             raise InputError("folders", "a list of folders", repr(folders))
         for folder in folders:
             if not Path(folder).is_dir():
-                raise InputError("folders", "folders that are there", repr(str(folder)))
+                raise InputError("folders", "existing folders", repr(str(folder)))
         self._roots = [Path(folder).resolve() for folder in folders]
 
     def file(self, name: str) -> str:
-        """Return the path of a file, which is in one of the folders whichever links lead to it.
+        """Return the path of a file inside one of the folders, after following links.
 
-        What is outside is refused in the same words as what is not there, so that nobody learns of it.
+        Files outside get the same error as files that don't exist, so the error reveals nothing.
         """
         for root in self._roots:
             try:
@@ -84,7 +84,7 @@ class _Folders:
 
 
 def _for_the_model(tool: Callable[..., Answer]) -> Callable[..., str]:
-    """Return a tool whose errors are messages for the model, and whose warnings are in its answer."""
+    """Wrap a tool, so that errors become messages for the model and the answer contains warnings."""
 
     @wraps(tool)
     def call(*values: Any, **named: Any) -> str:
@@ -93,7 +93,7 @@ def _for_the_model(tool: Callable[..., Answer]) -> Callable[..., str]:
                 answer = tool(*values, **named)
         except GainfulError as problem:
             raise ToolError(str(problem)) from None
-        except Exception as problem:  # noqa: BLE001 - a model has no use for a traceback
+        except Exception as problem:  # noqa: BLE001 - a model can't use a traceback
             bug = _cut(
                 f"this is a bug in gainful: {type(problem).__name__}: {problem}", _LONGEST_BUG
             )
@@ -104,7 +104,7 @@ def _for_the_model(tool: Callable[..., Answer]) -> Callable[..., str]:
     return call
 
 
-_ONE_AT_A_TIME = threading.Lock()  # tools run in threads, and warnings are of the whole process
+_ONE_AT_A_TIME = threading.Lock()  # tools run in threads, but warnings are global
 
 
 @contextmanager
@@ -117,7 +117,7 @@ def _warnings() -> Iterator[list[str]]:
 
 
 class _Tools:
-    """What the server offers; the docstrings are what a model reads."""
+    """The tools of the server; a model reads their docstrings."""
 
     def __init__(self, folders: _Folders) -> None:
         self._file = folders.file
@@ -127,8 +127,8 @@ class _Tools:
     ) -> Answer:
         """Measure runs against judgments: means with 95% intervals, and coverage.
 
-        Paths are those of files (TREC, CSV, TSV, JSON, Parquet), from a folder of the server. Measures are
-        written as nDCG@10, AP, RR@10, P@5, R@100 and the like; nDCG@10 if none is named.
+        Paths are of files (TREC, CSV, TSV, JSON, Parquet), relative to a folder of the server. Measures have
+        names such as nDCG@10, AP, RR@10, P@5 and R@100; the default is nDCG@10.
         """
         results = self._evaluated(judgments, runs, measures)
         sentences = [
@@ -147,10 +147,10 @@ class _Tools:
         fail_if: list[str] | None = None,
         fail_unless: list[str] | None = None,
     ) -> Answer:
-        """Say whether a run is better than a base, by the paired interval, and which queries and documents moved.
+        """Decide whether a run is better than a baseline, by the paired interval, and list what moved.
 
-        Base and run are files of runs; base may be a saved baseline. Conditions are written as
-        'Δ nDCG@10 < -0.01' or 'missing > 0', and the verdict then says whether the gate passed.
+        Base and run are files of runs; base may also be a saved baseline. Conditions look like
+        'Δ nDCG@10 < -0.01' or 'missing > 0'; with conditions, the verdict reports whether the gate passed.
         """
         judged = self._file(judgments)
         runs = {"base": self._file(base), "run": self._file(run)}
@@ -188,7 +188,7 @@ class _Tools:
         measure: str = "nDCG@10",
         against: str | None = None,
     ) -> Answer:
-        """Work out the value of one query line by line; with `against`, which documents make the difference from that run."""
+        """Show how the value of one query is computed; with `against`, which documents cause the difference."""
         judged, file = self._file(judgments), self._file(run)
         result: gf.results.Explanation | gf.results.Attribution
         if against is None:
@@ -202,21 +202,21 @@ class _Tools:
     def why(
         self, judgments: str, run: str, dialects: list[str], measure: str = "nDCG@10"
     ) -> Answer:
-        """Say why two tools give different numbers for the same run, choice by choice.
+        """Explain why two tools report different numbers for the same run, choice by choice.
 
-        Dialects are one or two names of tools, such as trec_eval, ranx or scikit-learn; gainful is a name, too.
+        Dialects are the names of one or two tools, such as trec_eval, ranx, scikit-learn or gainful itself.
         """
         answer = gf.why(self._file(judgments), self._file(run), measure, dialects=dialects)
         details = str(answer)
         context = _context(self._evaluated(judgments, [run], [measure]))
         verdict = (
-            f"{measure} is {answer.first_value:.4f} by {answer.first.name}, {answer.second_value:.4f} by "
-            f"{answer.second.name}, {answer.gap:+.4f}; the causes are in the details"
+            f"{measure} is {answer.first_value:.4f} in {answer.first.name} and {answer.second_value:.4f} in "
+            f"{answer.second.name} ({answer.gap:+.4f}); the details list the causes"
         )
         return {"verdict": verdict, "details": _cut(details), **context}
 
     def check(self, judgments: str, runs: list[str] | None = None) -> Answer:
-        """Look at judgments and runs for what is wrong or probably not meant."""
+        """Check judgments and runs for errors and probable mistakes."""
         named = self._runs(runs or [])
         result = gf.check(self._file(judgments), named)
         return {
@@ -230,23 +230,23 @@ class _Tools:
     def bounds(
         self, judgments: str, run: str, grades: list[float], measures: list[str] | None = None
     ) -> Answer:
-        """Say between what ends a measure lies, whatever the documents without a judgment are.
+        """Compute the lowest and highest value of a measure over all possible grades of unjudged documents.
 
-        Grades are all that a document may have, such as [0, 1, 2, 3].
+        Grades are all possible grades, such as [0, 1, 2, 3].
         """
         names = measures or ["nDCG@10"]
         result = gf.bounds(self._file(judgments), self._file(run), names, grades=tuple(grades))
         context = _context(self._evaluated(judgments, [run], names))
         rows = result.table().records()
         sentences = [
-            f"{row['measure']} is {row['value']:.4f} with what is judged, and {row['low']:.4f} to "
-            f"{row['high']:.4f} whatever the rest is"
+            f"{row['measure']} is {row['value']:.4f} with the present judgments, and {row['low']:.4f} to "
+            f"{row['high']:.4f} for any grades of unjudged documents"
             for row in rows
         ]
         return {"verdict": "; ".join(sentences), "bounds": rows, **context}
 
     def _runs(self, names: Sequence[str]) -> dict[str, object]:
-        """Return files by the names that they were asked for; the same twice is one."""
+        """Return the files by their requested names, each once."""
         return {name: self._file(name) for name in names}
 
     def _evaluated(
@@ -262,7 +262,7 @@ class _Tools:
 
 
 def _context(runs: Mapping[str, Any]) -> Answer:
-    """Return what a number rests on: the mean of each run with its interval, and its coverage."""
+    """Return the mean of each run with its interval, and its coverage."""
     intervals = [
         {"run": name, "measure": measure, "mean": mean, "interval": run["intervals"][measure]}
         for name, run in runs.items()
@@ -275,7 +275,7 @@ def _context(runs: Mapping[str, Any]) -> Answer:
 
 
 def _plain(value: Any) -> Any:
-    """Return an answer as JSON has it: no NaN, and of a long list the beginning and a word."""
+    """Return an answer as valid JSON: without NaN, and with long lists cut short."""
     if isinstance(value, Mapping):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

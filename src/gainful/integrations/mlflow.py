@@ -35,23 +35,24 @@ def scorer(
 ) -> Scorer:
     """Return a scorer for `mlflow.genai.evaluate(…, scorers=[…])`.
 
-    Its feedback has the value. The rationale and the metadata say how many of the retrieved ids are
-    judged, and which came more than once. There is none where the policy leaves the question out,
-    so that MLflow's mean does, too.
+    Its feedback contains the value. The rationale and the metadata show how many of the retrieved ids are
+    judged, and which occurred more than once. If the policy leaves a question out, there is no feedback,
+    so MLflow's mean also leaves it out.
 
     Args:
-        measure: in the notation or as a value.
-        judgments: `{query: {id: grade}}`; what the expectations hold if None.
-        retrieved: the key of the outputs that holds the documents or their ids, best first; None if
-            the outputs are those.
-        expected: the key of the expectations that holds `{id: grade}`, or the relevant documents or
+        measure: a measure as text or as a `Measure`.
+        judgments: `{query: {id: grade}}`; if None, the expectations contain the grades.
+        retrieved: the key of the outputs that contains the documents or their ids, best first; None if
+            the outputs themselves are the documents or ids.
+        expected: the key of the expectations that contains `{id: grade}`, or the relevant documents or
             ids, such as MLflow's own `expected_retrieved_context`.
-        query: the key of the inputs by whose value the judgments know the query.
-        id_key: the key of a document, or of its metadata, that holds its id, such as MLflow's
+        query: the key of the inputs that contains the query's id in the judgments.
+        id_key: the key of a document, or of its metadata, that contains its id, such as MLflow's
             `doc_uri`; None for its `id`.
-        name: of the scorer; that of the measure, as MLflow permits it, if None: `nDCG_at_10`.
-        policy: the choices that are not the measure's, as in `evaluate`.
-        dialect: measure as another tool does, as in `evaluate`.
+        name: the name of the scorer; if None, the measure's name in characters that MLflow permits, such
+            as `nDCG_at_10`.
+        policy: the policy, as in `evaluate`.
+        dialect: the name of a tool whose numbers to reproduce, as in `evaluate`.
 
     >>> feedback = scorer("RR")(inputs={}, outputs=["b", "a"], expectations={"grades": {"a": 2}})
     >>> feedback.value, feedback.rationale

@@ -50,10 +50,10 @@ class _Part(NamedTuple):
 def predictions(
     place: object, *, task: str | None = None, subset: str | None = None, split: str | None = None
 ) -> dict[str, Run]:
-    """Return the runs in files of predictions, by the names of their models: for `evaluate_runs` or `compare`.
+    """Return the runs in files of predictions by the names of models, for `evaluate_runs` or `compare`.
 
-    All are of one split of one subset of one task, so that they have the same judgments. What is there once need
-    not be named.
+    All runs are from one split of one subset of one task, so they have the same judgments. A choice with a
+    single value need not be named.
 
     Args:
         place: a file `{task}_predictions.json`, or a folder with such files, at any depth.

@@ -20,17 +20,17 @@ _RUN = ["query_id", "doc_id", "score"]
 def measures(
     *asked: Any, policy: Any = None, dialect: Any = None, prefix: str = "gainful "
 ) -> list[Any]:
-    """Return measures for `pt.Experiment(…, eval_metrics=…)`, and for all else that takes those of ir_measures.
+    """Return measures for `pt.Experiment(…, eval_metrics=…)`, and for other functions with ir_measures' measures.
 
-    Their values, of each query and over all, are those of `evaluate`. PyTerrier takes the mean over all judged
-    queries, so that a policy that leaves one of them out is refused when that happens.
+    Their values, per query and over all queries, are the same as with `evaluate`. PyTerrier takes the mean
+    over all judged queries, so it is an error if the policy leaves one of them out.
 
     Args:
-        *asked: in the notation or as values; nDCG@10 if there are none.
-        policy: the choices that are not the measure's, as in `evaluate`.
-        dialect: measure as another tool does, as in `evaluate`.
-        prefix: of the names of the columns. ir_measures takes measures of one name for one measure, so that
-            those without a prefix must not stand beside its own.
+        *asked: measures as text or as `Measure`; nDCG@10 by default.
+        policy: the policy, as in `evaluate`.
+        dialect: the name of a tool whose numbers to reproduce, as in `evaluate`.
+        prefix: the prefix of the column names. It separates the measures from ir_measures' own, because
+            ir_measures treats two measures with the same name as one.
 
     >>> measures("nDCG(gain=exp2)@10", "RBP")
     [gainful nDCG(gain=exp2)@10, gainful RBP]
@@ -43,12 +43,12 @@ def measures(
 
 
 class _Together:
-    """Measures that are asked for one by one, and measured at once."""
+    """Measures that ir_measures requests one by one, and that are computed together."""
 
     def __init__(self, measures: list[Any], policy: Any, dialect: Any) -> None:
         self._given = measures
         self._options = {"policy": policy, "dialect": dialect}
-        # A list of one document shows at once what is wrong with what is asked for.
+        # Measuring one document reveals invalid arguments early.
         trial = self._evaluated({"q": {"d": 1}}, {"q": {"d": 0.5}})
         self.measures, self._policy = trial.measures, trial.policy
         self._last: tuple[Any, Any, Any] | None = None
@@ -57,10 +57,10 @@ class _Together:
         return gf.evaluate(qrels, run, self._given, **self._options)
 
     def defined(self, column: int, prefix: str) -> Any:
-        """Return one of the measures as ir_measures has it."""
+        """Return one of the measures as a measure of ir_measures."""
         measure = self.measures[column]
         if measure.family.aggregate != "mean":
-            expected = "measures with a mean over the queries, which is all that PyTerrier has"
+            expected = "measures with a mean over the queries, as PyTerrier requires"
             raise InputError("measures", expected, f"{measure}, a {measure.family.aggregate}")
 
         def values(qrels: Any, run: Any) -> Iterator[tuple[Any, float]]:
@@ -74,8 +74,8 @@ class _Together:
         if not ids:
             return
         if self._last is None or self._last[0] is not qrels or self._last[1] is not run:
-            met = not ids.keys().isdisjoint(map(str, run["query_id"].unique()))
-            inputs = (qrels, run) if met else _beside_another(qrels, max(ids, key=len) + "+")
+            shared = not ids.keys().isdisjoint(map(str, run["query_id"].unique()))
+            inputs = (qrels, run) if shared else _with_added_query(qrels, max(ids, key=len) + "+")
             self._last = qrels, run, self._evaluated(*inputs)
         scores = self._last[2]
         rows = zip(scores.queries, scores.values[:, column], scores.counted[:, column], strict=True)
@@ -84,22 +84,22 @@ class _Together:
         yield from ((original, values[query]) for query, original in ids.items())
 
 
-def _beside_another(qrels: Any, query: str) -> tuple[Any, Any]:
-    """Return judgments, and a run of one more query alone, beside which all others are missing.
+def _with_added_query(qrels: Any, query: str) -> tuple[Any, Any]:
+    """Return judgments with an added query, and a run that contains only this query.
 
-    A batch may find nothing, and a run that shares no query with the judgments is an error. The other query
-    has a document of the highest grade, so that it is empty only where all are.
+    A batch may return nothing, but a run that shares no query with the judgments is an error. The added
+    query has a document with the highest grade, so it lacks relevant documents only if all queries do.
     """
     row = qrels.sort_values("relevance").tail(1).assign(query_id=query)
     return pd.concat([qrels, row], ignore_index=True), row.assign(score=1.0)[_RUN]
 
 
 def _refuse_left_out(queries: list[str], policy: Any) -> None:
-    """Refuse a mean that PyTerrier would not take as the policy does: it counts every judged query."""
+    """Reject policies that leave queries out, because PyTerrier's means count every judged query."""
     if queries:
         raise InputError(
             "policy",
-            "one under which every judged query counts, as PyTerrier's means are over all of them",
+            "a policy that counts every judged query, because PyTerrier's means do",
             f"missing={policy.missing}, empty={policy.empty}: {len(queries)} left out, such as {queries[0]!r}",
-            "Take these out of the qrels, or measure with gf.evaluate.",
+            "Remove these queries from the qrels, or measure with gf.evaluate.",
         )

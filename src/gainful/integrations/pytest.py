@@ -1,6 +1,6 @@
-"""A plug-in for pytest: tests that fail if the interval says that a run is worse than a base.
+"""A plug-in for pytest: tests that fail if a run is significantly worse than a baseline.
 
-pytest loads it at its start, so nothing of what measures is imported before a gate is checked.
+pytest loads the plug-in at startup, so the code that measures is imported only when a gate is checked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,29 +18,32 @@ if TYPE_CHECKING:
 
 __all__ = ["RankingGate", "ranking_gate"]
 
-_NAME = "ranking_gate"  # of the fixture and of the marker
-_NAMES = ("judgments", "base", "run", "measures")  # what a gate takes by place
+_NAME = "ranking_gate"  # the fixture and the marker
+_NAMES = ("judgments", "base", "run", "measures")  # positional arguments of a gate
 _DEFAULTS: dict[str, Any] = {"measures": "nDCG@10", "fail_if": (), "fail_unless": (), "movers": 3}
-# Settings that the file of pytest and its command line may have: name → type of the setting, meaning.
+# Settings in pytest's configuration file and on its command line: name → type, meaning.
 _SETTINGS = {
-    "judgments": ("string", "The judgments, if a gate names none; a file, from the root folder."),
-    "base": ("string", "The run or saved baseline to compare with, if a gate names none."),
-    "measures": ("linelist", "What to measure, if a gate does not say, such as nDCG@10."),
-    "fail_if": ("linelist", "A gate without conditions of its own fails if this holds."),
-    "fail_unless": ("linelist", "A gate without conditions of its own fails unless this holds."),
-    "movers": ("string", "How many queries that lost and that gained most a failure names."),
+    "judgments": ("string", "The default judgments of gates: a file, relative to the root folder."),
+    "base": ("string", "The default baseline of gates: a run or a saved baseline."),
+    "measures": ("linelist", "The default measures of gates, such as nDCG@10."),
+    "fail_if": ("linelist", "A gate without its own conditions fails if this condition holds."),
+    "fail_unless": (
+        "linelist",
+        "A gate without its own conditions fails unless this condition holds.",
+    ),
+    "movers": ("string", "The number of queries that lost and gained most to list in a failure."),
 }
 _FILES = ("judgments", "base")
 _CHECKED = pytest.StashKey[list[dict[str, Any]]]()
 _REPORT_ATTRIBUTE = (
-    "gainful_gates"  # what a report carries from the process of a test to the one that prints
+    "gainful_gates"  # reports carry it from a test's process to the process that prints
 )
 
 
 class RankingGate:
-    """What the fixture `ranking_gate` is: call it with a run, and the test fails if the gate does.
+    """The fixture `ranking_gate`: call it with a run, and the test fails if the gate fails.
 
-    What a call leaves out is taken from the marker, then from the command line, then from pytest's file.
+    Missing arguments come from the marker, then the command line, then pytest's configuration file.
     """
 
     def __init__(self, item: pytest.Item) -> None:
@@ -52,12 +55,12 @@ class RankingGate:
         return len(self._item.stash.get(_CHECKED, []))
 
     def __call__(self, *given: object, **more: Any) -> "gf.results.Comparison":
-        """Check a gate, and fail the test with the conditions, queries and documents if it fails.
+        """Check a gate; if it fails, fail the test with the conditions, queries and documents.
 
         Args:
-            *given: judgments, base, run and measures, as `compare` takes them.
-            **more: the same by name; `fail_if`, `fail_unless` and `movers`; and what else `compare` takes.
-                Without a condition, the gate fails if a measure has become worse.
+            *given: judgments, base, run and measures, as in `compare`.
+            **more: the same arguments by name; `fail_if`, `fail_unless` and `movers`; and other options
+                of `compare`. Without a condition, the gate fails if a measure is significantly worse.
 
         Returns:
             The comparison, with the names `base` and `run`.
@@ -71,11 +74,11 @@ class RankingGate:
         return self.check((marked[0] if marked else {}) | _by_name(given, more))
 
     def check(self, asked: dict[str, Any]) -> "gf.results.Comparison":
-        """Check the gate that is asked for by names; what these leave out, the settings have."""
+        """Check a gate with named arguments; missing ones come from the settings."""
         __tracebackhide__ = True
         asked = _settings(self._item.config, asked) | asked
         asked = _DEFAULTS | {name: value for name, value in asked.items() if value is not None}
-        # The run first: no setting has it, so that it is what a marker lacks.
+        # The run first: it isn't a setting, so it is what a marker usually lacks.
         if lacking := [name for name in ("run", *_NAMES) if name not in asked]:
             _fail(f"{_NAME}: expected judgments, base and run, found no {lacking[0]}.")
         wrong = ""
@@ -95,7 +98,7 @@ class RankingGate:
 
 def _fail(message: str) -> Any:
     __tracebackhide__ = True
-    # A message without a traceback of gainful's own; the name of the test stands above it.
+    # A message without gainful's traceback, below the name of the test.
     pytest.fail(message, pytrace=False)
 
 
@@ -103,18 +106,18 @@ def _by_name(by_place: Sequence[object], more: Mapping[str, Any]) -> dict[str, A
     """Return positional arguments under their names."""
     __tracebackhide__ = True
     if len(by_place) > len(_NAMES):
-        _fail(f"{_NAME}: expected {', '.join(_NAMES)} by place, found {len(by_place)} values.")
+        _fail(f"{_NAME}: expected {', '.join(_NAMES)}, found {len(by_place)} positional arguments.")
     named = dict(zip(_NAMES, by_place, strict=False))
     if twice := sorted(named.keys() & more.keys()):
-        _fail(f"{_NAME}: expected {twice[0]} once, found it by place and by name.")
+        _fail(f"{_NAME}: expected {twice[0]} once, found it by position and by name.")
     return named | dict(more)
 
 
 def _marked(item: pytest.Item) -> list[dict[str, Any]]:
-    """Return the gates that the markers of a test ask for; each has what those around it say, and it does not.
+    """Return the gates from the markers of a test, each with defaults from the markers around it.
 
-    Each marker of the test itself is a gate. One of a class or a module is a gate if it has a run, and
-    else what the gates inside leave out.
+    Each marker of the test itself is a gate. A marker of a class or a module is a gate if it has a run;
+    otherwise it provides defaults for the gates inside.
     """
     __tracebackhide__ = True
     by_node: dict[Any, list[dict[str, Any]]] = {}
@@ -135,7 +138,7 @@ def _marked(item: pytest.Item) -> list[dict[str, Any]]:
 
 
 def _settings(config: pytest.Config, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the command line and pytest's file say."""
+    """Return the settings from the command line and pytest's configuration file."""
     settings: dict[str, Any] = {}
     for name in _SETTINGS:
         typed = config.getoption(f"gainful_{name}")
@@ -144,7 +147,7 @@ def _settings(config: pytest.Config, asked: Mapping[str, Any]) -> dict[str, Any]
             value = config.rootpath / value
         settings[name] = value
     if asked.get("fail_if") or asked.get("fail_unless"):
-        # A gate with conditions of its own has these alone.
+        # A gate with its own conditions has no others.
         settings["fail_if"] = settings["fail_unless"] = None
     return settings
 
@@ -160,7 +163,7 @@ def _check(
     movers: Any,
     **options: Any,
 ) -> tuple["gf.results.Comparison", "gf.results.Gate", str]:
-    """Compare, check the conditions, and say what failed; nothing where the gate passes."""
+    """Compare, check the conditions, and describe a failure; the text is empty if the gate passes."""
     import inspect
 
     import gainful as gf
@@ -192,7 +195,7 @@ def _check(
 
 
 def _whole(movers: object) -> int:
-    """Return a number that a file or a command line may have as text."""
+    """Return a number, which may be text from a configuration file or a command line."""
     try:
         count = int(str(movers))
     except ValueError:
@@ -212,12 +215,12 @@ def _moved_lines(moved: "gf.results.Movers") -> Iterator[str]:
 
 @pytest.fixture
 def ranking_gate(request: pytest.FixtureRequest) -> RankingGate:
-    """Return what checks a run against a base: `ranking_gate(judgments, base, run, "nDCG@10")`."""
+    """Return a gate that checks a run against a baseline: `ranking_gate(judgments, base, run, "nDCG@10")`."""
     return RankingGate(request.node)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer the settings of gates, in pytest's file and on its command line."""
+    """Add the settings of gates to pytest's configuration file and command line."""
     group = parser.getgroup("gainful", "gates on rankings (gainful)")
     for name, (kind, meaning) in _SETTINGS.items():
         several: dict[str, Any] = {"action": "append"} if kind == "linelist" else {}
@@ -228,25 +231,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell pytest of the marker, and gather what gates say."""
+    """Register the marker, and the summary of all gates."""
     config.addinivalue_line(
         "markers",
-        f"{_NAME}(judgments, base, run, measures, fail_if=…, fail_unless=…): fail the test if the interval says "
-        "that the run is worse than the base; checked when the test is through, or by the fixture of the same name.",
+        f"{_NAME}(judgments, base, run, measures, fail_if=…, fail_unless=…): fail the test if the run is "
+        "significantly worse than the base; checked after the test, or by the fixture of the same name.",
     )
     config.pluginmanager.register(_Summary(), "gainful-summary")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Check what a marker asks for when the test itself has passed, unless its fixture has done so."""
+    """Check the gates of a test's markers after the test has passed, unless its fixture has done so."""
     __tracebackhide__ = True
     done = yield
     gate = RankingGate(item)
     if not gate.checked:
         own = any(mark.name == _NAME for mark in item.own_markers)
         for asked in _marked(item):
-            # A marker of a class or a module without a run is for the tests in it that name one.
+            # A marker of a class or a module without a run only provides defaults.
             if own or "run" in asked:
                 gate.check(asked)
     return done
@@ -254,7 +257,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Put the results of a test's gates into its report, which crosses from process to process."""
+    """Add the results of a test's gates to its report, which is sent between processes."""
     report: Any = yield
     if call.when == "call" and (checked := item.stash.get(_CHECKED, [])):
         setattr(report, _REPORT_ATTRIBUTE, checked)
@@ -262,7 +265,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 class _Summary:
-    """One summary of all gates, printed by the process that prints."""
+    """The summary of all gates, at the end of pytest's output."""
 
     def __init__(self) -> None:
         self._gates: dict[str, list[dict[str, Any]]] = {}

@@ -29,13 +29,13 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
     A question that the policy leaves out is NaN, which the mean of ragas leaves out.
 
     Args:
-        measure: in the notation or as a value.
+        measure: a measure as text or as a `Measure`.
         judgments: `{query: {id: grade}}`, by the texts of the queries; the reference ids, each with
             the grade 1, if None.
         name: of the metric; that of the measure if None. ragas keeps results by it, so that of two
             metrics with one name the last alone is left.
-        policy: the choices that are not the measure's, as in `evaluate`.
-        dialect: measure as another tool does, as in `evaluate`.
+        policy: the policy, as in `evaluate`.
+        dialect: the name of a tool whose numbers to reproduce, as in `evaluate`.
 
     >>> result = RankingMetric("RR").score(retrieved_context_ids=[7, 3], reference_context_ids=[3])
     >>> result.value, result.reason

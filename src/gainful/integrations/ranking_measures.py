@@ -1,4 +1,4 @@
-"""`RankingMeasures`: what is asked for once, and measured whenever a host has predictions."""
+"""`RankingMeasures`: measures that are set up once, and computed whenever a host has predictions."""
 
 import hashlib
 import re
@@ -19,10 +19,10 @@ class RankingMeasures:
 
     Attributes:
         given: the measures as the caller wrote them.
-        names: of each measure, as it was asked for; under a dialect, without what that adds.
-        aggregates: how the values of queries become one, for each measure that is computed.
-        fingerprint: the same for what measures the same, in any process.
-        called: what the host calls the arguments of `evaluate_arrays`, for messages.
+        names: the name of each measure, without parameters that a dialect adds.
+        aggregates: how each measure's values per query are combined, such as mean.
+        fingerprint: a hash that is equal for equal measures, in any process.
+        called: the host's names for the arguments of `evaluate_arrays`, for messages.
     """
 
     def __init__(
@@ -37,13 +37,13 @@ class RankingMeasures:
         self.given: tuple[Any, ...] = tuple(measures[0] if alone else measures) or (DEFAULT,)
         self.policy, self.dialect = policy, dialect
         self.called = called or {}
-        # A list of one document shows at once what is wrong with what is asked for.
+        # Measuring one document reveals invalid arguments early.
         trial = self.scores_if_any([1.0], [0.5])
-        if trial is None:  # as where a grade of 1 is not yet relevant
+        if trial is None:  # for example if grade 1 isn't relevant
             trial = self._scores([1.0], [0.5], policy={"empty": "zero"})
         names = tuple(trial.means)
         self.names = names if dialect is None else self._names_without_dialect(names)
-        # A dialect may make one measure of two that are asked for: both names have its value.
+        # A dialect may turn two measures into the same one; both names then have its value.
         merged = len(self.names) > len(names)
         self._places = (
             tuple(names.index(self._name_in_dialect(name)) for name in self.names)
@@ -58,7 +58,7 @@ class RankingMeasures:
     def _names_without_dialect(self, names: tuple[str, ...]) -> tuple[str, ...]:
         try:
             own = gf.evaluate_arrays(labels=[1.0], scores=[0.5], measures=list(self.given))
-        except MeasureError:  # names that the dialect alone knows
+        except MeasureError:  # names that only the dialect knows
             return names
         return tuple(own.means)
 
@@ -74,7 +74,7 @@ class RankingMeasures:
     def scores(
         self, labels: Any, scores: Any, *, group: Any = None, query: Any = None, mask: Any = None
     ) -> "gf.results.Scores":
-        """Measure predictions, as `evaluate_arrays` does."""
+        """Measure predictions with `evaluate_arrays`."""
         return self._scores(
             labels,
             scores,
@@ -88,7 +88,7 @@ class RankingMeasures:
     def scores_if_any(
         self, labels: object, scores: object, **lists: object
     ) -> "gf.results.Scores | None":
-        """Measure predictions; None where the policy leaves out every query of them."""
+        """Measure predictions; None if the policy leaves out every query."""
         try:
             return self.scores(labels, scores, **lists)
         except InputError as problem:
@@ -105,7 +105,7 @@ class RankingMeasures:
             raise renamed(problem, self.called) from None
 
     def named(self, values: Sequence[_Value]) -> dict[str, _Value]:
-        """Return the values of the measures that are computed, by the names that were asked for."""
+        """Return the values of the computed measures, by the original names."""
         return {name: values[at] for name, at in zip(self.names, self._places, strict=True)}
 
     def values(self, scores: "gf.results.Scores") -> dict[str, float]:
@@ -113,7 +113,7 @@ class RankingMeasures:
         return self.named(list(scores.means.values()))
 
     def written(self) -> str:
-        """Return what was asked for, as arguments."""
+        """Return the settings as arguments, for a repr."""
         choices = {"policy": self.policy, "dialect": self.dialect}
         parts = [repr(m) if isinstance(m, str) else repr(str(m)) for m in self.given]
         parts += [f"{name}={value!r}" for name, value in choices.items() if value is not None]
@@ -121,7 +121,7 @@ class RankingMeasures:
 
 
 def metric_names(name: object, defaults: Sequence[str]) -> list[str]:
-    """Return the names of metrics: those that a caller gives, one for each, or those of the measures.
+    """Return the names of metrics: the caller's, one for each measure, or the names of the measures.
 
     >>> metric_names(None, ["RR", "AP"]), metric_names(["first", "all"], ["RR", "AP"])
     (['RR', 'AP'], ['first', 'all'])
@@ -131,14 +131,14 @@ def metric_names(name: object, defaults: Sequence[str]) -> list[str]:
     names = [name] if isinstance(name, str) else arguments.listed(name, "name", "a list of texts")
     names = [arguments.text(text, "name") for text in names]
     if len(names) != len(defaults):
-        raise InputError("name", f"one for each of {len(defaults)} measures", str(len(names)))
+        raise InputError("name", f"a name for each of {len(defaults)} measures", str(len(names)))
     if len({*names}) != len(names):
-        raise InputError("name", "names that differ", ", ".join(names))
+        raise InputError("name", "different names", ", ".join(names))
     return names
 
 
 def _description(measure: "gf.Measure") -> str:
-    """Return the notation of a measure; functions of one's own may share names, so none is another."""
+    """Return the notation of a measure, made unique for custom functions, which may share names."""
     text = str(measure)
     try:
         plain = bool(gf.measure(text) == measure)
@@ -148,7 +148,7 @@ def _description(measure: "gf.Measure") -> str:
 
 
 def renamed(problem: InputError, called: Mapping[str, str]) -> InputError:
-    """Return an error about arguments of `evaluate_arrays` under the names that a host has for them.
+    """Return an error about arguments of `evaluate_arrays` with the host's names for them.
 
     >>> str(renamed(InputError("labels[3]", "a finite number", "nan"), {"labels": "y_true"}))
     'y_true[3]: expected a finite number, found nan.'
@@ -161,5 +161,5 @@ def renamed(problem: InputError, called: Mapping[str, str]) -> InputError:
 
 
 def leaves_none(problem: InputError) -> bool:
-    """Return whether it is said that missing= and empty= leave no query; one alone is an error."""
+    """Return whether an error says that missing= and empty= together leave out every query."""
     return problem.choice.startswith("missing=") and " empty=" in problem.choice

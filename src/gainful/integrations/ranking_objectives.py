@@ -1,4 +1,4 @@
-"""`RankingObjective`: the losses as trainers of trees take them, with first and second derivatives."""
+"""`RankingObjective`: losses for trainers of trees, with first and second derivatives."""
 
 from typing import Any
 
@@ -24,11 +24,10 @@ _LEAST = 1e-16  # a trainer divides by second derivatives
 
 
 class RankingObjective:
-    """The derivatives of a loss, times the mean number of documents of a list.
+    """The derivatives of a loss, multiplied by the mean number of documents per list.
 
-    The factor is the same for all lists. With it, second derivatives are of the size of those of a
-    squared error. The usual limits of trainers are meant for that: `min_child_weight`,
-    `min_sum_hessian_in_leaf`, `lambda`.
+    The factor is the same for all lists. It scales second derivatives to the size of a squared error's,
+    which the usual settings of trainers assume: `min_child_weight`, `min_sum_hessian_in_leaf`, `lambda`.
     """
 
     def __init__(self, measure: Any, *, method: str, seed: int, **options: Any) -> None:
@@ -41,7 +40,7 @@ class RankingObjective:
         if other:
             permitted = ", ".join(_OPTIONS.get(method, ())) or "none"
             raise MeasureError("objective", f"options of {method} ({permitted})", sorted(other)[0])
-        self._loss = gf.losses.loss(measure, method=method, **options)  # which checks it all
+        self._loss = gf.losses.loss(measure, method=method, **options)  # checks all arguments
         if options.get("gamma") is not None:
             expected = "a number from 0 to 1"
             gamma = arguments.number(options["gamma"], "gamma", expected, lambda x: 0 <= x <= 1)
@@ -53,17 +52,17 @@ class RankingObjective:
     def derivatives(
         self, labels: Any, scores: Any, *, group: Any, weight: object = None
     ) -> tuple[Floats, Floats]:
-        """Return the first and the second derivatives (n,) of the loss by the scores.
+        """Return the first and second derivatives (n,) of the loss with respect to the scores.
 
         Args:
             labels: (n,) grades.
             scores: (n,) raw predictions.
             group: the sizes of the lists, in order.
-            weight: one for each document, or one for each list; 1 if None or empty.
+            weight: a weight for each document, or for each list; 1 if None or empty.
         """
         lists = read_lists(labels, scores, group=group)
         offsets = np.concatenate(([0], np.cumsum(lists.lengths)))
-        if lists.scores.min() == lists.scores.max():  # where a training begins, draws begin anew
+        if lists.scores.min() == lists.scores.max():  # a training begins, so draws start over
             self._rng = np.random.default_rng(self._seed)
         first, second = self._of_loss(
             lists.labels.astype(np.float64), lists.scores.astype(np.float64), offsets
@@ -96,10 +95,10 @@ class RankingObjective:
         )
 
     def _tell_of_losses(self, least: float) -> None:
-        """Say that gains below 0 are no weights of a cross entropy."""
-        remedy = "Give a gain from 0, such as gain={-1: 0, 0: 0, 1: 1}, or take method=lambda."
+        """Reject or warn about gains below 0, which can't be weights of a cross entropy."""
+        remedy = "Use a gain of at least 0, such as gain={-1: 0, 0: 0, 1: 1}, or method=lambda."
         if self.method == "xe" and self.options.get("gamma") is None:
-            # Sums of gains and draws come near to 0, and are divided by.
+            # The sums of gains and draws are divisors, and can be close to 0.
             raise InputError("label", "gains from 0 with method=xe", f"{least:g}", remedy)
         warn(
             f"label: with gains below 0 ({least:g}) the loss {self.method} has no minimum. {remedy}"
@@ -149,7 +148,7 @@ class RankingObjective:
         return mean * weights
 
     def written(self) -> str:
-        """Return what was asked for, as arguments."""
+        """Return the settings as arguments, for a repr."""
         settings = {"method": self.method, **self.options}
         options = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         return f"{str(self.measure)!r}, {options}"

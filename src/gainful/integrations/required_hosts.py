@@ -1,4 +1,4 @@
-"""What is said where the tool that an adapter is for is not installed."""
+"""The error if the tool that an adapter needs isn't installed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,13 +25,13 @@ OLDEST = {
     "torchmetrics": ("torchmetrics", "1.4"),
     "xgboost": ("xgboost", "2.1"),
 }
-"""The package that has each host, and the oldest version that was tested."""
+"""The package of each host, and the oldest tested version."""
 _EXTRAS = ("mcp",)  # hosts that an extra of gainful installs
 
 
 @contextmanager
 def requiring(host: str) -> Iterator[None]:
-    """Import a host, or say how to install it.
+    """Import a host, or raise an error that explains how to install it.
 
     >>> with requiring("xgboost"):
     ...     raise ImportError("No module named 'xgboost'")

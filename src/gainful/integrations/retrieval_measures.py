@@ -1,7 +1,7 @@
 """`RetrievalMeasures`: measures of the ids that were retrieved for a question, best first.
 
-Hosts of retrieval hand over lists of ids, mostly those of one question at a time. Their order is
-the ranking. An id that comes twice is one document: it counts at its first rank, and that is said.
+Retrieval frameworks pass lists of ids, usually for one question at a time. Their order is the ranking.
+A repeated id is one document: it counts once, at its first rank, and the result mentions it.
 """
 
 import math
@@ -18,21 +18,21 @@ from gainful.message_texts import counted, shortened, shown
 from gainful.rows.identifiers import id_text
 
 DEFAULT = "nDCG@10"
-_QUESTION = "(question)"  # the name of one that the host does not name
+_QUESTION = "(question)"  # the name of a question that the host doesn't name
 _CALLED = {"expected": "expected", "retrieved": "retrieved"}
-ASKED = "asked"  # the part of the questions without one that stands beside them
-NOTHING = "(nothing)"  # stands in judgments of a question for which nothing is relevant
+ASKED = "asked"  # the slice of the questions without the added one
+NOTHING = "(nothing)"  # a document in the judgments of a question without relevant documents
 _TRIAL = {_QUESTION: {"a": 1.0}}, {_QUESTION: {"a": -1.0}}
-_NAMED = 3  # repeated ids
+_NAMED = 3  # repeated ids in a message
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievedIds:
-    """What was retrieved for a question, best first.
+    """The ids retrieved for a question, best first.
 
     Attributes:
         ids: every id once, at its first rank.
-        repeated: those that came more than once.
+        repeated: the ids that occurred more than once.
     """
 
     ids: tuple[str, ...]
@@ -52,19 +52,19 @@ class RetrievedIds:
         return cls(tuple(times), tuple(text for text, count in times.items() if count > 1))
 
     def ranked(self) -> dict[str, float]:
-        """Return scores in the order of the ids; below 0, so that nobody takes them for ranks."""
-        return {one: -float(rank) for rank, one in enumerate(self.ids, 1)}
+        """Return descending scores for the ids, below 0 so that they can't be mistaken for ranks."""
+        return {text: -float(rank) for rank, text in enumerate(self.ids, 1)}
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionScore:
-    """The values of one question, and what they rest on.
+    """The values of one question, with its coverage.
 
     Attributes:
-        values: by the name of the measure; NaN where the question does not count under the policy.
+        values: the values by the name of the measure; NaN if the question doesn't count under the policy.
         retrieved: how many different ids were retrieved.
         judged: how many of them have a grade.
-        repeated: the ids that came more than once.
+        repeated: the ids that occurred more than once.
     """
 
     values: Mapping[str, float]
@@ -84,7 +84,7 @@ class QuestionScore:
         text = f"{self.judged} of {counted(self.retrieved, 'retrieved id')} judged"
         if not self.repeated:
             return text
-        named = ", ".join(shortened(repr(one)) for one in self.repeated[:_NAMED])
+        named = ", ".join(shortened(repr(text)) for text in self.repeated[:_NAMED])
         more = len(self.repeated) - _NAMED
         named += f" and {more} more" if more > 0 else ""
         return f"{text}; repeated, and counted once, at the first rank: {named}"
@@ -93,13 +93,13 @@ class QuestionScore:
 class RetrievalMeasures:
     """Measures under one policy or dialect, for grades and retrieved ids.
 
-    A question is measured by itself. So `absent="lowest"` goes by the grades of that question.
+    Each question is measured separately, so `absent="lowest"` uses the grades of that question.
 
     Attributes:
         given: the measures as the caller wrote them.
-        names: of each measure, as it was asked for; under a dialect, without what that adds.
-        label: what the host keeps the result of one measure under.
-        by_lowest: whether `absent="lowest"` is asked for.
+        names: the name of each measure, without parameters that a dialect adds.
+        label: the host's key for the result of a single measure.
+        by_lowest: whether the policy contains `absent="lowest"`.
     """
 
     def __init__(
@@ -117,13 +117,14 @@ class RetrievalMeasures:
         self.policy, self.dialect = policy, dialect
         self._called = called
         self._grades = None if judgments is None else _read_judgments(judgments)
-        # One document shows at once what is wrong with what is asked for.
+        # Measuring one document reveals invalid arguments early.
         self._names = [(measure, self._names_of(measure)) for measure in self.given]
         self.names = tuple(name for _, names in self._names for name in names)
         self.label = self.names[0]
         chosen = _policy_of(policy, dialect)
         self.by_lowest = chosen.absent == "lowest"
-        self._marks_reported = dialect is not None or chosen.negative != "auto"  # it is known then
+        # With a dialect or an explicit policy, the meaning of −1 is known.
+        self._marks_reported = dialect is not None or chosen.negative != "auto"
         if self._grades is not None:
             self._tell_marks(self._grades)
 
@@ -131,7 +132,7 @@ class RetrievalMeasures:
     def of_one(
         cls, measure: Any, *, name: str | None = None, **options: Any
     ) -> "RetrievalMeasures":
-        """Read one measure, and refuse several; a name takes the place of the measure's."""
+        """Read a single measure, optionally with another name; reject several measures."""
         measures = cls(measure, **options)
         if len(measures.names) != 1:
             raise InputError("measure", "one measure", ", ".join(measures.names))
@@ -140,10 +141,10 @@ class RetrievalMeasures:
         return measures
 
     def column_names(self, scores: "gf.results.Scores | None" = None) -> tuple[str, ...]:
-        """Return a name for each column of `evaluate`, which has one for measures that are the same.
+        """Return a name for each column of `evaluate`, which merges equal measures.
 
         Args:
-            scores: scores of all measures; those of one document if None.
+            scores: scores of all measures; if None, a trial with one document is measured.
         """
         names = tuple(dict.fromkeys(self.names))
         try:
@@ -154,7 +155,7 @@ class RetrievalMeasures:
             return names
         if len(means) != len(names):
             both = f"{', '.join(names)}, which are {', '.join(means)}"
-            raise InputError("measures", "measures that differ", both)
+            raise InputError("measures", "different measures", both)
         return names
 
     def _names_of(self, measure: Any) -> tuple[str, ...]:
@@ -162,13 +163,13 @@ class RetrievalMeasures:
         try:
             names = tuple(self.evaluate(*_TRIAL, [measure]).means)
         except InputError as problem:
-            if not leaves_none(problem):  # as where a grade of 1 is not yet relevant
+            if not leaves_none(problem):  # for example if grade 1 isn't relevant
                 raise
         if names and self.dialect is None:
             return names
         try:
             return tuple(gf.evaluate(*_TRIAL, [measure], policy={"empty": "zero"}).means)
-        except MeasureError:  # a name that the dialect alone knows
+        except MeasureError:  # a name that only the dialect knows
             if not names:
                 raise
             return names
@@ -184,22 +185,23 @@ class RetrievalMeasures:
     def evaluate_nothing(
         self, judgments: Mapping[str, Mapping[str, Any]], measures: "list[Any] | None" = None
     ) -> "gf.results.Scores":
-        """Measure questions for which nothing was retrieved, beside another that is none of them.
+        """Measure questions for which nothing was retrieved.
 
-        They are answered, with nothing: the choice `missing` is for questions that a run lacks. A run without
-        any document is an error of `evaluate`, so that another question stands beside them. That one has a document of the highest grade, so that it is empty only where all are. The slices
-        of the scores with the value "asked" are without it.
+        Their lists are empty but not missing, so the policy `missing` doesn't apply. Because `evaluate`
+        rejects a run without any document, another question is added. It has a document with the highest
+        grade, so it lacks relevant documents only if all questions do. The slice "asked" of the scores
+        excludes it.
         """
-        every = (one for grades in judgments.values() for one in grades.items())
-        doc, grade = max(every, key=lambda one: arguments.as_float(one[1]))
+        graded = (item for grades in judgments.values() for item in grades.items())
+        doc, grade = max(graded, key=lambda item: arguments.as_float(item[1]))
         other = f"{max(judgments, key=len)} (other)"
         parts = {**{query: {"part": ASKED} for query in judgments}, other: {"part": "other"}}
-        beside = {**judgments, other: {doc: grade}}
+        with_other = {**judgments, other: {doc: grade}}
         try:
             run: dict[str, dict[str, float]] = {query: {} for query in judgments}
-            return self.evaluate(beside, {**run, other: {doc: -1.0}}, measures, slices=parts)
+            return self.evaluate(with_other, {**run, other: {doc: -1.0}}, measures, slices=parts)
         except InputError as problem:
-            if problem.choice == "empty=error":  # said of all; which are empty, no run changes
+            if problem.choice == "empty=error":  # raise it for the original questions instead
                 run = {query: {NOTHING: -1.0} for query in judgments}
                 with without_warnings():
                     self.evaluate(judgments, run, measures)
@@ -209,7 +211,7 @@ class RetrievalMeasures:
         """Measure one question.
 
         Args:
-            query: its id, by which the judgments know it, where there are any.
+            query: the id of the question in the judgments, if there are judgments.
             expected: without judgments, the grades {id: grade}, or the relevant ids.
             retrieved: ids, best first.
 
@@ -234,7 +236,7 @@ class RetrievalMeasures:
         return QuestionScore(values, len(ids.ids), judged, ids.repeated)
 
     def written(self) -> str:
-        """Return what was asked for, as arguments; judgments without what they hold."""
+        """Return the settings as arguments, for a repr; judgments are abbreviated."""
         parts = [repr(m if isinstance(m, str) else str(m)) for m in self.given]
         parts += [] if self._grades is None else ["judgments=…"]
         parts += [] if self.label == self.names[0] else [f"name={self.label!r}"]
@@ -243,18 +245,18 @@ class RetrievalMeasures:
         return ", ".join(parts)
 
     def grades_of(self, query: Any, expected: Any) -> dict[str, Any]:
-        """Return the grades of a question by id: those of the judgments, or those expected."""
+        """Return the grades of a question by id, from the judgments or the expected ids."""
         if self._grades is None:
             return read_grades(expected, self._called["expected"])
         grades = self._grades.get(id_text(query, where="query"))
         if grades is None:
-            raise InputError("query", "a query that the judgments have", shown(query))
+            raise InputError("query", "a query with judgments", shown(query))
         return grades
 
     def _tell_marks(self, judgments: Mapping[str, Mapping[str, Any]]) -> None:
-        """Warn once of −1 that may mean not judged, as `evaluate` does of all questions together.
+        """Warn once about grades of −1 that may mean "not judged", like `evaluate`.
 
-        What is measured one by one says nothing, so that it is asked of a run of judged documents.
+        Warnings for single questions are suppressed, so a trial run of judged documents is evaluated.
         """
         grades = (grade for own in judgments.values() for grade in own.values())
         if self._marks_reported or not any(arguments.as_float(grade) < 0 for grade in grades):
@@ -262,11 +264,11 @@ class RetrievalMeasures:
         self._marks_reported = True
         judged = {query: own for query, own in judgments.items() if own}
         run = {query: {next(iter(own)): -1.0} for query, own in judged.items()}
-        with suppress(GainfulError):  # which is said when the question is measured
+        with suppress(GainfulError):  # errors are raised when the question itself is measured
             self.evaluate(judged, run)
 
     def _in_words_of_the_host(self, problem: InputError, query: str | None) -> InputError:
-        """Return an error about judgments and a run as one about what the host handed over."""
+        """Return an error about judgments and a run, in terms of the host's arguments."""
         named = shown(query or _QUESTION)
         whose = "" if query is None else f", query {named}"
         where, actual = problem.where, problem.found
@@ -279,7 +281,7 @@ class RetrievalMeasures:
         return problem.changed(where=where, found=actual)
 
     def values_of(self, grades: dict[str, Any], retrieved: RetrievedIds) -> dict[str, float]:
-        """Return the values of a question without a name, by those of the measures."""
+        """Return the values of an unnamed question by the names of measures."""
         return self._values(_QUESTION, grades or {NOTHING: 0.0}, retrieved)
 
     def _values(
@@ -288,7 +290,7 @@ class RetrievalMeasures:
         judgments, run = {query: grades}, {query: retrieved.ranked()}
         values: dict[str, float] = {}
         for measure, names in self._names:
-            # Of one question it says nothing if none of the ids is judged.
+            # For a single question, warnings about unjudged documents would be noise.
             with without_warnings():
                 rows = self._rows(judgments, run if retrieved.ids else None, measure)
             row = rows.get(query, [None] * len(names))
@@ -317,13 +319,13 @@ def _policy_of(policy: Any, dialect: Any) -> "gf.Policy":
 
 
 def _name_of(query: Any) -> str | None:
-    """Return the name of a question, where the host has one that can be written."""
+    """Return the name of a question, if the host has a printable one."""
     name = str(query) if isinstance(query, str | int) else ""
     return name if name and arguments.is_writable(name) else None
 
 
 def read_grades(grades: Any, where: str) -> dict[str, Any]:
-    """Return grades by id; ids alone are relevant with the grade 1.
+    """Return grades by id; ids without grades have grade 1.
 
     >>> read_grades({"a": 2, 7: 1}, "expected"), read_grades(["a", "a"], "expected")
     ({'a': 2, '7': 1}, {'a': 1.0})
@@ -334,7 +336,7 @@ def read_grades(grades: Any, where: str) -> dict[str, Any]:
 
 
 def by_id(table: Mapping[Any, Any], where: str) -> dict[str, Any]:
-    """Return what is held by ids, with these as texts; 7 and "7" are one id, so that both are refused.
+    """Return a dict with its ids as text. 7 and "7" are the same id, so having both is an error.
 
     >>> by_id({"a": 2, 7: 1}, "expected")
     {'a': 2, '7': 1}
@@ -349,11 +351,11 @@ def by_id(table: Mapping[Any, Any], where: str) -> dict[str, Any]:
 
 
 def listed(value: Any, where: str, what: str = "ids") -> list[Any]:
-    """Return the items of a list; a text is none."""
+    """Return the items of a list; text isn't a list."""
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
         try:
             return list(value)
-        except TypeError:  # an array of one number is none, whatever it says
+        except TypeError:  # an array without dimensions claims to be iterable
             pass
     raise InputError(where, f"a list of {what}", "none" if value is None else shown(value))
 

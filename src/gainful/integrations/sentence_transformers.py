@@ -15,7 +15,7 @@ with requiring("sentence_transformers"):
 
 __all__ = ["InformationRetrievalEvaluator", "RerankingEvaluator"]
 
-# The measures that the host has, by what it calls them.
+# The host's measures, by its names for them.
 _OURS = {
     "accuracy@k": "Success",
     "precision@k": "P",
@@ -32,23 +32,23 @@ _SAMPLES = "dicts with query, positive and negative"
 class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # type: ignore[misc, unused-ignore]
     """The host's evaluator of retrieval, with grades: it encodes, retrieves and writes; gainful measures.
 
-    All that it gives is named as the host names it. nDCG has the grade as gain; what counts documents counts those with
-    a grade of 1 or more. With grades of 0 and 1, or sets, the numbers are the host's.
+    Metric names match sentence-transformers'. In nDCG the gain is the grade, and other measures treat
+    documents with a grade of at least 1 as relevant. With grades 0 and 1, or sets, the numbers also match.
 
     Args:
         queries: `{query: text}`.
         corpus: `{doc: text}`.
         relevant_docs: `{query: {doc: grade}}`, or `{query: {doc, …}}`, each with grade 1.
         *rest: the host's other arguments, in its order.
-        measures: more measures, in the notation or as values, beside those of `ndcg_at_k` and the others. Lists
-            end at the deepest of the host's cutoffs; a deeper one here is refused.
-        policy: as in `evaluate`; ties are in the order of ids by default, as the host has them.
-        dialect: measure as another tool does, as in `evaluate`.
+        measures: additional measures, as text or as Measures. Lists end at the deepest of the host's
+            cutoffs (`ndcg_at_k` and others), so deeper cutoffs are rejected.
+        policy: as in `evaluate`; like in the host, ties are ordered by id by default.
+        dialect: the name of a tool whose numbers to reproduce, as in `evaluate`.
         **options: the host's other arguments: ndcg_at_k, batch_size, corpus_chunk_size, name ….
 
     Attributes:
-        scores: of the last call, the `Scores` of each score function, with the values of each query.
-        runs: of the last call, `{query: {doc: score}}` of each score function.
+        scores: the `Scores` of the last call by score function, with values per query.
+        runs: the runs of the last call by score function, each `{query: {doc: score}}`.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
         self.runs: dict[str, dict[Any, dict[Any, float]]] = {}
 
     def _keys_of_host(self) -> dict[str, tuple[str, int]]:
-        """Return the measures that the host asks for: what it calls each, and the cutoff."""
+        """Return the host's measures, each with its name in the host and its cutoff."""
         cutoffs = {
             "accuracy@k": self.accuracy_at_k,
             "precision@k": self.precision_recall_at_k,
@@ -97,29 +97,29 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
         return {f"{_OURS[key]}@{k}": (key, k) for key, ks in cutoffs.items() for k in ks}
 
     def _refuse_deeper(self) -> None:
-        """Refuse what would be cut, and whatever else is wrong, before a model is trained."""
+        """Reject cutoffs that are too deep, and other invalid arguments, before a model is trained."""
         deepest = max(k for _, k in self._keys.values())
         trial = {query: dict.fromkeys(grades, 0.5) for query, grades in self._judged.items()}
         for measure in gf.evaluate(self._judged, trial, self._asked, **self._options).measures:
             if (measure.cutoff or 0) > deepest:
                 raise InputError(
                     "measures",
-                    f"cutoffs down to {deepest}, the deepest that the host retrieves to",
+                    f"cutoffs of at most {deepest}, where the host's lists end",
                     str(measure),
-                    f"Give the host one that is as deep: map_at_k=[{measure.cutoff}].",
+                    f"Ask the host for longer lists: map_at_k=[{measure.cutoff}].",
                 )
 
     def __call__(self, model: Any, *rest: Any, **options: Any) -> dict[str, float]:
-        """Encode, retrieve and measure, as the host does; return the means by their names."""
+        """Encode, retrieve and measure, like the host; return the means by name."""
         self.scores, self.runs = {}, {}
         means: dict[str, float] = super().__call__(model, *rest, **options)
         return means
 
     def compute_metrics(self, queries_result_list: list[Any]) -> dict[str, dict[Any, float]]:
-        """Measure what was retrieved for each query: what the host asks for, for each score function."""
+        """Compute the host's and the additional measures of the retrieved lists, for one score function."""
         lists = zip(self.queries_ids, queries_result_list, strict=True)
         run = {query: {hit["corpus_id"]: hit["score"] for hit in hits} for query, hits in lists}
-        if len(self.scores) == len(self.score_functions):  # asked again, without a call
+        if len(self.scores) == len(self.score_functions):  # a second round without a new call
             self.scores, self.runs = {}, {}
         name = list(self.score_functions)[len(self.scores)]
         self.runs[name] = run
@@ -128,7 +128,9 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
         for measure, (key, k) in self._keys.items():
             means[key][k] = self.scores[name][measure]
         for measure in self._added:
-            means[measure] = {None: self.scores[name][measure]}  # its name has the cutoff already
+            means[measure] = {
+                None: self.scores[name][measure]
+            }  # the name already contains the cutoff
         return means
 
 
@@ -136,16 +138,16 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
     """The host's evaluator of reranking, with grades: it encodes and writes; gainful measures.
 
     Args:
-        samples: dicts with a query, and as positive `{text: grade}`, or texts, each with grade 1; as negative,
-            texts with grade 0.
+        samples: dicts with a query, positive texts (`{text: grade}`, or texts with grade 1), and negative
+            texts (with grade 0).
         *rest: the host's other arguments, in its order.
-        measures: more measures, in the notation or as values, beside map, mrr@k and ndcg@k.
+        measures: additional measures, as text or as Measures, next to map, mrr@k and ndcg@k.
         policy: as in `evaluate_arrays`; ties are averaged by default.
-        dialect: measure as another tool does, as in `evaluate_arrays`.
+        dialect: the name of a tool whose numbers to reproduce, as in `evaluate_arrays`.
         **options: the host's other arguments: at_k, batch_size, name ….
 
     Attributes:
-        scores: the `Scores` of the last call; queries are numbered as the samples are.
+        scores: the `Scores` of the last call; queries are numbered in the order of the samples.
     """
 
     def __init__(
@@ -173,11 +175,11 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
         graded = [_graded_texts(sample) for sample in self.samples]
         self._texts = [texts for texts, _ in graded]
         self._grades = [grade for _, grades in graded for grade in grades]
-        self._measured([0.5] * len(self._grades))  # what is wrong is said before a model is trained
+        self._measured([0.5] * len(self._grades))  # raises errors before a model is trained
         self.scores: gf.results.Scores | None = None
 
     def __call__(self, model: Any, *rest: Any, **options: Any) -> dict[str, float]:
-        """Encode and measure, as the host does; return the means by their names."""
+        """Encode and measure, like the host; return the means by name."""
         means: dict[str, float] = super().__call__(model, *rest, **options)
         if self.scores is not None:
             added = {measure: self.scores[measure] for measure in self._added}
@@ -185,7 +187,7 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
         return means
 
     def compute_metrics(self, model: Any) -> dict[str, float]:
-        """Encode the texts, at once or sample by sample, and measure."""
+        """Encode the texts, all together or sample by sample, and measure."""
         queries = [sample["query"] for sample in self.samples]
         if self.use_batched_encoding:
             scores = self._scored(model, queries, self._texts)
@@ -221,27 +223,27 @@ def _as_list(measures: Any) -> list[Any]:
 
 
 def _names(measures: list[Any], dialect: Any) -> tuple[str, ...]:
-    """Return the names of measures as they were asked for."""
+    """Return the names of measures as the caller wrote them."""
     if not measures:
         return ()
     return RankingMeasures((measures,), policy=None, dialect=dialect).names
 
 
 def _grades(documents: Any, query: Any) -> dict[Any, Any]:
-    """Return the grades of documents; those of a set have grade 1."""
+    """Return the grades of documents; documents of a set have grade 1."""
     if isinstance(documents, Mapping):
         return dict(documents)
     if isinstance(documents, Set | list | tuple):
         try:
             return dict.fromkeys(documents, 1)
-        except TypeError:  # lists in a list are no ids
+        except TypeError:  # a list of lists, which aren't ids
             pass
     expected = "{doc: grade}, or a set of documents"
     raise InputError(f"relevant_docs, query {query!r}", expected, shown(documents))
 
 
 def _with_lists(sample: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a sample; one text alone is a list of one, which older versions do not know."""
+    """Return a copy of a sample, with single texts as lists, because older versions require lists."""
     if not isinstance(sample, Mapping) or not {"query", "positive", "negative"} <= sample.keys():
         raise InputError("samples", _SAMPLES, shown(sample))
     texts = {key: sample[key] for key in ("positive", "negative")}

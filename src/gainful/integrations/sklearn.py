@@ -50,21 +50,21 @@ def scorer(
 ) -> Any:
     """Return a scorer for `cross_validate` and `GridSearchCV`, which needs the query of each document.
 
-    It asks for the metadata `qid`, (n,) ids: queries stay whole with a splitter for groups, such as
-    `GroupKFold`, and `groups` beside `qid`.
+    It requests the metadata `qid`, (n,) query ids. To keep queries whole, use a splitter for groups, such
+    as `GroupKFold`, and pass `groups` as well as `qid`.
 
     Args:
-        measure: in the notation or as a value.
-        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
-        dialect: measure as another tool does, as in `evaluate`.
-        better: higher or lower; where lower is better, the scorer gives the negative, as others do.
-        response_method: of the estimator, such as predict, predict_proba or decision_function.
+        measure: a measure as text or as a `Measure`.
+        policy: the policy, as in `evaluate`; ties are averaged by default.
+        dialect: the name of a tool whose numbers to reproduce, as in `evaluate`.
+        better: higher or lower; if lower is better, the scorer returns the negative, as is usual.
+        response_method: the estimator's method, such as predict, predict_proba or decision_function.
     """
     arguments.choice(better, "better", ("higher", "lower"))
     called = {"labels": "y_true", "scores": "y_pred", "query": "qid"}
     ranking = RankingMeasures((measure,), policy=policy, dialect=dialect, called=called)
     if len(ranking.names) != 1:
-        expected = "one measure: a dict of scorers has several"
+        expected = "one measure; for several, use a dict of scorers"
         raise InputError("measure", expected, ", ".join(ranking.names))
     made = make_scorer(
         _Score(ranking), response_method=response_method, greater_is_better=better == "higher"
@@ -160,7 +160,7 @@ def _mean(
     if ties is not None:
         arguments.choice(ties, "ties", ("average", "best", "worst", "order"))
     if ignore_ties and ties is not None:
-        raise InputError("ties", "no rule beside ignore_ties", repr(ties))
+        raise InputError("ties", "no rule together with ignore_ties", repr(ties))
     if grades.ndim != 2:
         raise InputError("y_true", "[list, document]", f"{grades.ndim} dimensions")
     if ignore_ties:

@@ -24,20 +24,20 @@ _LARGEST = 2**53  # up to here, a float holds every whole number
 
 
 class Ranking(Metric):  # type: ignore[misc, unused-ignore]
-    """Measures of rankings, over all batches and processes: those of `evaluate_arrays` of all of them.
+    """Measures of rankings over all batches and processes, equal to `evaluate_arrays` of all data.
 
-    A batch [batch, list] without indexes holds whole queries: it is measured at once, and only sums
-    are kept. Flat batches name the query of each document in `indexes`. The documents of a query
-    may then be in several batches and processes, and all are kept until the end. With
-    `batches="whole"` they are promised to be in one, and only sums are kept.
+    A batch [batch, list] without indexes contains whole queries: it is measured immediately, and only sums
+    are kept. In flat batches, `indexes` has the query of each document. The documents of a query may then
+    be in several batches and processes, so all are kept until the end. `batches="whole"` promises that
+    each query is in a single batch, so only sums are kept.
 
     Args:
-        *measures: in the notation or as values; nDCG@10 if there are none.
-        batches: parts, or whole: no query is in two flat batches.
-        policy: the choices that are not the measure's, as in `evaluate`. Ties are averaged by
-            default, and ties=order goes by the order in which documents come.
-        dialect: measure as another tool does, as in `evaluate`.
-        **options: of `torchmetrics.Metric`, such as sync_on_compute.
+        *measures: measures as text or as `Measure`; nDCG@10 by default.
+        batches: parts; or whole, if no query is in two flat batches.
+        policy: the policy, as in `evaluate`. Ties are averaged by default; ties=order keeps the order of
+            the documents in the batches.
+        dialect: the name of a tool whose numbers to reproduce, as in `evaluate`.
+        **options: options of `torchmetrics.Metric`, such as sync_on_compute.
 
     >>> metric = Ranking("nDCG@10", "RR")
     >>> metric.update(torch.tensor([[0.2, 0.9]]), torch.tensor([[1, 0]]))
@@ -74,8 +74,8 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         self.add_state("count", default=zeros.to(torch.int64), dist_reduce_fx="sum")
         for name in ("preds", "target", "indexes"):
             self.add_state(name, default=[], dist_reduce_fx="cat")
-        # A MetricCollection lets metrics share their states that have the same names and, after the
-        # first batch, the same values. One that holds nothing keeps other measures apart.
+        # A MetricCollection shares states that have the same names and, after the first batch, the same
+        # values. An empty state with a unique name keeps different measures separate.
         own = f"{self._measures.fingerprint}_{self.batches}"
         self.add_state(f"of_{own}", default=[], dist_reduce_fx=None)
 
@@ -194,7 +194,7 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
 
 
 def _checked(preds: torch.Tensor, target: torch.Tensor, mask: torch.Tensor | None) -> Any:
-    """Return preds, target and mask as arrays, or say what is wrong, and where."""
+    """Return preds, target and mask as arrays; reject invalid ones."""
     if preds.ndim not in (1, _LISTS):
         raise InputError("preds", "[batch, list] or a flat batch", f"{preds.ndim} dimensions")
     shape = tuple(preds.shape)
@@ -225,13 +225,13 @@ def _whole(indexes: torch.Tensor) -> torch.Tensor:
 
 
 def _joined(parts: Any) -> torch.Tensor:
-    """Return what batches have, as one; processes that were joined have one tensor already."""
+    """Return the batches as one tensor; after a sync between processes they already are one."""
     if isinstance(parts, torch.Tensor):
         return parts
     return torch.cat(parts) if parts else torch.zeros(0)
 
 
 def _numbers(tensor: torch.Tensor) -> Any:
-    """Return a tensor as an array; numbers of half the size are none that NumPy has."""
+    """Return a tensor as an array of float64, because NumPy lacks some types, such as bfloat16."""
     kept = tensor.detach().cpu()
     return (kept.double() if kept.is_floating_point() else kept).numpy()

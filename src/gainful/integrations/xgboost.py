@@ -28,7 +28,7 @@ def _sizes(data: DMatrix) -> object:
             "group",
             "data with its queries",
             "none",
-            "Give them: DMatrix(…, qid=ids), or data.set_group(sizes).",
+            "Pass them: DMatrix(…, qid=ids), or data.set_group(sizes).",
         )
     return np.diff(bounds.astype(np.int64))
 
@@ -39,16 +39,16 @@ def _tell_of_weights(data: DMatrix) -> None:
 
 
 def _log_name(name: str) -> str:
-    """Return a name that XGBoost's log can hold: it is parted at blanks and colons."""
+    """Return a name without spaces and colons, because XGBoost splits its log at them."""
     return "".join(name.split()).replace(":", "=")
 
 
 class Metric:
-    """Measures as `xgboost.train` calls them. Build one with `metric`."""
+    """Measures that `xgboost.train` can call. Build one with `metric`."""
 
     def __init__(self, measures: RankingMeasures) -> None:
         self._measures = measures
-        self.__name__ = "metric"  # which estimators ask for, before they call it
+        self.__name__ = "metric"  # estimators read it before the first call
 
     def __call__(self, preds: object, data: object) -> list[tuple[str, float]]:
         """Return (name, value) of every measure."""
@@ -57,7 +57,7 @@ class Metric:
                 "data",
                 "the DMatrix of native training",
                 type(data).__name__,
-                "XGBRanker(eval_metric=…) weights queries by their size: give it "
+                "XGBRanker(eval_metric=…) weights queries by their size: pass "
                 "callbacks=[RankingMonitor(…)] instead.",
             )
         _tell_of_weights(data)
@@ -71,14 +71,14 @@ class Metric:
 def metric(*measures: Any, policy: Any = None, dialect: Any = None) -> Metric:
     """Return measures for `xgboost.train(custom_metric=…, maximize=True)`.
 
-    The values are those of `gainful.evaluate_arrays`; XGBoost writes them to its log with six
-    digits. Not for `XGBRanker(eval_metric=…)`, which calls it for each query, weights queries by
-    their size and counts those of one document as 1: see `RankingMonitor`.
+    The values are the same as with `gainful.evaluate_arrays`; XGBoost's log shows six digits. Do not use
+    it as `XGBRanker(eval_metric=…)`, which calls it for each query, weights queries by their size and
+    counts queries with a single document as 1. Use `RankingMonitor` instead.
 
     Args:
-        *measures: in the notation or as values; nDCG@10 if there are none.
-        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
-        dialect: measure as another tool does: `xgboost` gives what XGBoost's own ndcg does.
+        *measures: measures as text or as `Measure`; nDCG@10 by default.
+        policy: the policy, as in `evaluate`; ties are averaged by default.
+        dialect: the name of a tool whose numbers to reproduce; `xgboost` reproduces XGBoost's own ndcg.
 
     >>> data = DMatrix([[0.0], [0.0], [0.0]], label=[1, 0, 1], qid=[1, 1, 2])
     >>> metric("RR")(np.array([0.1, 0.2, 0.3]), data)
@@ -88,17 +88,17 @@ def metric(*measures: Any, policy: Any = None, dialect: Any = None) -> Metric:
 
 
 class Objective:
-    """A loss as `xgboost.train` calls it. Build one with `objective`."""
+    """A loss that `xgboost.train` can call. Build one with `objective`."""
 
     def __init__(self, loss: RankingObjective) -> None:
         self._loss = loss
 
     def __call__(self, preds: object, data: object) -> tuple[Floats, Floats]:
-        """Return the gradient and the diagonal of the Hessian (n,), by the raw predictions."""
+        """Return the gradient and the diagonal of the Hessian (n,) with respect to raw predictions."""
         if not isinstance(data, DMatrix):
             raise InputError(
                 "data",
-                "predictions, and then the DMatrix of native training",
+                "predictions, then the DMatrix of native training",
                 type(data).__name__,
                 "Estimators call objectives without the queries: train with xgboost.train(obj=…).",
             )
@@ -112,13 +112,13 @@ class Objective:
 def objective(
     measure: object, *, method: str = "lambda", seed: int = 0, **options: object
 ) -> Objective:
-    """Return a loss for `xgboost.train(obj=…)`; `XGBRanker` takes none but its own.
+    """Return a loss for `xgboost.train(obj=…)`; `XGBRanker` only supports its own losses.
 
     Args:
-        measure: what to train for, nDCG or DCG, such as "nDCG(gain=exp2)@10".
+        measure: the measure to train for: nDCG or DCG, such as "nDCG(gain=exp2)@10".
         method: lambda (LambdaLoss), xe (XE-NDCG), softmax or listnet, see `gainful.losses`.
-        seed: of what XE-NDCG draws.
-        **options: of lambda `scheme`, `sigma`, `mu` and `truncation`; of xe `gamma`.
+        seed: the seed of XE-NDCG's random draws.
+        **options: `scheme`, `sigma`, `mu` and `truncation` for lambda; `gamma` for xe.
 
     >>> data = DMatrix([[0.0], [0.0]], label=[1, 0], qid=[1, 1])
     >>> [column.tolist() for column in objective("nDCG", method="xe", gamma=1)(np.zeros(2), data)]
@@ -130,20 +130,20 @@ def objective(
 class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
     """A callback that measures a set of queries after each iteration, for `XGBRanker` and `train`.
 
-    Every query counts once. The values go to XGBoost's log, with all digits: `evals_result()` has
-    them. Each iteration predicts the whole set.
+    Every query counts once. XGBoost's log contains the values with all digits, and `evals_result()`
+    returns them. Each iteration predicts the whole set.
 
     Args:
-        *measures: in the notation or as values; nDCG@10 if there are none.
-        data: features of the documents; or a DMatrix that has labels and queries.
+        *measures: measures as text or as `Measure`; nDCG@10 by default.
+        data: features of the documents; or a DMatrix with labels and queries.
         label: (n,) grades.
         qid: (n,) the query id of each document, in any order.
-        name: of the set, in the log.
-        early_stopping_rounds: stop where the first measure has not become better for so many
-            iterations. The model then has `best_iteration`, and `XGBRanker` predicts with that.
-        better: higher or lower, which stopping goes by.
-        policy: the choices that are not the measure's, as in `evaluate`.
-        dialect: measure as another tool does, as in `evaluate`.
+        name: the name of the set in the log.
+        early_stopping_rounds: stop if the first measure hasn't improved for this number of iterations.
+            The model then has a `best_iteration`, which `XGBRanker` uses for predictions.
+        better: higher or lower: the direction that counts as an improvement.
+        policy: the policy, as in `evaluate`.
+        dialect: the name of a tool whose numbers to reproduce, as in `evaluate`.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
             arguments.whole(early_stopping_rounds, "early_stopping_rounds", least=1)
         self._rounds, self._sign = early_stopping_rounds, 1.0 if better == "higher" else -1.0
         self._best: tuple[float, int] | None = None
-        self._before = 0  # iterations of the model that the training goes on from
+        self._before = 0  # iterations of the model that training continues from
         self._measures = RankingMeasures(measures, policy=policy, dialect=dialect)
         self.name = name
         self._steps: list[gf.results.LearningCurve] = []
@@ -174,17 +174,17 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
         if isinstance(data, DMatrix):
             for own, value in (("label", label), ("qid", qid)):
                 if value is not None:
-                    raise InputError(own, "none beside a DMatrix, which has its own", "one")
+                    raise InputError(own, "none with a DMatrix, which has its own", "one")
             _tell_of_weights(data)
             self._label, self._lists = data.get_label(), {"group": _sizes(data)}
         else:
             if label is None or qid is None:
                 missing = "label" if label is None else "qid"
-                raise InputError(missing, "one for each document, beside data", "none")
+                raise InputError(missing, "one for each document", "none")
             self._label, self._lists = label, {"query": qid}
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        # A matrix cannot be copied, and is not changed: copies of an estimator share it.
+        # A matrix can't be copied and isn't modified, so copies of an estimator share it.
         for matrix in (self._given, self._matrix):
             if isinstance(matrix, DMatrix):
                 memo[id(matrix)] = matrix
@@ -193,18 +193,18 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
         return made
 
     def before_training(self, model: object) -> Any:
-        """Forget what was measured in a training before."""
+        """Reset the results of an earlier training."""
         self._steps, self._best = [], None
         self._before = model.num_boosted_rounds() if isinstance(model, Booster) else 0
         return model
 
     def after_training(self, model: object) -> Any:
-        """Let go of the matrix, which cannot be copied: estimators are, with their callbacks."""
+        """Drop the matrix, because estimators are copied with their callbacks and it can't be copied."""
         self._matrix = None
         return model
 
     def after_iteration(self, model: object, epoch: int, evals_log: Any) -> bool:
-        """Measure, write to the log, and say whether to stop the training."""
+        """Measure, write to the log, and return whether to stop the training."""
         if not isinstance(model, Booster):
             expected = "the training of one model"
             raise InputError("RankingMonitor", expected, "xgboost.cv, which has a custom_metric")
@@ -218,18 +218,20 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
         log = evals_log.setdefault(self.name, {})
         values = self._measures.values(scores)
         if not self._steps and any(_log_name(name) in log for name in values):
-            expected = "a set whose measures the log has not yet"
-            raise InputError("name", expected, repr(self.name), "Give the monitor another name=.")
+            expected = "a set whose measures aren't in the log yet"
+            raise InputError(
+                "name", expected, repr(self.name), "Choose another name= for the monitor."
+            )
         self._steps.append(gf.results.LearningCurve.of([(epoch + 1, scores)]))
         for name, value in values.items():
             log.setdefault(_log_name(name), []).append(value)
         return self._rounds is not None and self._is_over(model, epoch, next(iter(values.values())))
 
     def _is_over(self, model: Any, epoch: int, value: float) -> bool:
-        """Keep the best iteration where XGBoost looks for it; return whether it is long ago."""
+        """Store the best iteration in XGBoost's attribute; return whether to stop."""
         if self._best is None or self._sign * value > self._best[0]:
             self._best = self._sign * value, epoch
-            # With the model, as XGBoost's own early stopping does.
+            # In the model, like XGBoost's own early stopping.
             model.set_attr(best_score=repr(value), best_iteration=str(epoch))
         return self._rounds is not None and epoch - self._best[1] >= self._rounds
 

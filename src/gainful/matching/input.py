@@ -335,13 +335,13 @@ class DictInput(Input):
         return self._given
 
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
-        """Look queries up when they are asked for."""
+        """Return a function that looks queries up on demand."""
         del queries, policy
         known = dict_matching.queries_of(self._given, self.kind.name)
         return lambda some: {query: known[query] for query in some if query in known}
 
     def table(self, policy: Policy | None) -> Source:
-        """Hand the numbers to the engine as columns."""
+        """Pass the numbers to the engine as columns."""
         from gainful.matching.engine_rows import table_of
 
         return table_of(self._given, self.kind, policy, self.session)
@@ -385,7 +385,7 @@ class DictInput(Input):
 
 
 def _number(value: object) -> float | None:
-    """Return a float64; None for what is no number, or an integer that it does not hold."""
+    """Return a value as a float64; None if it isn't a number, or is an integer that would be rounded."""
     if type(value) is not float:
         if is_array(value):
             return None

@@ -34,12 +34,12 @@ class ReadingOptions(InputOptions, total=False):
 
     Attributes:
         columns: unusual column names by role: query, doc, grade, score, rank, or for only one side,
-            such as judgments.query; slices.query is the query column in a table of slices. None as
-            grade means that there is no column of grades: every row has grade 1.
+            such as judgments.query; slices.query is the query column in a table of slices. With None as
+            grade, there is no column of grades, and every row has grade 1.
         assessors: how to merge the grades of several assessors into one per document. One of
             "mean", "median", "majority" (the lowest of equally frequent grades), "max", "min",
             "dawid-skene", or the name of the assessor whose grades count. `merge_judgments` defines them.
-        engine: what may be used of the machine, an `Engine`; or, in `evaluate`, `evaluate_runs` and
+        engine: limits on memory and cores, as an `Engine`; or, in `evaluate`, `evaluate_runs` and
             `compare`, `Spark`, which then reads the files.
         progress: called with the share of the work that is done, from 0 to 1, and, if it accepts a
             second argument, the name of the current step: the run that is measured, or a step such as
@@ -96,11 +96,12 @@ class MeasuringOptions(PageOptions, ReadingOptions, total=False):
     Attributes:
         policy: the choices that don't belong to a measure: a `Policy`, or a dict of choices that differ
             from the defaults, such as {"missing": "skip"}.
-        dialect: measure as another tool does, such as "trec_eval-9"; then there is no policy.
-        chunks: how to fold a run of chunks into documents: the delimiter before the number of a chunk
-            ("first:::" cuts at the first "::"), a dict from chunk to document, or a function that
-            returns the document of a chunk. A document gets the highest score of its chunks, unless
-            the policy `fold` says otherwise.
+        dialect: the name of another tool whose numbers to reproduce, such as "trec_eval-9". A dialect
+            includes a policy, so `policy` must not be passed with it.
+        chunks: how to fold a run of chunks into a run of documents: the delimiter before the number of a
+            chunk ("first:::" cuts at the first "::"), a dict from chunk to document, or a function that
+            returns the document of a chunk. A document has the highest score of its chunks, unless the
+            policy `fold` has another rule.
     """
 
 

@@ -424,7 +424,7 @@ class _Matcher:
         refuse_disjoint_queries(self.judged.queries, extra)
 
     def refuse_unjudged(self, run: Run, parts: Sequence[_Part]) -> None:
-        """Reject unjudged documents; the message names those of the first query, best first."""
+        """Reject unjudged documents; the message lists the first query's, best first."""
         counts = {
             number: count
             for part in parts

@@ -26,7 +26,7 @@ def rank_documents(
     Args:
         scores: document → score, higher is better.
         policy: with `ties` decided.
-        worth: the gain of a document, by which the rules best and worst order ties.
+        worth: the gain of a document, which orders ties under the rules best and worst.
 
     >>> [placed.doc for placed in rank_documents({"a": 1, "b": 1}, Policy(ties="doc"), len)]
     ['b', 'a']

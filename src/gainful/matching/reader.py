@@ -354,8 +354,8 @@ def open_input(
         opened = _open_object(given, kind, columns, session)
     if opened.kind.ignored:
         warn(
-            f"{opened.name}: each row counts as grade 1, whatever stands in the column "
-            f"{opened.kind.ignored!r}. Give grades to tell events apart; or say that there are none: "
+            f"{opened.name}: each row counts as grade 1, and the column {opened.kind.ignored!r} is "
+            "ignored. Add a column of grades to weight events; or confirm that there are no grades with "
             "columns grade= (None in Python)."
         )
     return opened

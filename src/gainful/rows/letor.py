@@ -61,7 +61,7 @@ def read_predictions(file: LocalFile) -> Predictions:
 
 
 def refuse_first_line(file: LocalFile) -> None:
-    """Reject a header or NaN on the first line, because of which the file wasn't recognised as predictions."""
+    """Reject a header or NaN on the first line, which kept the file from being recognised as predictions."""
     number, line = next(_lines(file), (0, b""))
     if len(line.split()) == 1:
         remedy = "Predictions are one number on each line, and no header."

@@ -142,7 +142,7 @@ class Columns(dict[str, str]):
             if key not in self._used:
                 raise InputError(
                     f"columns, {key}",
-                    f"an input with columns, one of which is {name!r}",
+                    f"an input with columns, including {name!r}",
                     "none",
                     "Leave it out: dicts, JSON of their shape, labels with qid: and predictions "
                     "have no columns.",
@@ -181,7 +181,7 @@ def read_columns(
     if len({key.rpartition(".")[2] for key in both}) > 1:
         raise InputError(
             "columns",
-            "a score or a rank, by which a run is ordered",
+            "either a score or a rank to order the run",
             f"both, {' and '.join(both)}",
             "Leave one of them out.",
         )
@@ -427,8 +427,8 @@ def _place(
     if asked is not None and isinstance(given, Columns):
         if role == RUN.number and is_name_of_distances(asked) and not given.is_used(role, kind):
             warn(
-                f"{where}: {asked!r} is read as scores, of which the highest is the best; of "
-                f"distances the lowest is: columns rank={asked}."
+                f"{where}: {asked!r} is read as scores, where higher is better. For distances, where "
+                f"lower is better, set columns rank={asked}."
             )
         given.use(role, kind)
     return place
@@ -528,8 +528,8 @@ def _swapped(role: str, names: Sequence[str], kind: Kind) -> str:
         return mistaken(RUN, given=JUDGMENTS)
     if role == JUDGMENTS.number and not plain.isdisjoint(ALIASES[RANKS.number]):
         return (
-            f"{mistaken(RUN, given=JUDGMENTS)} Where each row is of grade 1, say so: columns grade= "
-            "(None in Python)."
+            f"{mistaken(RUN, given=JUDGMENTS)} If every row has grade 1, set columns grade= (None in "
+            "Python)."
         )
     return ""
 
@@ -538,15 +538,15 @@ def _remedy(role: str, names: Sequence[str]) -> str:
     distance = next((name for name in names if is_name_of_distances(name)), None)
     if role == RUN.number and distance is not None:
         return (
-            "Of distances, the lowest is the best: name them as ranks, columns "
-            f"rank={distance}. Those that are equal tie, as scores do."
+            "For distances, lower is better: read them as ranks, columns "
+            f"rank={distance}. Equal distances tie, like equal scores."
         )
     other = ""
     if role == RUN.number:
-        other = ", or rank=… where it has ranks"
+        other = ", or rank=… for ranks"
     if role == JUDGMENTS.number:
-        other = ", or that there is none: grade= (None in Python), which makes every row of grade 1"
-    return f"Give it one of these names: {', '.join(ALIASES[role])}; or say which it is: columns {role}=…{other}."
+        other = ", or grade= (None in Python) for no grades, so that every row has grade 1"
+    return f"Rename it to one of: {', '.join(ALIASES[role])}; or name it: columns {role}=…{other}."
 
 
 def refuse_repeated(names: Sequence[str], where: str) -> None:

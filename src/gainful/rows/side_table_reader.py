@@ -324,7 +324,7 @@ def _gathered(raw: RawTable, reading: Reading) -> InputTable:
     if not cells.places and reading.wanted is None:
         raise InputError(reading.name, roles.least, "none")
     if cells.places and roles.others and not header.others and not roles.keys_alone:
-        raise InputError(reading.name, f"a column beside the {roles.keys[0].noun}", "none")
+        raise InputError(reading.name, f"a column besides the {roles.keys[0].noun}", "none")
     columns = [*zip(*cells.rows, strict=True)] or [() for _ in header.names]
     nothing = (None,) * len(cells.places)
     read = {

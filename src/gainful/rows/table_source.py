@@ -53,15 +53,15 @@ _USUAL = "compression='none', hive_partitioning=false"
 _FEW_DIGITS = 15  # digits of integers that every float64 represents exactly
 _INTEGERS_END = 2.0**63  # the engine reads integers below −2^63 or from 2^64 on as fractions
 SEVERAL_ASSESSORS = (
-    "The column {!r} tells assessors apart: say how their grades become one, assessors=mean, median, "
-    "majority, max, min, dawid-skene, or the name of the one whose grades count; on the command line, --assessors."
+    "The column {!r} names assessors: set how to merge their grades, assessors=mean, median, majority, max, "
+    "min, dawid-skene, or the name of the assessor whose grades count; on the command line, --assessors."
 )
 """Advice for repeated documents in a table with a column of assessors."""
 NO_ID = ", where ids are whole numbers"
 """The end of the error message for a fraction as id in a typed table."""
 NOT_HELD = ", which no float64 holds"
 """The end of the error message for an integer that would be rounded."""
-_SUBTOPICS = " Judgments of subtopics go with --subtopics, or gf.subtopics.evaluate_subtopics."
+_SUBTOPICS = " Pass judgments of subtopics with --subtopics, or to gf.subtopics.evaluate_subtopics."
 
 
 class TextState(Enum):

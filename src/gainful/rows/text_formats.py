@@ -76,7 +76,7 @@ class Layout:
         header: whether the first line names the columns.
         skip: the number of blank lines before the header.
         rank: the position of a column of ranks.
-        numbered: whether the caller named columns by position, so that there is no header.
+        numbered: whether the caller named columns by position, because the file has no header.
         assessor: the name of the column of assessors, if there is one.
     """
 

@@ -114,7 +114,7 @@ def test_absent_documents_say_nothing():
 def test_equal_scores_have_no_spread():
     flat = {"q": {"a": 0.1, "b": 0.1, "c": 0.1}}
     for name, value in (("minmax", 1.0), ("zscore", 0.0), ("sum", 1 / 3), ("none", 0.1)):
-        with pytest.warns(gf.errors.GainfulWarning, match="alone"):
+        with pytest.warns(gf.errors.GainfulWarning, match="is the only run"):
             fused = gf.fuse([flat], "sum", normalise=name)
         assert fused["q"] == dict.fromkeys("cba", value)
         assert list(fused["q"]) == ["c", "b", "a"]
@@ -195,8 +195,8 @@ def test_a_query_that_a_run_answers_with_nothing_is_not_lacking(form, tmp_path):
     fused = gf.fuse(runs)
     assert fused["r"] == {"x": 1 / 61}
     assert fused.notes == (
-        "1 of 3 queries is not in all runs, and fused from those that have it: 'one' lacks 's'",
-        "1 query has no document in any run, and it is left out: 'e'",
+        "1 of 3 queries is not in all runs, and is fused from the others: 'one' lacks 's'",
+        "1 query has no document in any run and is left out: 'e'",
     )
     assert gf.fusion.write_fused(runs, tmp_path / "x.run")[1:] == fused.notes
     both = {"one": {"q": {"a": 1}, "r": {}}, "two": {"q": {}, "r": {"x": 1}}}
@@ -207,11 +207,11 @@ def test_queries_without_a_document_in_any_run_are_named(tmp_path):
     one, two = {**ONE, "e": {}, "r": {}}, {"q": {"a": 1}, "r": {"x": 2}, "f": {}}
     fused = gf.fuse([one, two])
     assert [*fused] == ["q", "r"]
-    told = "2 queries have no document in any run, and they are left out: 'e', 'f'"
+    told = "2 queries have no document in any run and are left out: 'e', 'f'"
     assert fused.notes[-1] == told
     assert gf.fusion.write_fused([one, two], tmp_path / "x.run")[-1] == told
     assert gf.fuse([{**ONE, "e": {}}, TWO]).notes == (
-        "1 query has no document in any run, and it is left out: 'e'",
+        "1 query has no document in any run and is left out: 'e'",
     )
 
 
@@ -303,8 +303,8 @@ def test_nothing_that_was_passed_is_changed():
         ([ONE, TWO], {"method": "combsum"}, "expected a method of fusion"),
         ([ONE, TWO], {"k": -1}, "k: expected a number of at least 0, found -1"),
         ([ONE, TWO], {"k": float("nan")}, "k: expected"),
-        ([ONE, TWO], {"method": "sum", "k": 5}, "k: expected none with method='sum', found 5. k goes with rrf"),
-        ([ONE, TWO], {"p": 0.5}, "p goes with rbc"),
+        ([ONE, TWO], {"method": "sum", "k": 5}, "k: expected none with method='sum', found 5. k is a parameter of rrf"),
+        ([ONE, TWO], {"p": 0.5}, "p is a parameter of rbc"),
         ([ONE, TWO], {"method": "rbc", "p": 1}, "above 0 and below 1"),
         ([ONE, TWO], {"weights": [1]}, "2 numbers of at least 0, one for each run, found 1"),
         ([ONE, TWO], {"weights": [1, 2, 3]}, "found 3"),
@@ -313,14 +313,14 @@ def test_nothing_that_was_passed_is_changed():
         ([ONE, TWO], {"weights": [0, 0]}, "at least one weight above 0"),
         ([ONE, TWO], {"weights": "12"}, "weights: expected 2 numbers"),
         ([ONE, TWO], {"method": "max", "weights": [1, 2]}, "weights: expected none with method='max'"),
-        ([ONE, TWO], {"normalise": "minmax"}, "uses ranks alone"),
+        ([ONE, TWO], {"normalise": "minmax"}, "uses only ranks"),
         ([ONE, TWO], {"method": "sum", "normalise": "min-max"}, "Did you mean 'minmax'?"),
         ([ONE, TWO], {"ties": "best"}, "ties: expected auto or doc or doc_ascending or average"),
         ([ONE, TWO], {"depth": 0}, "depth: expected a whole number from 1"),
         ([ONE, TWO], {"top": 0}, "top: expected a whole number from 1"),
         ([ONE, {"q": {"a": float("nan")}}], {}, "run '2', query 'q', document 'a': expected a finite"),
         ([ONE, {"q": {"a": "x"}}], {}, "run '2', query 'q', document 'a': expected a finite"),
-        ([{"q": {"a": 1e308, "b": -1e308}}] * 2, {"method": "sum"}, "a float64 holds"),
+        ([{"q": {"a": 1e308, "b": -1e308}}] * 2, {"method": "sum"}, "fit in a float64"),
     ],
 )  # fmt: skip
 def test_what_is_refused(runs, given, message):
@@ -341,7 +341,9 @@ def test_what_is_wrong_in_a_file_is_said_with_its_place(tmp_path):
 
 
 def test_one_run_is_warned_of():
-    with pytest.warns(gf.errors.GainfulWarning, match="'mine' alone: there is nothing to fuse"):
+    with pytest.warns(
+        gf.errors.GainfulWarning, match="'mine' is the only run: there is nothing to fuse"
+    ):
         gf.fuse({"mine": ONE})
 
 

@@ -570,7 +570,7 @@ def test_what_evaluate_warns_of_when_it_reads_judgments_is_found(tmp_path):
         findings = check(given)
         (told,) = (each for each in findings if each.rule == "doubtful-reading")
         assert told.input == "judgments"
-        assert told.message.startswith("each row counts as grade 1, whatever stands in the column")
+        assert told.message.startswith("each row counts as grade 1, and the column")
         assert not findings.clean
     assert "doubtful-reading" not in {each.rule for each in check(path, columns={"grade": None})}
     (again,) = (each for each in check({"q1": ["a", "a"]}, None) if each.rule != "grades")

@@ -198,7 +198,7 @@ def test_columns_of_ids_in_tables_of_items():
         ("Novelty@2", {"history": {"u": {"a": "often"}}}, "history, query 'u', document 'a'"),
         ("Novelty@2", {"history": {}}, "history: expected"),
         ("Serendipity@2", {"history": HISTORY}, "judgments beside the run"),
-        ("Serendipity@2", {"judgments": LIKED}, "history or expected beside the run"),
+        ("Serendipity@2", {"judgments": LIKED}, "history or expected, in addition to the run"),
         ("Serendipity", {"judgments": LIKED, "history": HISTORY}, "a cutoff, such as Serendipity@10"),
         ("HitRate@2", {"items": ITEMS, "judgments": {"u1": {"a": 0}}}, "one with a value in every run"),
         ("Miscalibration@2", {"items": ITEMS, "history": {"x": {"a": 1}}}, "at least one user with a value"),

@@ -329,7 +329,7 @@ def test_what_the_run_has_as_a_whole_is_told_apart():
     drawn = found.plot.distribution().to_dict()
     assert "Novelty@3" in str(drawn)
     assert found.per_query.worst(1, measure="novelty@3").queries == found.per_query.worst(1).queries
-    with pytest.raises(gf.errors.InputError, match="'Gini@3', which the run has as a whole"):
+    with pytest.raises(gf.errors.InputError, match="'Gini@3', a value of the whole run"):
         found.per_query["gini@3"]
     with pytest.raises(gf.errors.InputError, match="one that the run has as a whole"):
         gf.results.Gate.of_scores({"one": found}, ["Gini@3 < 0.1"])
@@ -339,7 +339,7 @@ def test_what_the_run_has_as_a_whole_is_told_apart():
         gf.comparison.save_baseline(found, "never.json")
     alone = evaluate(run, "Gini@3", history=data["history"])
     assert alone["Gini@3"] == found["Gini@3"]
-    with pytest.raises(gf.errors.InputError, match="a measure of which queries have values"):
+    with pytest.raises(gf.errors.InputError, match="a measure with values per query"):
         gf.comparison.compare_scores({"one": alone, "two": alone})
 
 

@@ -19,7 +19,7 @@ SQL = (
 
 
 # Documents of these tables tie, and SQL orders them by id.
-TIES = pytest.mark.filterwarnings("ignore:scores of .* do not say the order of the service")
+TIES = pytest.mark.filterwarnings("ignore:The service's scores don't strictly decrease")
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
-"""`Candidates`: the documents that any of some runs has, query by query, with their scores and ranks.
+"""`Candidates`: the documents of several runs, query by query, with their scores and ranks.
 
-Rows stand by query, and within a query by id, descending. So a stable sort by score leaves tied
-documents by id, and the same runs give the same rows whatever they were read from.
+Rows are sorted by query, and within a query by id, descending. A stable sort by score therefore leaves
+tied documents in order of id, and the same runs give the same rows from any source.
 """
 
 from collections.abc import Sequence
@@ -14,20 +14,20 @@ from gainful.arithmetic.cores import cached_property, in_parallel
 from gainful.array_types import Bools, Floats, Ints
 from gainful.matching.ranking import rows_by_score
 
-_PART = 1 << 16  # rows: arrays of a part stay in a core's cache
+_PART = 1 << 16  # rows, so that the arrays of a part stay in a core's cache
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The documents of some runs.
+    """The documents of several runs.
 
     Attributes:
         queries: (q,) ids, in order.
-        owner: (n,) the place of each row's query, ascending.
-        scores: (m, n) of each run; NaN where it does not have the document.
-        ties: what rank documents with equal scores have, a key of `TIES`.
-        places: (m, n) where each document stands in the list of a run whose tied documents are in
-            the order that was shown, and 0 of other runs; None where no run is such a one.
+        owner: (n,) the position of each row's query, ascending.
+        scores: (m, n) scores in each run; NaN if the run didn't return the document.
+        ties: the rule for documents with equal scores, a key of `TIES`.
+        places: (m, n) the position of each document in runs that keep the order of tied documents, such
+            as responses of search services, and 0 in other runs; None if no run keeps it.
     """
 
     queries: tuple[str, ...]
@@ -38,31 +38,31 @@ class Candidates:
 
     @cached_property
     def offsets(self) -> Ints:
-        """(q+1,) where the rows of each query begin."""
+        """(q+1,) the first row of each query."""
         sizes = np.bincount(self.owner, minlength=len(self.queries))
         return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
     @cached_property
     def present(self) -> Bools:
-        """(m, n) whether a run has the document."""
+        """(m, n) whether a run returned the document."""
         return ~np.isnan(self.scores)
 
     @cached_property
     def hits(self) -> Ints:
-        """(n,) how many runs have the document."""
+        """(n,) how many runs returned the document."""
         counts: Ints = self.present.sum(axis=0, dtype=np.int64)
         return counts
 
     @cached_property
     def sizes(self) -> Ints:
-        """(m, q) how many documents each run has for each query."""
+        """(m, q) how many documents each run returned for each query."""
         return np.stack(
-            [np.bincount(self.owner[has], minlength=len(self.queries)) for has in self.present]
+            [np.bincount(self.owner[rows], minlength=len(self.queries)) for rows in self.present]
         ).astype(np.int64)
 
     @cached_property
     def ranks(self) -> Floats:
-        """(m, n) from 1, as the rule for ties has them; NaN where a run does not have the document."""
+        """(m, n) ranks from 1, under the rule for ties; NaN if a run didn't return the document."""
         return np.stack(in_parallel(self._ranks_of, range(len(self.scores))))
 
     def _ranks_of(self, run: int) -> Floats:
@@ -82,11 +82,11 @@ class Candidates:
         return all_ranks
 
     def order(self, fused: Floats) -> Ints:
-        """Return the rows by query, then by fused score, the best first, then by id, descending."""
+        """Return the rows sorted by query, fused score (best first) and id (descending)."""
         return rows_by_score(fused, np.diff(self.offsets))
 
     def parts(self) -> "list[tuple[int, Candidates]]":
-        """Return queries that follow one another, and the row where they begin, in parts of some rows."""
+        """Return consecutive queries in parts of limited size, each with its first row."""
         parts = []
         for queries in parts_of(np.diff(self.offsets)):
             rows = slice(int(self.offsets[queries.start]), int(self.offsets[queries.stop]))
@@ -98,12 +98,12 @@ class Candidates:
         return parts
 
     def cut(self, depth: int) -> "tuple[Candidates, Ints]":
-        """Leave out what stands below a rank in a run; also return the rows that are left.
+        """Leave out documents below a rank in each run; also return the remaining rows.
 
-        At the edge, tied documents stand by id, descending, or ascending where ties are ranked so.
+        At the cut, tied documents are ordered by id, descending unless the rule for ties is ascending.
         """
         settled = replace(self, ties="doc") if self.ties == "average" else self
-        near = settled.ranks <= depth  # NaN is not
+        near = settled.ranks <= depth  # False for NaN
         rows = np.flatnonzero(near.any(axis=0))
         scores = np.where(near, self.scores, np.nan)[:, rows]
         places = None if self.places is None else self.places[:, rows]
@@ -111,7 +111,7 @@ class Candidates:
 
 
 def parts_of(sizes: Ints | Sequence[int]) -> list[slice]:
-    """Return queries that follow one another, in parts of about as many rows.
+    """Return consecutive queries, in parts with about the same number of rows.
 
     >>> parts_of([60_000, 5_000, 1_000, 60_000, 4, 100_000, 3])
     [slice(0, 2, None), slice(2, 5, None), slice(5, 7, None)]
@@ -122,7 +122,7 @@ def parts_of(sizes: Ints | Sequence[int]) -> list[slice]:
 
 
 def _shared(owner: Ints, scores: Floats, ranks: Floats) -> Floats:
-    """Give rows that follow one another with equal scores the mean of their ranks."""
+    """Replace the ranks of consecutive rows with equal scores by their mean."""
     if not ranks.size:
         return ranks
     opens = np.ones(ranks.size, np.bool_)

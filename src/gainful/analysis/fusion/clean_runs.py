@@ -1,9 +1,9 @@
-"""Runs in clean text files → `Candidates`, on arrays alone.
+"""Runs in clean text files → `Candidates`, using only arrays.
 
-The documents of a query, from all runs, are sorted by their ids. A sort of bare integers is several times
-faster than one that keeps track of places, so each key has as much of the id as there is room for, without the
-bits that all ids share, and the place below. Where that does not tell two ids apart, the query is
-sorted by whole ids.
+The documents of a query, from all runs, are sorted by id. Sorting plain integers is several times faster
+than an indirect sort, so each sort key contains as much of the id as fits, without the bits that all ids
+share, followed by the row's position. If two different ids have the same key, the query is sorted
+again by whole ids.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _BYTE = 8
 
 
 def gather_clean(runs: Sequence[CleanIds], ties: str) -> tuple[Candidates, IdWords] | None:
-    """Put runs together, with the ids of their documents; None where a document stands twice in one."""
+    """Combine runs, with the ids of their documents; None if a run contains a document twice."""
     queries = in_order({query.decode() for run in runs for query in run.queries})
     rows = _Rows.of(runs, {query.encode(): place for place, query in enumerate(queries)})
     parts = in_parallel(rows.part, parts_of(rows.lengths.sum(axis=1)))
@@ -39,7 +39,7 @@ def gather_clean(runs: Sequence[CleanIds], ties: str) -> tuple[Candidates, IdWor
 
 
 class _Part(NamedTuple):
-    """The documents of some queries: how many (q,) each has, their scores (m, n), their ids (w, n)."""
+    """The documents of some queries: their numbers (q,), scores (m, n) and ids (w, n)."""
 
     sizes: Ints
     scores: Floats
@@ -47,11 +47,11 @@ class _Part(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The rows of all runs, one after the other.
+    """The rows of all runs, concatenated.
 
     Attributes:
-        starts, lengths: (q, m) where those of a query and a run stand.
-        numbers: (n,).
+        starts, lengths: (q, m) the first row and the number of rows of each query in each run.
+        numbers: (n,) scores.
         docs: (w, n) ids.
     """
 
@@ -73,7 +73,7 @@ class _Rows(NamedTuple):
         return cls(starts, lengths, numbers, joined_words([run.docs for run in runs]))
 
     def part(self, queries: slice) -> _Part | None:
-        """Put the runs of some queries together; None where one has a document twice."""
+        """Combine the runs for some queries; None if a run contains a document twice."""
         lengths = self.lengths[queries]
         count, counts = lengths.shape[1], lengths.ravel()
         source = ranges(self.starts[queries].ravel(), counts)
@@ -81,7 +81,7 @@ class _Rows(NamedTuple):
         sizes = lengths.sum(axis=1)
         order, opens = _by_id(self.docs[:, source], sizes)
         source, run = source[order], run[order]
-        # Rows with the same id stand in the order of the runs.
+        # Rows with the same id are in the order of the runs.
         if (~opens[1:] & (run[1:] == run[:-1])).any():
             return None
         place = np.cumsum(opens) - 1
@@ -95,7 +95,7 @@ class _Rows(NamedTuple):
 
 
 def _by_id(words: Words, lengths: Ints) -> tuple[Ints, Bools]:
-    """Return the rows (n,) of lists by id, descending, equal ones as they stand; also, which open another id."""
+    """Return the rows (n,) of lists sorted by id (descending, stable), and which rows begin a new id."""
     starts = np.cumsum(lengths) - lengths
     heads = np.repeat(starts, lengths)
     bits = int(lengths.max()).bit_length()
@@ -125,7 +125,7 @@ def _by_id(words: Words, lengths: Ints) -> tuple[Ints, Bools]:
 
 
 def _differ(words: Words, order: Ints) -> Bools:
-    """Return whether the id of a row is another than that of the row before."""
+    """Return whether the id of a row differs from the id of the previous row."""
     differs = np.zeros(order.size, np.bool_)
     differs[0] = True
     for word in words:
@@ -135,7 +135,7 @@ def _differ(words: Words, order: Ints) -> Bools:
 
 
 def _leading(words: Words, room: int) -> tuple[Words, bool]:
-    """Return keys (n,) of so many bits in the order of ids (w, n), and whether they tell all of them apart."""
+    """Return keys (n,) of `room` bits that sort like ids (w, n), and whether different ids always differ."""
     key = np.zeros(words.shape[1], np.uint64)
     left = room
     for word in words:

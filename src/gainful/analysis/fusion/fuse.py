@@ -1,4 +1,4 @@
-"""`fuse` and `write_fused`: several runs as one."""
+"""`fuse` and `write_fused`: combine several runs into one."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ from gainful.rows.identifiers import examples, in_order
 from gainful.rows.input_types import Run
 from gainful.rows.runs_by_name import Runs, read_runs
 
-_NAME = "runs"  # what messages call what is fused
+_NAME = "runs"  # the argument's name in messages
 
 
 @takes(ReadingOptions)
@@ -59,21 +59,21 @@ def fuse(
     sorted by document id, descending.
 
     Args:
-        runs: name → run, or a list of runs, or the paths of files, of a folder or a pattern, as
-            `gainful.inputs.find_runs` names them. Each is `{query: {doc: score}}`, the path of a
-            file, a data frame, an Arrow object.
+        runs: a dict from names to runs, or a list of runs. Each run is `{query: {doc: score}}`, the path
+            of a file, a data frame or an Arrow object. Alternatively the paths of several files, or the
+            path of a folder or a pattern, whose files are named as by `gainful.inputs.find_runs`.
         method: rrf, sum, mnz, anz, min, max, med, borda, isr, log_isr or rbc; `gainful.fusion.methods()`
             defines them.
-        k: of rrf, 60 if None.
-        p: of rbc, above 0 and below 1, 0.8 if None.
-        weights: one for each run, in their order, of at least 0; all the same if None.
-        normalise: how scores are made comparable, for methods that use them: minmax if None, zscore,
-            sum, rank or none; `gainful.fusion.normalisations()` defines them.
-        depth: look at the runs down to this rank only; what stands below counts as absent.
-        top: keep only so many documents of each query, the best.
-        ties: the ranks of documents with equal scores in a run: auto, in the order that was shown
-            in responses of search services, else as doc; doc, by id, descending; doc_ascending;
-            average, the mean of the ranks that they share.
+        k: the parameter of rrf; 60 if None.
+        p: the parameter of rbc, above 0 and below 1; 0.8 if None.
+        weights: one weight of at least 0 for each run, in their order; all equal if None.
+        normalise: how methods that use scores make them comparable: minmax (used if None), zscore, sum,
+            rank or none; `gainful.fusion.normalisations()` defines them.
+        depth: use each run only down to this rank, as if it returned nothing below.
+        top: keep only this number of documents for each query, the best ones.
+        ties: how documents with equal scores in a run are ranked. doc: by id, descending; doc_ascending:
+            by id, ascending; average: each has the mean of their ranks; auto: in the displayed order
+            for responses of search services, otherwise like doc.
         **options: see `ReadingOptions`.
 
     >>> one, two = {"q": {"a": 9, "b": 8, "c": 7}}, {"q": {"c": 0.5, "a": 0.4}}
@@ -119,20 +119,20 @@ def write_fused(
 ) -> tuple[str, ...]:
     """Fuse runs into a file, which is replaced only when it is complete.
 
-    It holds what `fuse` returns. That is never in Python as a whole, so that large files take less time
-    and memory.
+    The file contains the same run as the result of `fuse`. The run is never in Python as a whole, so
+    large files take less time and memory.
 
     Args:
         runs: as in `fuse`.
         path: of the file to write; `-` is standard output.
         method: as in `fuse`, with all that follows.
-        k: of rrf.
-        p: of rbc.
-        weights: one for each run.
+        k: the parameter of rrf.
+        p: the parameter of rbc.
+        weights: one weight for each run.
         normalise: how scores are made comparable.
-        depth: look at the runs down to this rank only.
-        top: keep only so many documents of each query.
-        ties: the ranks of documents with equal scores in a run.
+        depth: use each run only down to this rank.
+        top: keep only this number of documents for each query.
+        ties: how documents with equal scores in a run are ranked.
         format: trec, csv, tsv, jsonl or parquet; inferred from the name if None, as in `write_run`.
         tag: the last field of the lines of a TREC file.
         **options: see `ReadingOptions`.
@@ -163,7 +163,7 @@ def write_fused(
 
 
 def _ranked(fused: "_FusedRows", format: str, tag: str) -> RankedIds | None:  # noqa: A002
-    """Return the fused run as it goes into a TREC file; None where the engine writes it."""
+    """Return the fused run for a TREC file; None if the engine must write it."""
     ids, queries = fused.gathered.ids, fused.gathered.candidates.queries
     if format != "trec" or ids is None or ids.have_blanks or "\0" in tag:
         return None
@@ -177,7 +177,7 @@ def _ordered(fused: "_FusedRows") -> OrderedRows:
     rank = np.arange(1, fused.rows.size + 1) - np.repeat(fused.offsets[:-1], sizes)
     table, queries = session.name("fused"), gathered.candidates.queries
     if gathered.table:
-        # By place: each row of the table has what became of it.
+        # For each row of the table: its position in the fused run (−1 if left out), score and rank.
         size = gathered.candidates.owner.size
         place = np.full(size, -1, np.int64)
         place[fused.rows] = np.arange(fused.rows.size)
@@ -205,8 +205,8 @@ def _ordered(fused: "_FusedRows") -> OrderedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a caller asks for: runs by their names, how to fuse them, how many documents to keep."""
+class _Fusion:
+    """Runs by name, the settings of their fusion, and the number of documents to keep."""
 
     runs: dict[str, Run]
     settings: Settings
@@ -218,11 +218,11 @@ class _FusedRows:
     """A fused run before its ids are read.
 
     Attributes:
-        gathered: the runs, as they were read.
-        rows: (n,) of what was gathered: those of the fused run, in its order.
-        offsets: (q+1,) where those of each query begin.
-        scores: (n,) fused.
-        notes: remarks, such as queries that not all runs have.
+        gathered: the runs that were read.
+        rows: (n,) the rows of `gathered` in the fused run, in its order.
+        offsets: (q+1,) the first row of each query.
+        scores: (n,) fused scores.
+        notes: remarks, such as queries that some runs lack.
     """
 
     gathered: Gathered
@@ -242,7 +242,7 @@ def _fusion(
     depth: object,
     top: object,
     ties: object,
-) -> _Asked:
+) -> _Fusion:
     named = read_runs(runs, numbered=True)
     settings = read_settings(
         len(named), method, k=k, p=p, weights=weights, normalise=normalise, depth=depth, ties=ties
@@ -250,22 +250,24 @@ def _fusion(
     most = None
     if top is not None:
         most = arguments.whole(top, "top", least=1, most=arguments.MOST_DOCUMENTS)
-    return _Asked(named, settings, most)
+    return _Fusion(named, settings, most)
 
 
 @contextmanager
-def _fusing(asked: _Asked, options: Mapping[str, object]) -> Iterator[tuple[Reader, _FusedRows]]:
-    """Read the runs and fuse them; the reader is open meanwhile."""
-    if len(asked.runs) == 1:
-        warn(f"runs: {shown(next(iter(asked.runs)))} alone: there is nothing to fuse it with.")
+def _fusing(fusion: _Fusion, options: Mapping[str, object]) -> Iterator[tuple[Reader, _FusedRows]]:
+    """Read the runs and fuse them, with the reader still open."""
+    if len(fusion.runs) == 1:
+        warn(
+            f"runs: {shown(next(iter(fusion.runs)))} is the only run: there is nothing to fuse it with."
+        )
     with reading(None, Policy(), options) as reader:
-        gathered = gather(reader, asked.runs, asked.settings.ties)
+        gathered = gather(reader, fusion.runs, fusion.settings.ties)
         reader.columns.refuse_unused()  # before a file is replaced
         candidates = gathered.candidates
-        order = fused_order(candidates, asked.settings, asked.top)
-        bare = [reader.run(run).bare_queries() for run in asked.runs.values()]
+        order = fused_order(candidates, fusion.settings, fusion.top)
+        bare = [reader.run(run).bare_queries() for run in fusion.runs.values()]
         lacking = not_even_bare(candidates.queries, order.lacking, bare)
-        notes = notes_of(candidates.queries, lacking, [*asked.runs])
+        notes = notes_of(candidates.queries, lacking, [*fusion.runs])
         notes += empty_notes(set().union(*bare), candidates)
         yield reader, _FusedRows(gathered, order.rows, order.offsets, order.scores, notes)
 
@@ -274,10 +276,10 @@ class FusedOrder(NamedTuple):
     """The documents of the fused run, in its order.
 
     Attributes:
-        rows: (n,) of the candidates.
-        offsets: (q+1,) where those of each query begin.
-        scores: (n,) fused.
-        lacking: (m, q) which runs have no document of a query.
+        rows: (n,) rows of the candidates.
+        offsets: (q+1,) the first row of each query.
+        scores: (n,) fused scores.
+        lacking: (m, q) which runs have no document for a query.
     """
 
     rows: Ints
@@ -287,7 +289,7 @@ class FusedOrder(NamedTuple):
 
 
 def fused_order(candidates: Candidates, settings: Settings, top: int | None = None) -> FusedOrder:
-    """Fuse the scores of candidates, and put them in order, some queries at a time on all cores."""
+    """Fuse the scores of candidates and sort them, in parts, on all cores."""
 
     def work(part: tuple[int, Candidates]) -> FusedOrder:
         return _fused_part(*part, settings, top)
@@ -296,7 +298,7 @@ def fused_order(candidates: Candidates, settings: Settings, top: int | None = No
         parts = in_parallel(work, candidates.parts())
     except InputError:
         seen, _ = looked_at(candidates, settings)
-        fused_scores(seen, settings)  # says which run is the first of all queries
+        fused_scores(seen, settings)  # raises the error for the first query of all parts
         raise
     sizes = np.concatenate([np.diff(part.offsets) for part in parts])
     return FusedOrder(
@@ -321,12 +323,12 @@ def _fused_part(first: int, part: Candidates, settings: Settings, top: int | Non
 
 
 def looked_at(candidates: Candidates, settings: Settings) -> tuple[Candidates, Ints | None]:
-    """Return the candidates down to the depth, and their rows where some are left out."""
+    """Return the candidates down to the depth, and their rows if some are left out."""
     return (candidates, None) if settings.depth is None else candidates.cut(settings.depth)
 
 
 def not_even_bare(queries: Sequence[str], lacking: Bools, bare: Sequence[Collection[str]]) -> Bools:
-    """Return which runs (m, q) lack a query: one that stands bare is answered, with nothing.
+    """Return which runs (m, q) lack a query, not counting queries with an empty list.
 
     >>> not_even_bare(["q1", "q2"], np.array([[False, True], [True, True]]), [["q2"], []]).tolist()
     [[False, False], [True, True]]
@@ -339,10 +341,10 @@ def not_even_bare(queries: Sequence[str], lacking: Bools, bare: Sequence[Collect
 
 
 def notes_of(queries: Sequence[str], lacking: Bools, names: Sequence[str]) -> tuple[str, ...]:
-    """Say how many queries not all runs have, and which runs (m, q) lack them.
+    """Return a note about queries that some runs (m, q) lack.
 
     >>> notes_of(["q1", "q2"], np.array([[False, False], [False, True]]), ["one", "two"])
-    ("1 of 2 queries is not in all runs, and fused from those that have it: 'two' lacks 'q2'",)
+    ("1 of 2 queries is not in all runs, and is fused from the others: 'two' lacks 'q2'",)
     """
     partial = int(lacking.any(axis=0).sum())
     if not partial:
@@ -353,16 +355,16 @@ def notes_of(queries: Sequence[str], lacking: Bools, names: Sequence[str]) -> tu
         if row.any()
     ]
     some = counted(len(queries), "query", "queries")
-    verb, them = ("is", "it") if partial == 1 else ("are", "them")
-    fused = f"not in all runs, and fused from those that have {them}"
+    verb = "is" if partial == 1 else "are"
+    fused = f"not in all runs, and {verb} fused from the others"
     return (f"{partial:,} of {some} {verb} {fused}: {'; '.join(lines)}",)
 
 
 def empty_notes(bare: Collection[str], candidates: Candidates) -> tuple[str, ...]:
-    """Say which queries that stand bare in some run have a document in none."""
-    empty = in_order(set(bare).difference(candidates.queries))
-    if not empty:
+    """Return a note about queries that have an empty list and no document in any run."""
+    unanswered = in_order(set(bare).difference(candidates.queries))
+    if not unanswered:
         return ()
-    have, them = ("has", "it is") if len(empty) == 1 else ("have", "they are")
-    some = counted(len(empty), "query", "queries")
-    return (f"{some} {have} no document in any run, and {them} left out: {examples(empty)}",)
+    have, are = ("has", "is") if len(unanswered) == 1 else ("have", "are")
+    some = counted(len(unanswered), "query", "queries")
+    return (f"{some} {have} no document in any run and {are} left out: {examples(unanswered)}",)

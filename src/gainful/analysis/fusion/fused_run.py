@@ -1,4 +1,4 @@
-"""`Fused`: a run that was made of others."""
+"""`Fused`: a run that was fused from others."""
 
 import os
 from collections.abc import Mapping
@@ -22,21 +22,21 @@ _DIGITS = 6  # scores of rank fusion are close to each other
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fused(DocumentsByQuery):
-    """A run that was made of others: a dict {query: {doc: score}}, and a table with a row for each document.
+    """A fused run: a dict {query: {doc: score}}, and also a table with a row for each document.
 
-    It goes wherever a run goes: to `evaluate`, `compare`, `write_run`, and into another fusion.
-    Documents stand by score, the best first, those with equal scores by id, descending.
+    Every function that accepts a run accepts it: `evaluate`, `compare`, `write_run` and `fuse`.
+    Documents are sorted by score, the best first, and documents with equal scores by id, descending.
 
     Attributes:
-        settings: how it was made.
-        runs: the names of the runs.
+        settings: the settings of the fusion.
+        runs: the names of the original runs.
         queries: (q,) ids, in order.
-        offsets: (q+1,) where the rows of each query begin.
+        offsets: (q+1,) the first row of each query.
         docs: (n,) ids, in the order of their ranks.
         scores: (n,) fused scores.
-        notes: remarks, such as queries that not all runs have.
-        query_type: what the ids of queries were, before they were text.
-        doc_type: what those of documents were.
+        notes: remarks, such as queries that some runs lack.
+        query_type: the original type of query ids, before they became text.
+        doc_type: the original type of document ids.
     """
 
     _called: ClassVar = "fused run"
@@ -63,7 +63,7 @@ class Fused(DocumentsByQuery):
 
     @property
     def summary(self) -> str:
-        """What it is, in a line.
+        """The settings and the numbers of documents, queries and runs, in one line.
 
         >>> import gainful as gf
         >>> gf.fuse([{"q": {"a": 2, "b": 1}}, {"q": {"b": 5}}]).summary
@@ -72,7 +72,7 @@ class Fused(DocumentsByQuery):
         return summary_of(self.settings, self.docs.size, len(self), len(self.runs))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
+        """Return the settings, the notes and the documents as plain values."""
         settings = self.settings.given()
         return {
             **{name: [*value] if name == "weights" else value for name, value in settings.items()},
@@ -106,11 +106,11 @@ class Fused(DocumentsByQuery):
         """Write the run to a file, which is replaced only when the new one is complete.
 
         Args:
-            path: of the file; `-` is standard output.
-            format: trec, csv, tsv, jsonl or parquet, as `write_run` writes a run; json, markdown,
-                latex, html or table. Told by the name if None: .run, .trec, .txt, .csv, .tsv,
-                .jsonl, .parquet, .json, .md, .tex, .html. All but Parquet are packed where the name
-                ends in .gz or .zst.
+            path: the path of the file; `-` is standard output.
+            format: trec, csv, tsv, jsonl or parquet, as in `write_run`; also json, markdown, latex, html
+                or table. Inferred from the name if None: .run, .trec, .txt, .csv, .tsv, .jsonl,
+                .parquet, .json, .md, .tex, .html. All formats except Parquet are compressed if the
+                name ends in .gz or .zst.
             tag: the last field of the lines of a TREC file.
         """
         naming = read_naming(path, format, FUSED)
@@ -124,7 +124,7 @@ class Fused(DocumentsByQuery):
 
 
 def summary_of(settings: Settings, docs: int, queries: int, runs: int) -> str:
-    """Say what was fused, in a line."""
+    """Return the settings and the numbers of documents, queries and runs, in one line."""
     return (
         f"{settings}: {counted(docs, 'document')} of {counted(queries, 'query', 'queries')}, "
         f"from {counted(runs, 'run')}"

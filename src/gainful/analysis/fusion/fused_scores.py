@@ -1,7 +1,7 @@
 """`fused_scores`: the score of every document, by each method of `METHODS`.
 
-Addends are sorted before they are added. So the order of the runs does not move the last digit of
-a sum, and documents that tie in truth have equal scores.
+Addends are sorted before they are added, so the order of the runs doesn't affect the last digit of a
+sum, and documents that should tie have equal scores.
 """
 
 from collections.abc import Callable
@@ -17,32 +17,32 @@ from gainful.errors import InputError
 def fused_scores(candidates: Candidates, settings: Settings) -> Floats:
     """Return the fused score (n,) of every document."""
     with np.errstate(over="ignore", invalid="ignore"):
-        fused: Floats = _FUSE[settings.method](candidates, settings) + 0.0  # there is no −0
+        fused: Floats = _FUSE[settings.method](candidates, settings) + 0.0  # turns −0 into 0
     _refuse_infinite(fused, candidates, slice(None))
     return fused
 
 
 def _refuse_infinite(values: Floats, candidates: Candidates, rows: Ints | slice) -> None:
-    """Refuse what came of scores that are too large; a NaN would be taken for an absent document."""
+    """Reject overflows of large scores; a NaN would look like a document that wasn't returned."""
     if np.isfinite(values).all():
         return
     owner = candidates.owner[rows][np.flatnonzero(~np.isfinite(values))[0]]
     raise InputError(
         f"runs, query {candidates.queries[owner]!r}",
-        "scores and weights whose sums and differences a float64 holds",
+        "scores and weights whose sums and differences fit in a float64",
         "larger ones",
         "Scale them down, or use a method that uses ranks, such as rrf.",
     )
 
 
 def _weighted(parts: Floats, settings: Settings) -> Floats:
-    """Return the parts (m, n) of each run, times its weight."""
+    """Multiply the parts (m, n) of each run by its weight."""
     return parts if settings.weights is None else parts * np.array(settings.weights)[:, None]
 
 
 def _added(parts: Floats) -> Floats:
     """Return the sums (n,) of the parts (m, n) of all runs; NaN adds nothing."""
-    if len(parts) > 2:  # of two, either order gives the same
+    if len(parts) > 2:  # the sum of two is the same in either order
         parts = np.sort(parts, axis=0)  # NaN last
     total = np.zeros(parts.shape[1])
     for part in parts:
@@ -51,7 +51,7 @@ def _added(parts: Floats) -> Floats:
 
 
 def _rrf(candidates: Candidates, settings: Settings) -> Floats:
-    assert settings.k is not None  # noqa: S101 - of every RRF
+    assert settings.k is not None  # noqa: S101 - always set for RRF
     return _added(_weighted(1 / (settings.k + candidates.ranks), settings))
 
 
@@ -87,7 +87,7 @@ def _med(candidates: Candidates, settings: Settings) -> Floats:
 def _borda(candidates: Candidates, settings: Settings) -> Floats:
     count = np.diff(candidates.offsets).astype(np.float64)  # (q,)
     left_over = (count - candidates.sizes + 1) / 2  # (m, q)
-    left_over[candidates.sizes == 0] = np.nan  # the run does not have the query: it has no say
+    left_over[candidates.sizes == 0] = np.nan  # runs without the query contribute nothing
     points = count[candidates.owner] - candidates.ranks + 1
     return _added(
         _weighted(np.where(candidates.present, points, left_over[:, candidates.owner]), settings)
@@ -107,7 +107,7 @@ def _log_isr(candidates: Candidates, settings: Settings) -> Floats:
 
 
 def _rbc(candidates: Candidates, settings: Settings) -> Floats:
-    assert settings.p is not None  # noqa: S101 - of every RBC
+    assert settings.p is not None  # noqa: S101 - always set for RBC
     return _added(_weighted((1 - settings.p) * settings.p ** (candidates.ranks - 1), settings))
 
 
@@ -127,7 +127,7 @@ _FUSE: dict[str, Callable[[Candidates, Settings], Floats]] = {
 
 
 def normalised(candidates: Candidates, name: str | None) -> Floats:
-    """Return the scores (m, n) of the runs, normalised query by query; NaN where there is none."""
+    """Return the scores (m, n) of the runs, normalised query by query; NaN for documents not returned."""
     if name is None or name == "none":
         return candidates.scores
     if name == "rank":
@@ -136,7 +136,7 @@ def normalised(candidates: Candidates, name: str | None) -> Floats:
 
 
 def _normalised(candidates: Candidates, run: int, name: str) -> Floats:
-    """Return the scores (n,) of a run by its lowest, highest or mean score of each query."""
+    """Return the scores (n,) of a run, normalised by minmax, zscore or sum."""
     rows = np.flatnonzero(candidates.present[run])
     values = np.full(candidates.owner.size, np.nan)
     if not rows.size:
@@ -149,10 +149,10 @@ def _normalised(candidates: Candidates, run: int, name: str) -> Floats:
         return np.repeat(of_queries, sizes)
 
     low, high = np.minimum.reduceat(scores, starts), np.maximum.reduceat(scores, starts)
-    flat = low == high  # by the scores themselves: a sum of squares has rounding errors
+    flat = low == high  # exact, unlike a standard deviation with rounding errors
     if name == "zscore":
         apart = scores - spread(np.add.reduceat(scores, starts) / sizes)
-        # In units of the largest, whose square neither overflows nor vanishes.
+        # Scaled by the largest, so that squares neither overflow nor underflow.
         farthest = np.maximum.reduceat(np.abs(apart), starts)
         apart = apart / spread(np.where(flat, 1.0, farthest))
         unit = np.sqrt(np.add.reduceat(apart**2, starts) / sizes)

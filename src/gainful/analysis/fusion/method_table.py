@@ -1,7 +1,7 @@
-"""`METHODS` and `NORMALISATIONS`: what there is, with definitions and formulas.
+"""`METHODS` and `NORMALISATIONS`: the methods of fusion, with definitions and formulas.
 
-The choices, the command line, its help and the messages follow; the arithmetic is in
-`fused_scores.py`, under the same names.
+The choices, the help of the command line and messages are generated from these tables. The arithmetic
+is in `fused_scores.py`, under the same names.
 """
 
 from collections.abc import Mapping
@@ -12,16 +12,16 @@ RANKS, SCORES = "ranks", "scores"
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to fuse runs.
+    """A method of fusion.
 
     Attributes:
-        name: by which it is asked for.
-        title: what people call it.
-        definition: in words.
-        formula: with wᵢ, the weight of run i; rᵢ, the rank of the document in it; sᵢ, its normalised
-            score; n, the number of runs that have the document; sums are over these runs.
+        name: the value of the option `method`.
+        title: the usual name.
+        definition: the definition in words.
+        formula: the formula. wᵢ is the weight of run i, rᵢ the document's rank in it, sᵢ its normalised
+            score, and n the number of runs that returned the document; sums are over these runs.
         uses: ranks or scores.
-        parameters: the arguments of `fuse` that it takes, besides those that all take.
+        parameters: the arguments of `fuse` that only some methods have.
     """
 
     name: str
@@ -37,10 +37,10 @@ class Normalisation:
     """A way to make the scores of different runs comparable, query by query.
 
     Attributes:
-        name: by which it is asked for.
-        definition: in words.
-        formula: of a score s of a list of N documents.
-        flat: what the scores of a list become that are all the same.
+        name: the value of the option `normalise`.
+        definition: the definition in words.
+        formula: the formula for a score s in a list of N documents.
+        flat: the result if all scores of a list are equal.
     """
 
     name: str
@@ -65,47 +65,49 @@ METHODS: Mapping[str, Method] = _by_name(
         "Σ wᵢ·sᵢ", SCORES, _WEIGHTS,
     ),
     Method(
-        "mnz", "CombMNZ", "The sum of the scores, times the number of runs that have the document.",
+        "mnz", "CombMNZ", "The sum of the scores, times the number of runs that returned the document.",
         "n · Σ wᵢ·sᵢ", SCORES, _WEIGHTS,
     ),
     Method(
-        "anz", "CombANZ", "The mean score, over the runs that have the document.",
+        "anz", "CombANZ", "The mean score, over the runs that returned the document.",
         "Σ wᵢ·sᵢ / n", SCORES, _WEIGHTS,
     ),
     Method(
-        "min", "CombMIN", "The lowest score, over the runs that have the document.",
+        "min", "CombMIN", "The lowest score, over the runs that returned the document.",
         "min sᵢ", SCORES, (),
     ),
     Method(
-        "max", "CombMAX", "The highest score, over the runs that have the document.",
+        "max", "CombMAX", "The highest score, over the runs that returned the document.",
         "max sᵢ", SCORES, (),
     ),
     Method(
         "med", "CombMED",
-        "The median score, over the runs that have the document; of an even number, the mean of the "
-        "two in the middle.",
+        "The median score, over the runs that returned the document; for an even number of runs, the "
+        "mean of the two middle scores.",
         "median sᵢ", SCORES, (),
     ),
     Method(
         "borda", "Borda count",
-        "The sum of points: of C documents that any run has for the query, the first of a run gets C, "
-        "the next C − 1. Those that a run does not have share evenly the points that are left over.",
+        "The sum of points: if the runs returned C different documents for a query, the first document "
+        "of a run gets C points, the next C − 1, and so on. Documents that a run didn't return share the "
+        "remaining points equally.",
         "Σ wᵢ·(C − rᵢ + 1), and wᵢ·(C − Nᵢ + 1)/2 of a run of Nᵢ documents without it", RANKS, _WEIGHTS,
     ),
     Method(
         "isr", "inverse square rank",
-        "The sum of 1 over the squared rank, times the number of runs that have the document.",
+        "The sum of 1 over the squared rank, times the number of runs that returned the document.",
         "n · Σ wᵢ / rᵢ²", RANKS, _WEIGHTS,
     ),
     Method(
         "log_isr", "log-ISR",
-        "The sum of 1 over the squared rank, times the logarithm of the number of runs that have the "
-        "document: 0 for what one run alone has.",
+        "The sum of 1 over the squared rank, times the logarithm of the number of runs that returned "
+        "the document; 0 for a document from a single run.",
         "ln n · Σ wᵢ / rᵢ²", RANKS, _WEIGHTS,
     ),
     Method(
         "rbc", "rank-biased centroid",
-        "The sum of how likely a reader, who goes on from each document with probability p, reads a rank last.",
+        "The sum of the probabilities that a reader, who continues after each document with probability "
+        "p, stops at the document's rank.",
         "Σ wᵢ·(1 − p)·p^(rᵢ − 1)", RANKS, ("p", "weights"),
     ),
 )  # fmt: skip
@@ -115,34 +117,34 @@ NORMALISATIONS: Mapping[str, Normalisation] = {
     normalisation.name: normalisation
     for normalisation in (
         Normalisation(
-            "minmax", "From 0, the lowest score of the list, to 1, the highest.",
+            "minmax", "From 0 for the lowest score of the list to 1 for the highest.",
             "(s − min) / (max − min)", "1",
         ),
         Normalisation(
-            "zscore", "How many standard deviations the score is above the mean of the list.",
+            "zscore", "The distance from the mean of the list, in standard deviations.",
             "(s − mean) / sd, sd = √(Σ(s − mean)² / N)", "0",
         ),
         Normalisation(
-            "sum", "From 0, the lowest score of the list, in shares of 1.",
+            "sum", "The distance from the lowest score, divided so that the list sums to 1.",
             "(s − min) / Σ(s − min)", "1/N",
         ),
-        Normalisation("rank", "The rank, from 1, the first, down to 1/N.", "1 − (r − 1) / N", "by rank"),
-        Normalisation("none", "The score as it is.", "s", "s"),
+        Normalisation("rank", "By rank: from 1 for the first document down to 1/N.", "1 − (r − 1) / N", "by rank"),
+        Normalisation("none", "The score itself.", "s", "s"),
     )
 }  # fmt: skip
 """The normalisations by name, the default first."""
 
 TIES: Mapping[str, str] = {
-    "auto": "tied documents stand in the order that was shown in responses of search services, else as doc",
-    "doc": "tied documents stand by id, descending",
-    "doc_ascending": "tied documents stand by id, ascending",
-    "average": "each of them has the mean of the ranks that they share",
+    "auto": "tied documents keep the displayed order of responses of search services, otherwise like doc",
+    "doc": "tied documents are ranked by id, descending",
+    "doc_ascending": "tied documents are ranked by id, ascending",
+    "average": "each tied document has the mean of their ranks",
 }
-"""What rank documents with equal scores have in a run, the default first."""
+"""How documents with equal scores in a run are ranked, the default first."""
 
 
 def methods() -> tuple[Method, ...]:
-    """Return the methods of fusion: name, title, definition, formula, and what each takes.
+    """Return the methods of fusion: name, title, definition, formula and parameters.
 
     >>> [method.name for method in methods() if method.uses == "ranks"]
     ['rrf', 'borda', 'isr', 'log_isr', 'rbc']
@@ -151,7 +153,7 @@ def methods() -> tuple[Method, ...]:
 
 
 def normalisations() -> tuple[Normalisation, ...]:
-    """Return the normalisations of scores: name, definition, formula, and what equal scores become.
+    """Return the normalisations of scores: name, definition, formula, and the result for equal scores.
 
     >>> [normalisation.name for normalisation in normalisations()]
     ['minmax', 'zscore', 'sum', 'rank', 'none']

@@ -1,7 +1,7 @@
-"""`gather`: runs of any kind, read, checked, and put together as `Candidates`.
+"""`gather`: read runs of any kind, check them, and combine them into `Candidates`.
 
-Dicts are put together in Python. Where a run is a file or a data frame, the engine reads all of them,
-and finds the same document in several; ids stay there until they are asked for.
+Dicts are combined in Python. If a run is a file or a data frame, the engine reads all runs and joins
+their documents; ids stay in the engine until they are needed.
 """
 
 from collections.abc import Mapping
@@ -36,13 +36,13 @@ class Gathered:
     """Runs that were read.
 
     Attributes:
-        candidates: their documents, without the ids.
-        session: of the engine.
-        table: of the ids on the engine, with the columns code and doc, in the order of the rows;
-            empty where they are at hand.
-        codes: of the queries on the engine, with the columns query and code, its place.
-        doc_ids: (n,) the ids, where they are at hand.
-        ids: (n,) the same as integers, where they came so.
+        candidates: their documents, without ids.
+        session: the session of the engine.
+        table: the table of ids in the engine, with the columns code and doc, in the order of the rows;
+            empty if the ids are in Python.
+        codes: the table of queries in the engine, with the columns query and code (its position).
+        doc_ids: (n,) the ids as text, if they are in Python.
+        ids: (n,) the ids as packed integers, if they were read that way.
     """
 
     candidates: Candidates
@@ -53,7 +53,7 @@ class Gathered:
     ids: IdWords | None = None
 
     def docs(self, rows: Ints | slice = slice(None)) -> Ids:
-        """Return the ids of the documents, of all or of some rows."""
+        """Return the ids of the documents in all or some rows."""
         if self.ids is not None:
             return self.ids.at(rows).texts()
         if self.doc_ids is not None:
@@ -62,15 +62,15 @@ class Gathered:
 
 
 def gather(reader: Reader, runs: Mapping[str, Run], ties: str) -> Gathered:
-    """Read runs by their names; what is wrong with one is said with its name."""
+    """Read runs by name; errors contain the name of the run."""
     opened: dict[str, Input] = {}
     for name, run in runs.items():
         with naming_run(name, runs):
             refuse_spark(run, RUN.name)
             opened[name] = reader.run(run)
             if not opened[name].has_ids:
-                opened[name].refuse("Runs are fused by the ids of their documents.")
-    # The tables of the engine do not keep the order of tied documents.
+                opened[name].refuse("Fusing runs requires document ids.")
+    # Tables in the engine don't keep the order of tied documents.
     kept = ties == "auto" and any(run.in_order for run in opened.values())
     if not kept and any(run.on_engine for run in opened.values()):
         return _from_clean_texts(reader, opened, ties) or _from_tables(reader, opened, ties)
@@ -78,7 +78,7 @@ def gather(reader: Reader, runs: Mapping[str, Run], ties: str) -> Gathered:
 
 
 def _from_clean_texts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathered | None:
-    """Put runs together without the engine; None where it has to, or where it says what is wrong."""
+    """Combine runs without the engine; None if the engine is needed, also to report an error."""
     runs = []
     for run in opened.values():
         rows = run.clean_ids()
@@ -99,7 +99,7 @@ def _table(scores: list[list[float]]) -> Floats:
     """Return the scores of each document, (documents, runs)."""
     try:
         table = np.array(scores, np.float64)
-    except (TypeError, ValueError, RuntimeError):  # tensors behind other numbers
+    except (TypeError, ValueError, RuntimeError):  # tensors among other numbers
         table = np.empty(())
     return table if table.ndim == _AXES else np.array([[*map(float, row)] for row in scores])
 
@@ -114,7 +114,7 @@ def _from_dicts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathe
                 raise InputError(RUN.name, RUN.least, "none")
             for query, returned_docs in returned.items():
                 numbers = documents_of(returned_docs, RUN.name, query, None)
-                sorted_numbers(numbers, RUN.number, RUN.name, query)  # says what is no number
+                sorted_numbers(numbers, RUN.number, RUN.name, query)  # rejects invalid numbers
                 if not numbers:
                     continue
                 rows = scores_by_query.setdefault(query, {})
@@ -123,7 +123,7 @@ def _from_dicts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathe
                     if row is None:
                         row = rows[doc] = absent.copy()
                     row[place] = score
-            run.warn_of_ranks()  # when nothing is wrong with it
+            run.warn_of_ranks()  # only if the run is valid
     queries = in_order(scores_by_query)
     docs: list[str] = []
     scores: list[list[float]] = []
@@ -132,20 +132,20 @@ def _from_dicts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathe
         docs += listed
         scores += [scores_by_query[query][doc] for doc in listed]
     owner = np.repeat(np.arange(len(queries)), [len(scores_by_query[query]) for query in queries])
-    table = _table(scores).T.copy() + 0.0  # there is no −0
+    table = _table(scores).T.copy() + 0.0  # turns −0 into 0
     keys = [(queries[at], doc) for at, doc in zip(owner.tolist(), docs, strict=True)]
     shown = _places(reader, opened, keys)
-    known_docs = np.empty(len(docs), object)
-    known_docs[:] = docs
+    doc_ids = np.empty(len(docs), object)
+    doc_ids[:] = docs
     return Gathered(
-        Candidates(tuple(queries), owner, table, ties, shown), reader.session, doc_ids=known_docs
+        Candidates(tuple(queries), owner, table, ties, shown), reader.session, doc_ids=doc_ids
     )
 
 
 def _places(
     reader: Reader, opened: Mapping[str, Input], keys: list[tuple[str, str]]
 ) -> Floats | None:
-    """Return where each document stands in the runs that are in order; None where none is."""
+    """Return the position of each document in runs that keep their order; None if no run does."""
     if not any(run.in_order for run in opened.values()):
         return None
     places = np.zeros((len(opened), len(keys)))
@@ -178,7 +178,7 @@ def _from_tables(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gath
     columns = ", ".join(
         f"max(number) FILTER (run = {place}) AS score_{place}" for place in range(len(tables))
     )
-    # Its rows are handed out in the order in which they are put in.
+    # The engine returns the rows of a table in the order of insertion.
     session.execute(
         f"CREATE TEMP TABLE {table} AS SELECT code, doc, {columns} FROM ({rows}) "
         "GROUP BY code, doc ORDER BY code, doc DESC"

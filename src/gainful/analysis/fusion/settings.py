@@ -1,4 +1,4 @@
-"""`Settings`: how runs are fused, as a caller asks for it, checked."""
+"""`Settings`: the validated settings of a fusion."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ DEFAULTS: Mapping[str, float] = {"k": K, "p": P}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How runs are fused.
+    """The settings of a fusion.
 
     Attributes:
         method: a key of `METHODS`.
-        k: of RRF; None where the method has none.
-        p: of RBC; None where the method has none.
-        weights: one for each run; None where all weigh the same.
-        normalise: a key of `NORMALISATIONS`; None where the method uses ranks.
-        depth: the rank down to which the runs are looked at; None for all of them.
+        k: the parameter of RRF; None for other methods.
+        p: the parameter of RBC; None for other methods.
+        weights: one for each run; None if all are equal.
+        normalise: a key of `NORMALISATIONS`; None if the method uses ranks.
+        depth: the deepest rank that is used in each run; None for whole runs.
         ties: a key of `TIES`.
     """
 
@@ -38,17 +38,17 @@ class Settings:
 
     @property
     def entry(self) -> Method:
-        """What the method is."""
+        """The entry of the method in `METHODS`."""
         return METHODS[self.method]
 
     def given(self) -> dict[str, Any]:
-        """Return them as the arguments of `fuse`, without what is not set."""
+        """Return the settings as arguments of `fuse`, without unset ones."""
         own = {name: getattr(self, name) for name in ("method", "k", "p", "weights", "normalise")}
         own |= {"depth": self.depth, "ties": None if self.ties == "auto" else self.ties}
         return {name: value for name, value in own.items() if value is not None}
 
     def __str__(self) -> str:
-        """Write them in a line.
+        """Return the settings in one line.
 
         >>> str(Settings("rrf", k=60.0, weights=(1.0, 2.5)))
         'rrf, k=60, weights=1,2.5'
@@ -73,7 +73,7 @@ def read_settings(
     depth: object = None,
     ties: object = "auto",
 ) -> Settings:
-    """Check what a caller gives for a number of runs.
+    """Validate the arguments of `fuse` for a number of runs.
 
     >>> str(read_settings(2, "rrf")), str(read_settings(2, "mnz", weights=[1, 3]))
     ('rrf, k=60', 'mnz, weights=1,3, normalise=minmax')
@@ -84,7 +84,7 @@ def read_settings(
             takers = [own.name for own in METHODS.values() if name in own.parameters]
             raise InputError(
                 name, f"none with method={entry.name!r}", shown(value),
-                f"{name} goes with {', '.join(takers)}.",
+                f"{name} is a parameter of {', '.join(takers)}.",
             )  # fmt: skip
     return Settings(
         entry.name,
@@ -120,7 +120,7 @@ def read_weights(value: object, runs: int) -> tuple[float, ...]:
     if len(listed) != runs:
         raise InputError("weights", expected, f"{len(listed)}: {shown(value)}")
     weights = tuple(
-        arguments.number(each, "weights", expected, lambda weight: weight >= 0) for each in listed
+        arguments.number(value, "weights", expected, lambda weight: weight >= 0) for value in listed
     )
     if not any(weights):
         raise InputError("weights", "at least one weight above 0", shown(value))
@@ -132,9 +132,9 @@ def _read_normalise(value: object, entry: Method) -> str | None:
         if value is not None:
             raise InputError(
                 "normalise",
-                f"none with method={entry.name!r}, which uses ranks alone",
+                f"none with method={entry.name!r}, which uses only ranks",
                 shown(value),
-                "Leave it out, or take a method that uses scores, such as sum.",
+                "Leave it out, or use a method that uses scores, such as sum.",
             )
         return None
     if value is None:

@@ -1,4 +1,4 @@
-"""`tune`: choose the settings of a fusion by judgments, and say what they are worth on other queries."""
+"""`tune`: choose the settings of a fusion with judgments, and estimate their value on new queries."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,20 +34,20 @@ from gainful.rows.identifiers import UNTYPED, IdType
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.runs_by_name import Runs, read_runs
 
-# Tried where nothing else is asked for, the usual first: of settings that are equally good, the first is chosen.
+# The default values to try, the usual one first: of equally good settings, the first is chosen.
 _K = (60.0, 0.0, 5.0, 10.0, 20.0, 40.0, 80.0, 100.0, 150.0, 200.0)
 _P = (0.8, 0.5, 0.6, 0.7, 0.9, 0.95, 0.98, 0.99)
-_PARTS = (10, 5, 4, 3, 2)  # in which a weight of 1 is divided among the runs
+_PARTS = (10, 5, 4, 3, 2)  # equal parts of the total weight of 1, divided among the runs
 _MOST_WEIGHTS = 100
 _MOST_SETTINGS = 10_000
 _GRID = "grid"
 _LOO = "loo"
-_BITS = 62  # of whole numbers that are added without rounding
+_BITS = 62  # of integers that are added without rounding
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Settings that were tried: their mean over all queries, and how many parts chose them."""
+    """Settings that were tried, with their mean over all queries and the number of parts that chose them."""
 
     settings: Settings
     mean: float
@@ -56,23 +56,23 @@ class Tried:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tuned(Result):
-    """The settings of a fusion that are best by judgments, and what they are worth.
+    """The best settings of a fusion, and their estimated value.
 
     Attributes:
-        settings: the best over all queries; `arguments` has them as `fuse` takes them.
-        measure: by which they were chosen.
-        optimistic: its mean with these settings over the queries that chose them: too high, as the
-            best of many is.
-        held_out: its mean over the same queries, each with the settings that are best for the parts it is
-            not in. This is what to expect of new queries.
-        interval: of the held-out mean.
-        folds: in how many parts the queries were divided.
-        seed: of the draw of the parts; None where each query is one.
-        queries: (q,) ids of those that count.
+        settings: the settings that are best over all queries; `arguments` returns them for `fuse`.
+        measure: the measure that they were chosen by.
+        optimistic: the mean of the measure with these settings, over the same queries that were used to
+            choose them. It is too high, because the best of many is partly luck.
+        held_out: the mean of the measure if each query uses the settings that are best for the other
+            parts. Expect this value on new queries.
+        interval: the interval of the held-out mean.
+        folds: the number of parts that the queries were divided into.
+        seed: the seed of the random parts; None if each query is a part.
+        queries: (q,) ids of the queries that count.
         values: (q,) the held-out values.
-        tried: every setting, in the order in which they were tried.
+        tried: all settings, in the order in which they were tried.
         runs: the names of the runs.
-        query_type: what the ids of queries were, before they were text.
+        query_type: the original type of query ids, before they became text.
     """
 
     settings: Settings
@@ -90,12 +90,12 @@ class Tuned(Result):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The settings as `fuse` takes them: `gf.fuse(runs, **tuned.arguments)`."""
+        """The settings as arguments of `fuse`: `gf.fuse(runs, **tuned.arguments)`."""
         return self.settings.given()
 
     @property
     def summary(self) -> str:
-        """What was chosen, and what it is worth, in a sentence."""
+        """The chosen settings and their value, in one sentence."""
         parts = _LOO if self.seed is None else counted(self.folds, "part")
         interval = self.interval
         span = f"{interval.low:.4f} to {interval.high:.4f}, {interval.level:.0%}"
@@ -107,13 +107,13 @@ class Tuned(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
+        """Return the result as plain values."""
         fields = super().to_dict()
         fields["values"] = dict(zip(self.queries, self.values.tolist(), strict=True))
         return fields
 
     def table(self) -> Table:
-        """Return every setting with its mean over all queries, and how many parts chose it."""
+        """Return all settings with their mean over all queries and the number of parts that chose them."""
         rows: list[list[Cell]] = [
             [str(tried.settings), tried.mean, tried.chosen] for tried in self.tried
         ]
@@ -141,29 +141,30 @@ def tune(
     level: float = 0.95,
     **options: Unpack[MeasuringOptions],
 ) -> Tuned:
-    """Choose the settings of a fusion that are best by judgments.
+    """Choose the best settings of a fusion with judgments, by cross-validation.
 
-    Queries are divided into parts. Each part is measured with the settings that are best for all others.
-    The mean of these values is what the chosen settings are worth on queries that had no part in the
-    choice. Of settings that are equally good, the first that is tried is chosen.
+    The queries are divided into parts. Each part is measured with the settings that are best for all other
+    parts. The mean of these values estimates the value of the chosen settings on new queries. Of equally
+    good settings, the first is chosen.
+
+    If every parameter has at most one value, several values of the most important one are tried: k of
+    rrf, p of rbc, the weights of other methods, or the normalisations of methods without weights.
 
     Args:
-        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame or an Arrow object.
         runs: as in `fuse`.
-        measure: any that has a mean over the queries.
+        measure: a measure with a mean over the queries.
         method: as in `fuse`.
-        k: of rrf, one number, or those to try.
-        p: of rbc, one number, or those to try.
-        weights: one for each run, or several such lists to try. "grid" for the equal weights and all that
-            divide 1 in tenths (of four runs in fifths, and so on).
-        normalise: one, or those to try. If no more than one value is given of any of these, several are
-            tried of what matters most. That is k of rrf, p of rbc, the weights of others, the
-            normalisations of those without weights.
+        k: the parameter of rrf: one number, or several to try.
+        p: the parameter of rbc: one number, or several to try.
+        weights: one weight for each run, or several such lists to try. "grid" tries equal weights and all
+            ways to divide 1 in tenths (in fifths for four runs, and so on).
+        normalise: one normalisation, or several to try.
         depth: as in `fuse`.
         ties: as in `fuse`.
-        folds: the number of parts, of as many queries as possible drawn at random; "loo": each query is one.
-        seed: of the draw.
-        level: of the interval.
+        folds: the number of random parts of nearly equal size; with "loo", each query is a part.
+        seed: the seed of the random parts.
+        level: the level of the interval.
         **options: see `MeasuringOptions`.
 
     >>> judgments = {"q1": {"a": 1}, "q2": {"b": 1}}
@@ -189,7 +190,7 @@ def tune(
     counted_rows = np.flatnonzero(scores[0].counted[:, 0])
     values = np.stack([own.values[counted_rows, 0] for own in scores])  # (s, q)
     queries = tuple(scores[0].queries[row] for row in counted_rows)
-    if len(queries) < 2:  # one to choose by, one to hold out
+    if len(queries) < 2:  # one to choose with, one to hold out
         raise InputError("judgments", "at least 2 queries that count", str(len(queries)))
     if number is not None and number > len(queries):
         raise InputError("folds", f"at most the {len(queries)} queries that count", str(number))
@@ -214,7 +215,7 @@ def _tuned(
 ) -> Tuned:
     with speaking(request.tool):
         for row in values:
-            mean_interval(request.measure, row, level=level)  # says what has no mean
+            mean_interval(request.measure, row, level=level)  # rejects values without a mean
     folds = int(parts.max()) + 1
     chosen, best = _choices(values, parts, folds)
     held_out = values[chosen[parts], np.arange(len(queries))]
@@ -238,9 +239,9 @@ def _tuned(
 
 
 def _choices(values: Floats, parts: Ints, folds: int) -> tuple[Ints, int]:
-    """Return which setting is best without each part (f,), and which is best over all queries.
+    """Return the best setting without each part (f,), and the best setting over all queries.
 
-    Values are added as whole numbers, without rounding: settings that are equally good stay so.
+    Values are added as integers, without rounding, so equally good settings have equal sums.
     """
     largest = float(np.abs(values).max())
     spare = _BITS - math.ceil(math.log2(values.shape[1])) - (math.frexp(largest)[1])
@@ -248,7 +249,7 @@ def _choices(values: Floats, parts: Ints, folds: int) -> tuple[Ints, int]:
     total = units.sum(axis=1)
     of_parts = np.zeros((folds, len(values)), np.int64)
     np.add.at(of_parts, parts, units.T)
-    chosen = np.argmax(total - of_parts, axis=1)  # the first of equals
+    chosen = np.argmax(total - of_parts, axis=1)  # the first of equally good settings
     return chosen, int(np.argmax(total))
 
 
@@ -257,7 +258,7 @@ def _mean(values: Floats) -> float:
 
 
 def _parts(queries: int, folds: int | None, seed: int) -> Ints:
-    """Return the part (q,) of each query; sizes differ by one at most."""
+    """Return the part (q,) of each query; sizes differ by at most one."""
     places = np.arange(queries)
     if folds is None:
         return places
@@ -274,7 +275,7 @@ def _measured(
     settings: Settings,
     names: tuple[str, ...],
 ) -> Scores:
-    """Measure the fused run of some settings."""
+    """Measure the run that some settings produce."""
     fused = fused_order(gathered.candidates, settings)
     queries = gathered.candidates.queries
     run = Fused(settings, names, queries, fused.offsets, docs[fused.rows], fused.scores)
@@ -293,7 +294,7 @@ def _read_mean(measure: GivenMeasure, options: MeasuringOptions) -> Request:
         kinds = {GEOMETRIC: "a geometric mean", SUM: "a sum over the queries"}
         kind = kinds[family.aggregate] if of_run else "a measure of judgments alone"
         raise MeasureError(
-            "measure", "a mean of the values of a run's queries", f"'{request.measure}', {kind}",
+            "measure", "a mean over the queries of a run", f"'{request.measure}', {kind}",
             "Try 'nDCG@10'.",
         )  # fmt: skip
     return request
@@ -347,7 +348,7 @@ def _several(value: object, name: str) -> list[object]:
         return [value]
     listed = arguments.listed(value, name, "a value, or several to try")
     if not listed:
-        raise InputError(name, "at least one to try", "none")
+        raise InputError(name, "at least one value to try", "none")
     return listed
 
 
@@ -363,7 +364,7 @@ def _several_weights(value: object, runs: int) -> list[object]:
 
 
 def _usual(method: str, runs: int, lists: Mapping[str, list[object]]) -> dict[str, list[object]]:
-    """Return the default values to try; values that the caller gave stay."""
+    """Return the default values to try for a parameter that the caller didn't set."""
     takes_ = METHODS[method].parameters
     usual: Iterator[tuple[str, Iterable[object]]] = (
         (name, values)
@@ -378,7 +379,7 @@ def _usual(method: str, runs: int, lists: Mapping[str, list[object]]) -> dict[st
 
 
 def weight_grid(runs: int) -> list[tuple[float, ...]]:
-    """Return the weights to try: equal ones, and all that divide 1 into equal parts.
+    """Return the weights to try: equal weights, and all ways to divide 1 in equal parts.
 
     >>> weight_grid(2)[:4], len(weight_grid(2)), len(weight_grid(3))
     ([(1.0, 1.0), (0.0, 1.0), (0.1, 0.9), (0.2, 0.8)], 11, 67)
@@ -387,7 +388,7 @@ def weight_grid(runs: int) -> list[tuple[float, ...]]:
         if math.comb(parts + runs - 1, runs - 1) <= _MOST_WEIGHTS:
             break
     else:
-        raise InputError("weights", "those to try, of so many runs", f"none, and {runs} runs")
+        raise InputError("weights", "weights to try", f"none, with {runs} runs")
     equal = (1.0,) * runs
     grid = [tuple(share / parts for share in tenths) for tenths in _divided(parts, runs)]
     return [equal, *(weights for weights in grid if len(set(weights)) > 1 or runs == 1)]

@@ -279,7 +279,7 @@ class HttpClient:
             raise UnansweredError(f"no JSON but {self.show(text)}", again=True) from None
         # Replacing bytes would change ids.
         if "\N{REPLACEMENT CHARACTER}" in text and text.encode() != content:
-            raise UnansweredError("an answer that is no UTF-8")
+            raise UnansweredError("an answer that isn't UTF-8")
         return answer, text
 
     def show(self, text: str) -> str:

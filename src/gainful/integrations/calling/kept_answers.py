@@ -1,4 +1,4 @@
-"""A file of answers, so that no question is asked twice.
+"""A file of answers, so that no question is sent twice.
 
 It has a line of JSON for each answer, in order of arrival. The key is a hash of the service and
 the question. If two lines have the same key, the later one counts.
@@ -78,8 +78,8 @@ class KeptAnswers(Generic[Kept]):
             self._known[key] = answer
         if unread:
             warn(
-                f"{lines.name}: {counted(unread, 'line')} cannot be read, as after a crash; what stood there "
-                "is asked again, unless it was since."
+                f"{lines.name}: {counted(unread, 'unreadable line')}, perhaps from a crash. The lost answers "
+                "will be requested again, unless that has happened already."
             )
 
     def find(self, key: str) -> Kept | None:

@@ -294,7 +294,7 @@ class Asking(Generic[Asked, Replied]):
             self._stop.set()
 
     def _ask(self, task: dict[int, Asked]) -> dict[int, Replied | UnansweredError]:
-        """Ask some questions in one call, and repeat those with unreadable answers."""
+        """Send some questions in one call, and repeat questions with unreadable answers."""
         replies: dict[int, Replied | UnansweredError] = {}
         left = task
         for turn in range(1, 2 + self._manner.ask_again):

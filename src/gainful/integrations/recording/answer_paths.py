@@ -59,7 +59,7 @@ def read_list_path(path: object, name: str) -> ListPath:
 
 
 def follow(value: object, steps: tuple[str | int, ...]) -> Any:
-    """Return what stands at the end of some steps; raises LookupError where there is nothing.
+    """Return the value at the end of a path; raise LookupError if there is none.
 
     >>> follow({"a": [{"b": 3}]}, ("a", 0, "b"))
     3
@@ -73,10 +73,10 @@ def follow(value: object, steps: tuple[str | int, ...]) -> Any:
 
 
 def values_in(answer: object, path: ListPath) -> list[Any] | None:
-    """Return the value in each item of a list; None where there is no list.
+    """Return the value in each item of a list; None without a list.
 
     Raises:
-        UnansweredError: where an item has no such value.
+        UnansweredError: if an item has no such value.
     """
     try:
         items = follow(answer, path.to_list)
@@ -85,7 +85,7 @@ def values_in(answer: object, path: ListPath) -> list[Any] | None:
     if not isinstance(items, list):
         return None
     if len(path.in_item) == 1 and isinstance(name := path.in_item[0], str):
-        with suppress(LookupError, TypeError):  # as quickly as can be, where all have it
+        with suppress(LookupError, TypeError):  # the fast path, if every item has the value
             return [item[name] for item in items]
     values = []
     for place, item in enumerate(items, 1):

@@ -18,14 +18,14 @@ class SearchEngine:
     """A search engine.
 
     Attributes:
-        title: its name, for people.
-        path: what follows the address that one gives.
-        address: an example of that.
-        template: what is sent if one gives no other; None where there is no sensible one.
-        form: of its answers: where they have ids and scores, and say that they are not complete.
-        method: of HTTP; with GET, the template becomes the query of the address.
-        header: the name and the value of the header that carries a key.
-        count: where an answer without a list says 0 documents.
+        title: the name for people.
+        path: the path that is appended to the user's address.
+        address: an example of such an address.
+        template: the default request; None if there is no sensible default.
+        form: the form of its answers: the paths of ids and scores, and the marks of partial answers.
+        method: the HTTP method; with GET, the template becomes the query string.
+        header: the name and the value of the header with the key.
+        count: the path of the number of documents, in an answer without a list.
     """
 
     title: str
@@ -120,9 +120,9 @@ ENGINES: Mapping[str, SearchEngine] = {
         header=lambda key: ("api-key", key),
     ),
 }
-"""By the name that `engine` takes."""
+"""The search engines by the values of the option `engine`."""
 
 NEEDED = {"typesense": '{"q": "{query}", "query_by": "title,text", "per_page": "{depth}"}'}
-"""An example of a template for those that have none of their own."""
+"""Example templates for engines without a default."""
 POSTGRESQL = "postgresql"
-"""The one that is not asked over HTTP, but by SQL."""
+"""The only engine that is queried with SQL instead of HTTP."""

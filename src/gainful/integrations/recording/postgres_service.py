@@ -25,7 +25,7 @@ EXAMPLE = (
 
 
 class PostgresService:
-    """A database that is asked by SQL, with %(query)s and %(depth)s; the first column has ids, a second one scores.
+    """A database that is queried with SQL: %(query)s and %(depth)s are filled in, columns are ids and scores.
 
     It only reads: what would change the database is refused by it.
     """

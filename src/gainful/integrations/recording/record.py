@@ -1,4 +1,4 @@
-"""`record`: send queries to a search service, and keep what it finds as a run."""
+"""`record`: send queries to a search service, and keep the results as a run."""
 
 import hashlib
 import json
@@ -65,19 +65,19 @@ from gainful.rows.run_and_judgment_columns import plain_name
 from gainful.rows.side_table_columns import SENT_QUERY_TEXTS
 from gainful.rows.side_table_reader import read_table
 
-_AT_A_TIME, _RETRIES, _TIMEOUT = 8, 3, 30.0  # of what is not a function
+_AT_A_TIME, _RETRIES, _TIMEOUT = 8, 3, 30.0  # defaults for servers and commands
 _MOST_AT_A_TIME, _MOST_TRIES, _MOST_DEPTH = 1000, 100, 1_000_000
 _LONGEST_TIMEOUT = 1_000_000.0
 _SHORTEST_PASSWORD = 4
 _ADDRESS = "the address of a search service, such as 'http://localhost:9200/articles'"
-_SEARCH = "a function from a query to ids, or its place 'module:name'"
+_SEARCH = "a function from a query to ids, or its location 'module:name'"
 _FAILED = ("error", "leave-out")
 _METHODS = ("GET", "POST")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[ -~]*")
 _NOT_A_TAG = re.compile(r"[^\w.-]+")
 _SHOWN = 5
-_DESCRIPTION = "description"  # a column that may be the text of a query, or only be about it
+_DESCRIPTION = "description"  # a column that may contain the query, or only an explanation of it
 
 AnyService = Service[Query, Ranked]
 
@@ -106,42 +106,42 @@ def record(
     tag: str | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> RecordedRun:
-    """Send queries to a search service, and record what it finds as a run.
+    """Send queries to a search service, and record the results as a run.
 
-    The service is a function of Python, `search`; a server, `url`, of a known `engine` or any other that answers in JSON; or a
-    `command`. The order of the service is kept: where its scores do not say that order, documents are scored by rank. A query
-    that failed is never an empty list: it is an error, or left out and named. With a `cache`, every answer is kept in a file
-    as it comes. A second call asks only what is missing there, after Ctrl-C as after a crash.
+    The service is a Python function (`search`), a server (`url`) with a known `engine` or any other JSON API, or a `command`.
+    The service's order is kept: if its scores don't strictly decrease, documents are scored by rank. A failed query never
+    becomes an empty list: it is an error, or it is left out and listed. With a `cache`, each answer is immediately stored in a
+    file. Another call, for example after Ctrl-C or a crash, then only sends the queries without an answer.
 
     Args:
-        queries: their texts: `{query: text}`, a data frame, or the path of a file as for `report`.
-        search: a function that takes the text of a query and returns ids in order, pairs (id, score) or `{id: score}`; or its
-            place, `module:name`.
-        url: the address of the service, which may have {query}, {depth} and {id} in it, and ${NAME} for what is in
-            an environment variable.
-        engine: elasticsearch, opensearch, solr, vespa, typesense, meilisearch, algolia, qdrant or postgresql. Their url names the index
-            or collection, as in http://localhost:9200/articles.
-        template: what is sent: JSON with {query}, {depth}, {id} and {vector} in its texts, as a dict, a text or the path of a
-            file. That of the engine if None. For postgresql, SQL with %(query)s and %(depth)s.
-        ids: where the answer has the ids, such as hits[*].id; that of the engine if None.
-        scores: where it has the scores, such as hits[*].score; that of the engine if None.
-        method: GET or POST; that of the engine if None, else POST with a template, and GET without.
-        headers: more headers; ${NAME} in a value is what is in an environment variable.
-        key_variable: the environment variable that has the key, which is sent as the engine wants it, for any other as
-            `Authorization: Bearer …`. For opensearch it has user:password, for postgresql the password. A key is written nowhere.
-        embed: a function from a query to its vector, or its place, for {vector}.
-        command: a command that is called for each query, with {query}, {depth} and {id} in its words, or else the query on
-            standard input. It prints an id on each line, with a score after a tab if it has one; with `ids`, JSON.
-        depth: the most documents of a query.
-        concurrency: how many calls are made at a time; 8 if None, 1 for a function.
-        per_second: the most calls a second.
-        timeout: seconds in which an answer must be there; 30 if None. A function has no limit.
-        retries: how often a call that failed is tried again, after 1, 2, 4, … seconds, or as long as the server asks. 3 if
-            None, 0 for a function.
-        failed: what becomes of a query without an answer: `error`, or `leave-out`, which leaves it out of the run and names it in `failed`.
-        cache: the path of a file that keeps the answers, which is made if there is none. Take another when the index changes.
-        tag: the name of the run; that of the engine or the function if None.
-        progress: called with the share that is done, and a line with the counts.
+        queries: the texts of the queries: `{query: text}`, a data frame, or the path of a file as for `report`.
+        search: a function that accepts the text of a query and returns ids in order, pairs (id, score) or `{id: score}`; or its
+            location, `module:name`.
+        url: the address of the service. It may contain {query}, {depth} and {id}, and ${NAME} for the value of an environment
+            variable.
+        engine: elasticsearch, opensearch, solr, vespa, typesense, meilisearch, algolia, qdrant or postgresql. The url then contains
+            the index or collection, as in http://localhost:9200/articles.
+        template: the request: JSON whose strings may contain {query}, {depth}, {id} and {vector}, as a dict, as text or as the path
+            of a file. The engine's own if None. For postgresql, SQL with %(query)s and %(depth)s.
+        ids: the path of the ids in an answer, such as hits[*].id; the engine's own if None.
+        scores: the path of the scores, such as hits[*].score; the engine's own if None.
+        method: GET or POST; the engine's own if None, otherwise POST with a template and GET without.
+        headers: additional headers; ${NAME} in a value is replaced by an environment variable.
+        key_variable: the environment variable that contains the key. It is sent in the engine's usual header, or else as
+            `Authorization: Bearer …`. For opensearch the key is user:password, for postgresql the password. It is never written.
+        embed: a function from a query to its vector, or its location, for {vector}.
+        command: a command that is called for each query. Its words may contain {query}, {depth} and {id}; without {query}, it reads
+            the query from standard input. It prints one id per line, optionally with a tab and a score; with `ids`, JSON.
+        depth: the largest number of documents per query.
+        concurrency: how many calls run at a time; 8 if None, 1 for a function.
+        per_second: the largest number of calls per second.
+        timeout: the time limit of a call in seconds; 30 if None. A function has no limit.
+        retries: how often a failed call is repeated, after 1, 2, 4, … seconds, or as long as the server requests. 3 if None, 0 for a
+            function.
+        failed: `error` raises an error if a query has no answer; `leave-out` leaves it out of the run and lists it in `failed`.
+        cache: the path of a file that stores the answers; it is created if missing. Use a new file when the index changes.
+        tag: the name of the run; the name of the engine or the function if None.
+        progress: called with the share of the work that is done, and a line with the counts.
 
     >>> texts = {"a": "bread and butter", "b": "rye bread", "c": "tyres"}
     >>> run = record({"q1": "bread"}, lambda query: [doc for doc, text in texts.items() if query in text], depth=10)
@@ -150,12 +150,12 @@ def record(
     """
     arguments.choice(failed, "failed", _FAILED)
     deep = arguments.whole(depth, "depth", least=1, most=_MOST_DEPTH)
-    tell = arguments.function(progress, "progress")
+    report_progress = arguments.function(progress, "progress")
     limit = _TIMEOUT if timeout is None else _positive(timeout, "timeout")
     kept = None if cache is None else name_of(cache)
     named = [name for name, value in _services(search, url, command).items() if value is not None]
     if len(named) != 1:
-        hint = "Give one: a function, url=…, or command=…."
+        hint = "Pass one: a function, url=…, or command=…."
         raise InputError("record", "one search service", " and ".join(named) or "none", hint)
     of_server = {
         "engine": engine, "template": template, "method": method, "headers": headers,
@@ -203,7 +203,7 @@ def record(
     asked, query_type, choice = _read_queries(queries)
     by_id = "id" in places_in(service.identity)
     work = _Recording(service, manner, asked, deep, by_id=by_id)
-    recorded = work.done(kept, tell, called, query_type, leave_out=failed == "leave-out")
+    recorded = work.done(kept, report_progress, called, query_type, leave_out=failed == "leave-out")
     return replace(recorded, sent=choice) if choice else recorded
 
 
@@ -214,7 +214,7 @@ def _services(search: object, url: object, command: object) -> dict[str, object]
 def _refuse_others(options: Mapping[str, object], expected: str) -> None:
     for name, value in options.items():
         if value is not None:
-            # What stands in the place of a key is not shown.
+            # A value in place of a key may be secret, so it isn't shown.
             actual = type(value).__name__ if name in ("key_variable", "headers") else shown(value)
             raise InputError(name, expected, actual)
 
@@ -225,7 +225,7 @@ def _positive(value: object, name: str) -> float:
 
 
 def _read_queries(source: object) -> tuple[list[Query], IdType, str]:
-    """Return the queries, what their ids were, and which column was sent where there was a choice."""
+    """Return the queries, the type of their ids, and a note if one of two columns was chosen."""
     table = read_table(source, SENT_QUERY_TEXTS, "queries")
     titles, texts = ([(cell or "").strip() for cell in table[role]] for role in ("title", "text"))
     names = {role: table.called.get(role, role) for role in ("title", "text")}
@@ -236,7 +236,7 @@ def _read_queries(source: object) -> tuple[list[Query], IdType, str]:
         if described and not by_title:
             both = " and ".join(map(shown, names.values()))
             raise InputError(
-                table.name, "one text for each query", both, "Call one of them 'text'."
+                table.name, "one text for each query", both, "Rename one of them to 'text'."
             )
         first, second = ("title", "text") if by_title else ("text", "title")
         choice = f"{shown(names[first])} was sent, not {shown(names[second])}"
@@ -252,7 +252,7 @@ def _read_queries(source: object) -> tuple[list[Query], IdType, str]:
 
 
 def _place(value: object, name: str, expected: str) -> tuple[Callable[..., object], str | None]:
-    """Return a function, passed itself or as its place, and its name, if it has one."""
+    """Return a function, passed directly or by location, and its name, if it has one."""
     function = at_place(value, name, expected, InputError) if isinstance(value, str) else value
     if not callable(function) or isinstance(function, type):
         raise InputError(name, expected, shown(function))
@@ -267,7 +267,7 @@ def _function(
 ) -> tuple[str, FunctionService]:
     function, place = _place(source, "search", _SEARCH)
     if place is None and tag is None and kept:
-        hint = "By it, its answers are told from those of others in the cache."
+        hint = "The cache needs a name to distinguish this function's answers from others."
         raise InputError("tag", "a name for this function", "none", hint)
     word = "search" if place is None else place.rpartition(":")[2].rpartition(".")[2]
     identity = tag if isinstance(tag, str) else place or "search"
@@ -280,7 +280,7 @@ def _as_tag(word: str) -> str:
 
 def _reader(ids: object, scores: object, engine: SearchEngine | None) -> AnswerReader:
     by_id = engine.form.ids if ids is None and engine is not None else ids
-    # Scores of an engine stand beside its own ids.
+    # An engine's scores only belong to its own ids.
     by_score = (
         engine.form.scores if scores is None and engine is not None and ids is None else scores
     )
@@ -344,7 +344,7 @@ def _postgres(
     if parts.scheme not in ("postgresql", "postgres"):
         raise InputError("url", expected, shown(f"{parts.scheme}:…"))
     if password:
-        hint = "Name the environment variable that holds it: key_variable=…, on the command line --key-variable …."
+        hint = "Name an environment variable that contains it: key_variable=…, on the command line --key-variable …."
         raise InputError("url", "an address without a password", "one", hint)
     if template is None:
         raise InputError(
@@ -415,7 +415,7 @@ def _http(
         template = entry.template
     body = None if template is None else read_template(template)
     if options["ids"] is None and entry is None:
-        hint = "Say where the answer has the ids: ids='hits[*].id', on the command line --ids; or name an engine."
+        hint = "Pass the path of the ids in an answer: ids='hits[*].id', on the command line --ids; or name an engine."
         raise InputError("ids", "a path, or an engine", "none", hint)
     verb = entry.method if entry is not None else "GET" if body is None else "POST"
     if options["method"] is not None:
@@ -426,21 +426,21 @@ def _http(
             "template" if body is not None else "url", "{query} or {vector} in it", "neither"
         )
     for word, place in misspelt_places(target, body).items():
-        warn(f"{{{word}}} is sent as it stands: did you mean {{{place}}}?")
+        warn(f"{{{word}}} is sent unchanged: did you mean {{{place}}}?")
     embed, embedded = _embed(options["embed"], wanted="vector" in places, engine=engine)
     plain, sent, more = _read_headers(options["headers"])
     key = read_key(options["key_variable"])
     if key is not None:
         header = ("Authorization", f"Bearer {key}") if entry is None else entry.header(key)
         sent = {**sent, header[0]: header[1]}
-        # It goes out in other forms, too, which a server may repeat.
+        # The key is also sent in other forms, which a server may repeat.
         more += [key, b64encode(key.encode()).decode()]
     literal = [value for name, value in parse_qsl(parts.query) if is_secret_name(name) and value]
     secrets = tuple(dict.fromkeys([*keys, *(quote(key, safe="") for key in keys), *more, *literal]))
     reader = _reader(options["ids"], options["scores"], entry)
     score_path = None if reader.scores is None else reader.scores.text
     name = f"{parts.scheme}://{parts.netloc}{path}"
-    about_the_key = "Check the key, and what it permits." if secrets else NAME_THE_KEY
+    about_the_key = "Check the key and its permissions." if secrets else NAME_THE_KEY
     server = HttpClient(
         parts,
         timeout=timeout,
@@ -448,7 +448,7 @@ def _http(
         remedies={
             401: about_the_key,
             403: about_the_key,
-            404: "Check the address: it names the index.",
+            404: "Check the address, which contains the index.",
         },
     )
     identity: list[object] = [
@@ -476,22 +476,22 @@ def _http(
         secrets=secrets,
         embed=embed,
     )
-    # What the environment holds is no name for a run, which is written.
+    # Values from the environment must not become the name of a run, because it is written.
     host = "search" if "${" in text[: server_end(text)] else str(parts.hostname)
     return engine or _as_tag(host), service
 
 
 def _passwords(key: str | None) -> list[str]:
-    """Return the second part of user:password, which a server may repeat alone, where it is not part of any word."""
+    """Return the password of user:password, which a server may repeat, unless it is too short to hide."""
     password = "" if key is None else key.partition(":")[2]
     return [password] if len(password) >= _SHORTEST_PASSWORD else []
 
 
 def _embed(embed: object, *, wanted: bool, engine: str | None) -> tuple[Embed | None, str | None]:
-    expected = "a function from a query to a vector, or its place 'module:name'"
+    expected = "a function from a query to a vector, or its location 'module:name'"
     if embed is None:
         if wanted:
-            hint = "Give one, or a template without {vector}."
+            hint = "Pass one, or a template without {vector}."
             raise InputError("embed", f"{expected}, for {{vector}}", "none", hint)
         return None, None
     if not wanted:
@@ -515,7 +515,7 @@ class _Recording:
         self._service, self._manner, self._queries, self._depth = service, manner, queries, depth
         identity = service.identity
         self.hash = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-        # Queries of the same text are asked once.
+        # Queries with the same text are sent once.
         self._keys = [key_of(identity, [*query] if by_id else query.text) for query in queries]
         self._first = {key: place for place, key in reversed([*enumerate(self._keys)])}
 
@@ -528,7 +528,7 @@ class _Recording:
         *,
         leave_out: bool,
     ) -> RecordedRun:
-        """Ask what the cache has no answer to, and return what came of it."""
+        """Send the queries without a cached answer, and return the run."""
         cache = KeptAnswers(path, "answers of a search service, as record keeps them", _parsed)
         try:
             cached = {key: answer for key in self._first if (answer := cache.find(key)) is not None}
@@ -578,7 +578,7 @@ class _Recording:
                 self._service.name,
                 f"an answer to each of {counted(len(outcomes), 'query', 'queries')}",
                 f"none to {len(lost):,}: {'; '.join(some)}{more}",
-                "Ask again, or leave them out of the run: failed='leave-out', on the command line --failed leave-out.",
+                "Try again, or leave these queries out of the run: failed='leave-out', on the command line --failed leave-out.",
             )
             raise _with_kept(problem, len(outcomes) - len(lost), cache)
         lists = {query: _once(out) for query, out, _ in outcomes if isinstance(out, Ranked)}
@@ -617,7 +617,7 @@ def _answered(outcomes: Mapping[int, object]) -> list[int]:
 
 
 def _once(answer: Ranked) -> Ranked:
-    """Return a list in which each document stands where it stood first."""
+    """Return a list without repeated documents: the first occurrence counts."""
     if len({*answer.docs}) == len(answer.docs):
         return answer
     places = {doc: place for place, doc in reversed([*enumerate(answer.docs)])}
@@ -627,7 +627,7 @@ def _once(answer: Ranked) -> Ranked:
 
 
 def _is_by_rank(lists: Mapping[str, Ranked]) -> bool:
-    """Return whether documents are scored by rank, as some scores do not say the order; say so where others do."""
+    """Return whether documents are scored by rank, because some scores don't decrease; warn if others do."""
     full = {query: answer for query, answer in lists.items() if answer.docs}
     unsure = [
         query
@@ -637,24 +637,24 @@ def _is_by_rank(lists: Mapping[str, Ranked]) -> bool:
     scored = [query for query, answer in full.items() if answer.scores is not None]
     if unsure and scored:
         warn(
-            f"scores of {counted(len(unsure), 'query', 'queries')} do not say the order of the service "
-            f"({examples(unsure)}): all documents are scored by rank."
+            f"The service's scores don't strictly decrease for {counted(len(unsure), 'query', 'queries')} "
+            f"({examples(unsure)}), so all documents are scored by rank."
         )
     return bool(unsure)
 
 
 def _with_kept(problem: GainfulError, count: int, cache: str | None) -> GainfulError:
-    """Say in an error where the answers are that came before it."""
+    """Add to an error where the earlier answers are stored."""
     if not count:
         return problem
     verb = "is" if count == 1 else "are"
-    kept = f"{counted(count, 'answer')} that came {verb} "
-    hint = f"{kept}in {cache}." if cache else f"{kept}lost: a cache keeps them."
+    received = f"{counted(count, 'received answer')} {verb} "
+    hint = f"{received}in {cache}." if cache else f"{received}lost; a cache would keep answers."
     return problem.with_remedy(f"{problem.remedy} {hint}".strip())
 
 
 def _record_of(query: str, answer: Ranked) -> dict[str, object]:
-    """Return what a file keeps of an answer; scores as bytes, since to write their digits takes as long as to read a whole answer."""
+    """Return the record of an answer for a file, with scores as bytes, because writing digits is slow."""
     scores = answer.scores
     kept = None if scores is None else struct.pack(f"<{len(scores)}d", *scores).hex()
     return {"query": query, "docs": [*answer.docs], "scores": kept, "seconds": answer.seconds}
@@ -673,7 +673,7 @@ def _parsed(kept: Mapping[str, Any]) -> Ranked:
 
 
 class _ProgressReport:
-    """Tells how far the work is: its share, and a line with the counts."""
+    """Reports progress: the share of the work that is done, and a line with the counts."""
 
     def __init__(
         self, progress: Callable[[float, str], None] | None, cached: int, todo: int
@@ -683,7 +683,7 @@ class _ProgressReport:
         self({})
 
     def __call__(self, outcomes: Mapping[int, Ranked | UnansweredError]) -> None:
-        """Tell it, if anybody wants to know, with what came now."""
+        """Report progress, with new outcomes, if anybody listens."""
         if self._progress is None:
             return
         self._done += len(outcomes)

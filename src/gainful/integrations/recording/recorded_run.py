@@ -27,7 +27,7 @@ class RecordedQuery:
 
     Attributes:
         query: its id.
-        docs: what was found, in the order of the service; None where the query failed.
+        docs: the returned documents, in the order of the service; None where the query failed.
         scores: of these; None where the query failed.
         seconds: that the service took; None where the query failed.
         cached: whether the answer was kept from before.
@@ -55,10 +55,10 @@ class RecordedRun(DocumentsByQuery):
         rows: the queries, in the order in which they came.
         depth: the most documents of a query.
         scored_by: `service`, or `rank` where scores do not say the order of the service: depth + 1 − rank.
-        calls: how many calls were made, those that failed and were made again among them.
-        repeated: how many documents stood twice in a list, and count where they stood first.
-        query_type: what the ids of queries were, before they were text.
-        sent: which column of the queries was sent, where there was a choice.
+        calls: how many calls were made, including repeated calls after a failure.
+        repeated: how many documents occurred again in a list; the first occurrence counts.
+        query_type: the original type of query ids, before they became text.
+        sent: which column of the queries was sent, if there was a choice.
     """
 
     _called: ClassVar = "recorded run"

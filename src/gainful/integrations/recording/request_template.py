@@ -1,4 +1,4 @@
-"""What is sent for a query: a template with {query}, {depth}, {id} and {vector}, filled in."""
+"""The request for a query: a template with {query}, {depth}, {id} and {vector}, filled in."""
 
 import difflib
 import json
@@ -59,7 +59,7 @@ def read_template(template: object) -> dict[str, Any]:
 
 
 def places_in(*values: object) -> set[str]:
-    """Return which of {query}, {depth}, {id} and {vector} stand in texts and templates.
+    """Return which of {query}, {depth}, {id} and {vector} occur in texts and templates.
 
     >>> sorted(places_in({"q": ["{query}"], "n": "{depth}"}))
     ['depth', 'query']
@@ -68,7 +68,7 @@ def places_in(*values: object) -> set[str]:
 
 
 def misspelt_places(*values: object) -> dict[str, str]:
-    """Return words in braces that are no places but look like one, each with that one.
+    """Return words in braces that look like misspelt placeholders, with the correct spelling.
 
     >>> misspelt_places({"q": "{query}", "n": "{dpeth}", "defType": "{!edismax}"})
     {'dpeth': 'depth'}

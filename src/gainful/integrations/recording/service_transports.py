@@ -1,4 +1,4 @@
-"""What is searched: a server over HTTP, a function of Python, or a command, each asked for one query at a time."""
+"""Search services: a server over HTTP, a Python function, or a command, each called with one query at a time."""
 
 import json
 import os
@@ -27,7 +27,7 @@ _CHUNK = 1 << 16
 
 
 class Query(NamedTuple):
-    """A query: its id, and what it says."""
+    """A query: its id and its text."""
 
     id: str
     text: str
@@ -47,10 +47,10 @@ Embed = Callable[[str], Any]
 def ranked(
     docs: Sequence[object], scores: Sequence[object] | None, depth: int, seconds: float
 ) -> Ranked:
-    """Return what was found, checked.
+    """Return checked results.
 
     Raises:
-        UnansweredError: where an id is none, or a score no number.
+        UnansweredError: if an id is invalid, or if a score isn't a number.
     """
     ids = _ids(docs[:depth])
     if scores is None or type(None) in {*map(type, scores[:depth])}:
@@ -59,7 +59,7 @@ def ranked(
 
 
 def _ids(docs: Sequence[Any]) -> tuple[str, ...]:
-    # Of what JSON has, most ids are plain texts, which need no closer look.
+    # Most ids in JSON are plain ASCII strings, which need no further check.
     if {*map(type, docs)} <= {str} and "".join(docs).isascii():
         ids = tuple(docs)
     else:
@@ -213,14 +213,14 @@ class FunctionService:
         return [ranked(results, None, self._depth, seconds)]
 
     def close(self) -> None:
-        """Hold nothing."""
+        """Do nothing: there is nothing to close."""
 
 
 class CommandService:
     """A command that is called for each query, without a shell.
 
-    {query}, {depth} and {id} in its words are filled in; where no word has {query}, it is told on standard input. It
-    prints a line for each document, its id and, after a tab, its score if it has one; or JSON.
+    {query}, {depth} and {id} in its words are filled in; without {query}, the command reads the query from
+    standard input. It prints a line for each document, with its id and optionally a tab and its score; or JSON.
     """
 
     def __init__(
@@ -257,8 +257,8 @@ class CommandService:
             raise UnansweredError(shortened(why, _LONGEST_REASON), again=True)
         try:
             text = output.decode()
-        except UnicodeDecodeError:  # or ids would become others, and those of two documents one
-            raise UnansweredError("an answer that is no UTF-8") from None
+        except UnicodeDecodeError:  # replacing bytes would change ids and could merge two documents
+            raise UnansweredError("an answer that isn't UTF-8") from None
         if self._reader is not None:
             try:
                 answer = json.loads(text)
@@ -280,7 +280,7 @@ class CommandService:
         try:
             return ranked(docs, [float(row[1]) for row in rows], self._depth, seconds)
         except ValueError:
-            raise UnansweredError("a score that is no number") from None
+            raise UnansweredError("a score that isn't a number") from None
 
     def _called(self, words: Sequence[str], sent: bytes) -> tuple[int, bytes, bytes]:
         try:

@@ -79,7 +79,7 @@ def _together(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 class _StreamRows(Numbers):
-    """The scores of the documents of some queries, and the rows of those that may be judged."""
+    """The scores of the documents of some queries, and the rows of documents that may be judged."""
 
     has_rows = True
 

@@ -58,9 +58,9 @@ class SparkJudgments:
 
     Attributes:
         frame: with the columns query, doc and number. Matching checks for repeated documents, or takes the best.
-        bare: queries without documents, in the column query; None if there are none.
-        facts: facts about them, which can be computed while the run is read, which takes longer.
-        local: whether they came from this machine, and are small.
+        bare: queries without documents, in the column query; None without such queries.
+        facts: facts about the judgments, computed in parallel with reading the run, which takes longer.
+        local: whether the judgments are from this machine, and small.
     """
 
     frame: "DataFrame"
