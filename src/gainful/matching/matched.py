@@ -163,7 +163,7 @@ def tell_marks(count: int, *, arrays: bool = False) -> None:
     documents, verb = (f"{count:,} documents", "have") if count > 1 else ("1 document", "has")
     padding = "Padding is left out by mask. " if arrays else ""
     warn(
-        f"{what}: {documents} {verb} the grade −1, the only negative grade, which counts as judged and "
+        f"{what}: {documents} {verb} the grade −1, the only negative one, which counts as judged and "
         f"bad. If −1 means unjudged, set the policy negative=unjudged. {padding}If it is a grade, set "
         "negative=keep.",
         "judgments.marked-unjudged",
