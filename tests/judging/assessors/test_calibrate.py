@@ -726,9 +726,9 @@ def test_what_a_calibration_has_is_listed_in_pairs():
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
-        ("p > 0.05", r"fail-if: expected a measure that is compared, found 'p'\. A gate goes by intervals.*'Δ nDCG@10 < 0'"),
+        ("p > 0.05", r"fail-if: expected a compared measure, found 'p'\. Gates use intervals.*'Δ nDCG@10 < 0'"),
         ("nonsense", "expected a condition such as 'Δ nDCG@10 < -0.01' or 'nDCG@10 < 0.6', found"),
-        ("coverag > 1", r"expected a measure that is compared, found 'coverag'\."),
+        ("coverag > 1", r"expected a compared measure, found 'coverag'\."),
     ],
 )  # fmt: skip
 def test_hints_of_the_gate_offer_what_it_can_check(condition, message):

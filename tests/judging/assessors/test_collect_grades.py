@@ -1317,7 +1317,7 @@ def test_calls_that_failed_are_told_by_the_exit_code(folder, cli, clock):
     ("words", "message"),
     [
         ((), "Name the model: --endpoint URL --model NAME, or --call MODULE:NAME."),
-        (("--model", "m"), "Name the model"),
+        (("--model", "m"), "--model requires --endpoint"),
         (("--call", "a:b", "--model", "m"), "--model requires --endpoint."),
         (
             ("--endpoint", "http://x", "--model", "m", "--call", "a:b"),

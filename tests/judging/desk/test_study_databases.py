@@ -727,7 +727,7 @@ def test_no_server_and_no_driver_are_told(monkeypatch):
         gf.judging.Study("postgresql://me:secret@127.0.0.1:1/none")
     assert "secret" not in str(problem.value)
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(gf.errors.MissingDependencyError, match=r"psycopg\[binary\]"):
+    with pytest.raises(gf.errors.MissingDependencyError, match=r"pip install '\.\[postgres\]'"):
         gf.judging.Study("postgresql://me:secret@127.0.0.1:1/none")
 
 
