@@ -59,7 +59,9 @@ def test_names_are_no_code(opened, drawn, until):
         )
     for chart, what in (("scatter", "path"), ("differences", "path"), ("curve", "path")):
         page.locator(f".chart.{chart}").scroll_into_view_if_needed()
-        marks = page.locator(f".chart.{chart} .role-mark").last.locator(what)
+        marks = page.locator(
+            f".chart.{chart} :is(.mark-symbol, .mark-rect).role-mark"
+        ).last.locator(what)
         marks.first.hover(force=True)
         until(page, "!!document.querySelector('#vg-tooltip-element.visible td')")
         page.mouse.move(0, 0)
@@ -71,7 +73,7 @@ def test_a_pair_of_runs_has_a_line_for_each(opened, drawn):
     assert "− base" in labels
     assert "part\ufffded" in labels
     titles = page.locator(".intervals .role-axis-title text").all_text_contents()
-    assert "run − base (run better →)" in titles
+    assert "run − baseline (run better →)" in titles
 
 
 def test_long_names_can_be_told_apart(opened, drawn, reports):

@@ -745,13 +745,16 @@ def _outliers(both: Spec) -> Spec:
     return {
         "transform": [
             {"calculate": "abs(datum.run - datum.base)", "as": "distance"},
-            {"filter": "datum.distance > 0"},
             {
                 "window": [{"op": "row_number", "as": "nth"}],
                 "sort": [{"field": "distance", "order": "descending"}],
             },
-            {"filter": f"datum.nth <= {_LABELLED}"},
-            {"calculate": f"truncate(datum.query, {_QUERY_LETTERS}, 'center')", "as": "name"},
+            # Other points have an empty label: without rows, a layer would have no extent.
+            {
+                "calculate": f"datum.nth <= {_LABELLED} && datum.distance > 0 ? "
+                f"truncate(datum.query, {_QUERY_LETTERS}, 'center') : ''",
+                "as": "name",
+            },
         ],
         "mark": {
             "type": "text",
