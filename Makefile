@@ -96,6 +96,7 @@ site-check: site $(VENV)/stamp-test  ## build the site, and scan every page of i
 pictures: $(VENV)/stamp-test  ## take the pictures of the documentation anew, in a browser
 	$(PYTEST) -n 0 -q --pictures tests/browser/test_desk_tutorial.py tests/browser/test_playground_page.py \
 		tests/browser/test_report_picture.py
+	$(BIN)/python docs/guide_charts.py
 
 MINUTES ?= 10
 fuzz: $(VENV)/stamp-test  ## try mutated files on every reader, for MINUTES=10
