@@ -320,4 +320,4 @@ def test_one_file_without_a_server(opened_at, until, tmp_path, cli):
     (tmp_path / "other.json").write_text(json.dumps({**told, "study": "another"}))
     done = cli("judge", "--db", str(path), "--merge", str(tmp_path / "other.json"))
     assert done.returncode == 2
-    assert "those of another one" in done.stderr
+    assert "grades of another study" in done.stderr

@@ -318,7 +318,7 @@ def test_a_file_shows_whose_grades_it_has(folder, cli):
         assert "the proof that it comes from the page of ann" in done.stderr
         assert "--as ann" in done.stderr
         refused = cli("judge", "--merge", "grades.json", "--as", "bob")
-        assert "expected grades of bob, found those of ann" in refused.stderr
+        assert "expected grades of bob, found grades of ann" in refused.stderr
     with gf.judging.Study("study.db") as made:
         assert [*made.record()] == []
     assert "requires --merge" in cli("judge", "--as", "ann").stderr

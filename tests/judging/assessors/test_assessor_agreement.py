@@ -394,3 +394,14 @@ def test_it_is_said_which_pairs_and_resamples_are_undefined():
     assert "undefined" not in "\n".join(
         gf.judging.agreement([mixed, mixed, mixed], resamples=1, seed=1).table().notes
     )
+
+
+def test_the_result_in_a_sentence():
+    ann = {"q": {"a": 0, "b": 1, "c": 2, "d": 3}}
+    eve = {"q": {"a": 3, "b": 2, "c": 1, "d": 0}}
+    said = "Two assessors give an item the same grade 100% of the time. Agreement beyond chance is high"
+    assert gf.judging.agreement([ann, ann], names=["ann", "bob"], resamples=50).sentence.startswith(said)  # fmt: skip
+    said = (
+        "Two assessors give an item the same grade 0% of the time. Agreement beyond chance is low"
+    )
+    assert gf.judging.agreement([ann, eve], names=["ann", "eve"], resamples=50).sentence.startswith(said)  # fmt: skip

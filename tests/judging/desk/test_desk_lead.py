@@ -78,7 +78,9 @@ def test_agreement_is_that_of_the_package(judged, lead):
     assert {each["name"]: each["value"] for each in told["coefficients"]} == pytest.approx(
         {each.name: each.value for each in found.coefficients}, nan_ok=True
     )
-    assert told["told"].startswith(found.summary)
+    first = found.sentence.replace("an item", "a document").partition(" Agreement")[0]
+    assert told["told"].startswith(first)
+    assert told["more"] == "3 assessors, 30 documents, 15 graded by several."
 
 
 def test_disputes_hide_names_and_are_settled_once(judged, lead):

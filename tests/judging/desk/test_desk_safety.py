@@ -648,7 +648,7 @@ def test_a_failure_says_nothing_of_itself(running, ann, monkeypatch, logged):
     answer = ann.post("/api/next", {"count": 1})
     assert quiet(answer) == 500
     assert "swordfish" not in answer.text
-    assert "kept in this browser" in answer.json["error"]
+    assert "saved in this browser" in answer.json["error"]
     assert "swordfish" in "\n".join(logged)
 
 

@@ -426,9 +426,9 @@ def test_what_is_to_be_said_of_the_design(own, lead):
     def told():
         return lead.get("/api/lead/sampling").json["told"]
 
-    assert told() == "There is none: only a study in random order has one."
+    assert told() == "Only a study in random order has a sampling design."
     lead.post("/api/lead/settings", {"order": "random"})
-    assert told().startswith("There is none yet.")
+    assert told().startswith("Not available yet.")
     tasks = judge(own, "ann", [3, 0])
     assert told() == ""
     passed, after = own.study.assessor("ann").next(2)

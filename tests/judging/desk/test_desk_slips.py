@@ -142,11 +142,11 @@ def test_nobody_is_called_like_a_rule():
 
 def test_names_that_others_need_are_kept_for_them(address):
     with create(address) as study:
-        with pytest.raises(InputError, match="who leads"):
+        with pytest.raises(InputError, match="reserved for the lead"):
             study.import_grades({"q1": {"a": 1}}, assessor="lead")
-        with pytest.raises(InputError, match="judgments of before"):
+        with pytest.raises(InputError, match="reserved for existing judgments"):
             study.import_grades({"q1": {"a": 1}}, assessor="earlier judgments", role="model")
-        with pytest.raises(InputError, match="judgments of before"):
+        with pytest.raises(InputError, match="reserved for existing judgments"):
             study.invite("earlier judgments")
         assert study.invite("lead", "lead")
     with create(address, judgments={"q1": {"a": 1}}) as study:
@@ -247,7 +247,7 @@ def test_slips_on_the_pages_are_told_in_words():
         lead, ann = running.client("lea", "lead"), running.client("ann")
         for role in ("assessor", "lead"):
             told = lead.post("/api/lead/invite", {"name": " lea ", "role": role})
-            assert (told.status, "shut you out" in told.text) == (400, True)
+            assert (told.status, "lock you out" in told.text) == (400, True)
         assert lead.get("/api/lead/progress").status == 200
         item = ann.post("/api/next", {"count": 1}).json["tasks"][0]["item"]
         bad = "\ud800"

@@ -423,7 +423,7 @@ def test_a_full_disk_of_a_server_damages_nothing(postgres_address, deferred):
             study.assessor("ann").grade(two.item, 2, key="2", note="lost")
         assert problem.value.expected == "room on the disk of the server"
         assert problem.value.found == "none left"
-        assert "Nothing was recorded of this act, and all before it is kept." in str(problem.value)
+        assert "This action was not recorded; everything before it is saved." in str(problem.value)
         with pytest.raises(StudyError, match="room on the disk"):
             study.import_grades({"q1": {"new": 1}}, assessor="old")
         assert study.grades() == {"q1": {"a": {"ann": 1.0}}}
@@ -445,7 +445,7 @@ def test_a_desk_whose_disk_is_full_says_so_and_goes_on(postgres_address):
         fail_at(postgres_address, "53100")
         answer = ann.post("/api/act", {"acts": [act]})
         assert answer.status == 503
-        assert answer.json["error"].startswith("The desk cannot save or read now.")
+        assert answer.json["error"].startswith("The desk cannot save or read right now.")
         mend(postgres_address)
         assert ann.act(act)["confirmed"][0]["grade"] == 2.0
         assert len([*running.study.record()]) == 1
@@ -575,12 +575,12 @@ def test_other_versions_are_refused_and_left_as_they_are(tmp_path, version):
 
 def test_what_is_no_study_is_refused_and_left_as_it_is(tmp_path):
     text = tmp_path / "notes.txt"
-    text.write_text("these are notes, and no database at all " * 100)
+    text.write_text("these are notes, and not a database at all " * 100)
     other = tmp_path / "other.db"
     connection = sqlite3.connect(other)
     connection.execute("CREATE TABLE cakes (name TEXT)")
     connection.close()
-    for path, said in ((text, "no database"), (other, "something else: cakes")):
+    for path, said in ((text, "isn't a database"), (other, "something else: cakes")):
         before = path.read_bytes()
         for opened in (gf.judging.Study, create):
             with pytest.raises(StudyError, match=said):
@@ -708,7 +708,7 @@ def test_a_study_whose_making_failed_can_be_made_again(tmp_path):
     store.open_store(path, new=True).close()  # as of a program that was killed
     with pytest.raises(gf.errors.InputError, match="from 0 to 3"):
         create(path, judgments={"q1": {"a": 7}})
-    with pytest.raises(StudyError, match="whose making did not end"):
+    with pytest.raises(StudyError, match="only partly created"):
         gf.judging.Study(path)
     with create(path) as study:
         assert study.runs == RUNS
@@ -810,7 +810,7 @@ def test_a_backup_changes_nothing_and_harms_no_file(tmp_path, cli, monkeypatch):
         (["--backup", "open.db"], "a file that nobody has open"),
         (["--backup", "none/copy.db"], "a file that can be written"),
         (["--db", "none.db", "--backup", "copy.db"], "Create one: gainful judge RUN"),
-        (["--db", "no.db", "--backup", "copy.db"], "a file that is no database"),
+        (["--db", "no.db", "--backup", "copy.db"], "a file that isn't a database"),
         (["--db", "other.db", "--backup", "copy.db"], "expected a study"),
         (["--db", "postgresql://u:SECRET@h/db", "--backup", "copy.db"], "pg_dump"),
         (["--db", "mysql://u:SECRET@h/db", "--backup", "copy.db"], "the path of a file"),

@@ -122,7 +122,7 @@ def test_why_a_sign_stays_open_is_told():
     # c and d stand at rank 3, and nobody is given them: d − c lies between −3 and 3.
     assert (pair.low, pair.high, pair.certain, pair.grades_needed) == (-3.0, 3.0, "open", None)
     assert pair.why == (
-        "What could move it down to rank 2 is judged; its sign hangs on documents below, about 2 grades."
+        "What could move it down to rank 2 is judged; its sign depends on documents below, about 2 grades."
         " Raise the depth to have them judged."
     )
     (pair,) = study.standing("AP@3").pairs
@@ -252,7 +252,7 @@ def test_stale_grades_are_taken_back_by_a_lead_and_stay_in_the_record():
 def test_practice_comes_first_tells_and_counts_nowhere():
     study = create()
     answers = {"q1": {"a": 3, "p": 0}}
-    with pytest.raises(InputError, match="texts of what is not in the study"):
+    with pytest.raises(InputError, match="texts of everything that isn't in the study"):
         study.practice(answers)
     told = {"q1": {"p": "It is about tyres."}}
     assert study.practice(answers, docs={"p": "of practice"}, feedback=told) == 2

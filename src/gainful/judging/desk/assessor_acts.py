@@ -63,7 +63,7 @@ class Scene:
         item: the number of the document.
         practice: whether it is of the practice set.
         answer: the right grade of a document of the practice set.
-        feedback: what is said after it.
+        feedback: the comment shown after it.
         grades: how many it has that count.
         before: what the owner says of it now.
         position: of the lease that the person has on it, or had.
@@ -157,7 +157,7 @@ def _is_name(name: object) -> bool:
 def spread_overlap(transaction: Transaction, overlap: int, share: float, seed: int) -> None:
     """Say how many grades each document needs: as many as the overlap, for a share of them, and one for the others.
 
-    The share is drawn by the seed: those whose hashes are lowest. So a larger share has all of a smaller one.
+    The share is drawn with the seed: the documents with the lowest hashes. So a larger share has all of a smaller one.
     """
     transaction.run("UPDATE item SET wanted = ? WHERE practice = 0", overlap if share >= 1 else 1)
     if share >= 1 or overlap == 1:
@@ -178,7 +178,7 @@ def spread_overlap(transaction: Transaction, overlap: int, share: float, seed: i
 
 
 def lease(transaction: Transaction, who: str, count: int, now: float, seconds: float) -> list[Task]:
-    """Give somebody documents: those that they hold already, then more, up to a count.
+    """Reserve documents for an assessor: first the documents that they hold already, then new ones, up to a count.
 
     The practice set comes first, then the documents of the query that they are at, then the next ones in order, and last
     what they put off.
@@ -215,7 +215,7 @@ def lease(transaction: Transaction, who: str, count: int, now: float, seconds: f
 
 
 def _with_ranks(transaction: Transaction, tasks: Sequence[Task]) -> list[Task]:
-    """Say of documents at which ranks of which runs they stand; of practice, nothing."""
+    """Add the ranks of documents in the runs, except for practice documents."""
     runs = [name for (name,) in transaction.all("SELECT name FROM run ORDER BY place")]
     ranks: dict[tuple[str, str], dict[str, int]] = {}
     for query in dict.fromkeys(task.query for task in tasks if not task.practice):
@@ -360,7 +360,7 @@ def recorded(
         expected = (
             f"version {scene.guideline} or an earlier one"
             if scene.guideline
-            else "0: there is none"
+            else "0: the study has no guideline"
         )
         raise InputError("guideline", expected, f"version {guideline}")
     transaction.run(
@@ -411,7 +411,7 @@ def count_grades(transaction: Transaction) -> None:
 
 
 def confirmed(scene: Scene, number: int, kind: str, after: State | None) -> Confirmed:
-    """Return what is said of an event to who made it."""
+    """Return the confirmation of an event."""
     grade = None if after is None else after.grade
     feedback = None
     if scene.practice and kind == "grade" and grade is not None and scene.answer is not None:
@@ -420,7 +420,7 @@ def confirmed(scene: Scene, number: int, kind: str, after: State | None) -> Conf
 
 
 def graded_by(transaction: Transaction, name: str) -> list[int]:
-    """Return the documents of which somebody says something now."""
+    """Return the documents with a current answer of this person."""
     return [
         int(item) for (item,) in transaction.all("SELECT item FROM state WHERE owner = ?", name)
     ]
@@ -457,7 +457,7 @@ def imported(
 
 
 def said_before(transaction: Transaction, act: Act, item: int | None) -> Confirmed | None:
-    """Return what was confirmed for this key already, so that an act that is sent twice is recorded once."""
+    """Return the earlier confirmation for this key, so that an act that is sent twice is recorded once."""
     row = transaction.one(
         "SELECT id, item, kind, after, owner FROM event WHERE assessor = ? AND client_key = ?",
         act.who,
@@ -584,7 +584,9 @@ def _undone(transaction: Transaction, who: str, event: int | None) -> Row:
     is_number = isinstance(event, int) and not isinstance(event, bool) and 0 < event < 2**62
     row = transaction.one(f"{sql} AND id = ?", who, event) if is_number else None
     if row is None:
-        raise InputError("event", "the number of an act of one's own that stands", shown(event))
+        raise InputError(
+            "event", "the number of one of their own actions that isn't undone yet", shown(event)
+        )
     return row
 
 

@@ -1,4 +1,4 @@
-"""What one person does in a study: an assessor's grades, and what a lead settles and takes back."""
+"""The actions of one person in a study: an assessor's grades, and a lead's settlements and revocations."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from gainful.judging.desk.study_settings import (
 from gainful.message_texts import shown
 
 WHY = ("query", "document", "loading")
-"""What cannot be judged: the query is unclear, the document is, or it does not load."""
+"""Reasons why a document can't be judged: its query or the document is unclear, or it doesn't load."""
 LONGEST_NOTE = 10_000
 _LONGEST_KEY = 200
 _MOST_TASKS = 10_000
@@ -30,10 +30,10 @@ _MOST_MILLISECONDS = 10**10
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    """Somebody who acts in a study. Every act has a `key`, which tells it from all others of the same person.
+    """A person who acts in a study. Every action has a `key` that is unique for the person.
 
     Attributes:
-        name: by which they were invited.
+        name: the name in the invitation.
     """
 
     name: str
@@ -68,18 +68,18 @@ class _Person:
 
 
 class Assessor(_Person):
-    """Somebody who judges documents of a study: `study.assessor(name)`."""
+    """An assessor of a study: `study.assessor(name)`."""
 
     __slots__ = ()
 
     def next(self, count: int = 1, *, lease: float | None = None) -> list[Task]:
-        """Return the next documents to judge, on lease: those that they hold already, then more, up to a count.
+        """Reserve and return the next documents: first the documents that they already hold, then new ones.
 
-        Nobody else is given them, unless the study wants several grades of each, until the lease ends.
+        Until the reservation ends, nobody else is given them, unless the study requires several grades for each.
 
         Args:
-            count: how many documents.
-            lease: for how many seconds; as long as the study says if None.
+            count: the number of documents.
+            lease: the duration in seconds; the study's default if None.
         """
         many = arguments.whole(count, "count", least=1, most=_MOST_TASKS)
         seconds = self._lease
@@ -100,17 +100,17 @@ class Assessor(_Person):
         note: str | None = None,
         guideline: int | None = None,
     ) -> Confirmed:
-        """Record a grade; a second one for the same document replaces what holds, and both stand in the record.
+        """Record a grade. A second grade for the same document replaces the first; the record keeps both.
 
         Args:
             item: the number of the document.
             grade: one of the scale.
-            key: what tells this act from all others of theirs.
-            milliseconds: for how long the document was looked at.
-            position: its place in what they were shown, from 1; that of the task if None.
-            tags: reasons, in words.
-            note: in own words.
-            guideline: the version that they saw, which may be an earlier one; the one that holds if None. 0 is none.
+            key: a text that is unique among their actions.
+            milliseconds: how long the document was displayed.
+            position: its position in the sequence shown to them, from 1; the position of the task if None.
+            tags: reasons for the grade.
+            note: a free text.
+            guideline: the version that they saw, possibly an earlier one, or 0 if there was no guideline; the current version if None.
         """
         state = State("grade", 0, 0.0, None, read_tags(tags), read_note(note))
         act = self._act(key, "grade", milliseconds, position, guideline)
@@ -128,9 +128,9 @@ class Assessor(_Person):
         note: str | None = None,
         guideline: int | None = None,
     ) -> Confirmed:
-        """Record that somebody cannot judge a document: its `query` or the `document` is unclear, or `loading` it fails.
+        """Record that they can't judge a document: its `query` or the `document` is unclear, or `loading` it fails.
 
-        It is given to others instead.
+        Others are given the document instead.
         """
         arguments.choice(why, "why", WHY)
         state = State("cannot", 0, None, why, read_tags(tags), read_note(note))
@@ -147,13 +147,13 @@ class Assessor(_Person):
         note: str | None = None,
         guideline: int | None = None,
     ) -> Confirmed:
-        """Put a document off: it comes again after all others, unless somebody else has graded it."""
+        """Postpone a document: it returns after all others, unless somebody else has graded it."""
         state = State("later", 0, note=read_note(note))
         act = self._act(key, "later", milliseconds, position, guideline)
         return self._say(act, item, state)
 
     def note(self, item: int, note: str, *, key: str, guideline: int | None = None) -> Confirmed:
-        """Write a note on a document, in place of an earlier one; it changes nothing else."""
+        """Attach a note to a document, replacing an earlier one. Nothing else changes."""
         state = State("note", 0, note=read_note(note))
         return self._say(self._act(key, "note", guideline=guideline), item, state)
 
@@ -166,13 +166,13 @@ class Assessor(_Person):
         item: int | None = None,
         guideline: int | None = None,
     ) -> Confirmed:
-        """Undo an act of one's own. It stays in the record.
+        """Undo one of their own actions, which stays in the record.
 
         Args:
-            key: what tells this act from all others of theirs.
-            event: the number of the act to undo.
-            of: its key, in place of the number. Without either it is the last act that stands.
-            item: the document that it must be about, else nothing is undone; any if None.
+            key: a text that is unique among their actions.
+            event: the number of the event to undo.
+            of: the key of the action to undo, instead of the number. Without either, the last action is undone.
+            item: the document that the action must concern, or nothing is undone; any document if None.
             guideline: as for `grade`.
         """
         act = self._act(key, "undo", guideline=guideline)
@@ -241,10 +241,10 @@ class Lead(_Person):
         a later one. Imported grades are taken back where their assessor is named.
 
         Args:
-            key: what tells this act from all others of theirs.
-            assessor: only the grades of this one.
-            query: only those of this query.
-            before_guideline: only those that were given under an earlier version of the guideline than this.
+            key: a text that is unique among their actions.
+            assessor: only this assessor's grades.
+            query: only grades for this query.
+            before_guideline: only grades given under an earlier version of the guideline than this.
         """
         self._act(key, "reset")
         with self._store.writing() as transaction:
@@ -287,7 +287,7 @@ def read_item(value: object) -> int:
 
 
 def read_note(value: object) -> str:
-    """Read a note in own words; None is none."""
+    """Read a note; None becomes an empty text."""
     return "" if value is None else read_text(value, "note", LONGEST_NOTE)
 
 

@@ -19,12 +19,13 @@ _MOST = 500  # connections
 class Connection(H11Protocol):
     """A connection, which is closed if a request does not complete, or to make room for new ones.
 
-    Of too many, one ends that waits for a request: of the address that has most of these, first one on which nothing was
-    asked yet, and the one that has waited longest. So the many connections of one client cost that client its own.
+    If there are too many, the desk closes one that waits for a request. It takes the address with the most waiting
+    connections, and prefers connections without any request so far, then the longest wait. So a client with many
+    connections only shuts out itself.
 
     Attributes:
-        waiting_since: since when there is no request to answer; None while there is one.
-        part_since: since when the rest of a request is awaited; None where none has begun.
+        waiting_since: when the connection became idle; None during a request.
+        part_since: when an incomplete request began; None without one.
         has_asked: whether there was a request.
     """
 
@@ -52,7 +53,7 @@ class Connection(H11Protocol):
         self._note()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request, with the headers of every answer."""
+        """Reject anything that isn't a request, with the headers of every response."""
         headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
         start = h11.Response(
             status_code=400, headers=[*headers, *RAW_HEADERS], reason=b"Bad Request"

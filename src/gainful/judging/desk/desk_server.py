@@ -144,7 +144,7 @@ class DeskServer:
         """Serve until the process is interrupted or `stop` is called.
 
         Args:
-            started: called with the address once the desk can be asked.
+            started: called with the address once the desk accepts requests.
         """
         import uvicorn
 
@@ -172,7 +172,7 @@ class DeskServer:
 def open_in_browser(link: str) -> None:
     """Open a link, by a file that nobody else can read: the arguments of programs, such as browsers, are no secret.
 
-    Where there is no room for the file, nothing happens.
+    If the disk is full, nothing happens.
     """
     with suppress(InputError):
         folder = temporary_folder(None)

@@ -13,7 +13,7 @@ PROSE = ("assessor", "owner", "tags", "note")
 
 
 def grade_table(transaction: Transaction) -> Table:
-    """Return a row for each grade of each assessor, with what is known of how it came about.
+    """Return a row for each grade of each assessor, with its circumstances.
 
     A grade that settles a document is one more row, in the role `adjudicated`, so that merging the table gives what the
     study has merged.

@@ -58,7 +58,7 @@ def settings(study: Study) -> dict[str, Any]:
 
 
 def change_settings(study: Study, _: str, request: Mapping[str, object]) -> dict[str, object]:
-    """Change settings of the study; those that the request leaves out stay."""
+    """Change the settings of the study that the request contains."""
     changes: dict[str, Any] = {}
     for name, most in (("title", _TITLE), ("order", 20), ("measure", 200), ("doc_format", 20)):
         if request.get(name) is not None:
@@ -110,7 +110,7 @@ def practise(study: Study, _: str, request: Mapping[str, object]) -> dict[str, o
 
 
 def bring_in(study: Study, _: str, request: Mapping[str, object]) -> dict[str, object]:
-    """Record the grades of a file as those of one more assessor."""
+    """Record the grades of a file as one more assessor."""
     name = _text(request, "name", _NAME)
     role = request.get("role")
     if role not in ("judgments", "model"):

@@ -19,11 +19,11 @@ from gainful.message_texts import shown
 
 FORMAT = "gainful desk 1"
 LEASE = 30 * 24 * 3600.0
-"""For how many seconds the documents of such a file are kept for its assessor."""
+"""How long the documents of a file stay reserved, in seconds."""
 USUAL = 200
-"""How many documents a file has unless more are asked for: nobody else is given them meanwhile."""
+"""The default number of documents of a file: they are reserved, so nobody else is given them."""
 MOST = 5000
-"""The most documents of one file: a browser keeps about 5 MB of what is done on a page, and an act has some 300 bytes."""
+"""The maximum number of documents of a file: a browser stores about 5 MB for a page, and an action takes some 300 bytes."""
 _MODULES = (
     "elements.js",
     "query_words.js",
@@ -43,11 +43,11 @@ _LINKS = re.compile(r'<link rel="stylesheet".*\n<script type="module".*\n')
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a page has.
+    """The contents of a page.
 
     Attributes:
-        documents: how many.
-        left: how many more there are that its assessor could judge, if nobody else does.
+        documents: the number of documents.
+        left: how many others its assessor could still judge.
     """
 
     documents: int
@@ -56,12 +56,12 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What was read back.
+    """The result of importing a file.
 
     Attributes:
-        assessor: whose acts these are.
-        confirmed: how many the study has now, be it since before.
-        refused: why others were not taken, each with its line in the file.
+        assessor: the person who judged.
+        confirmed: how many of the actions are in the study now, including earlier imports.
+        refused: why the other actions were rejected, each with its line in the file.
     """
 
     assessor: str
@@ -74,9 +74,9 @@ def write_offline(study: Study, assessor: str, path: str | Path, budget: int = U
 
     Args:
         study: the study, a `gf.judging.Study`.
-        assessor: who judges.
-        path: of the file.
-        budget: the most documents of it.
+        assessor: the name of the person who judges.
+        path: the path of the file.
+        budget: the maximum number of documents.
     """
     count = arguments.whole(budget, "budget", least=1, most=MOST)
     assessor = arguments.text(assessor, "assessor").strip()  # as `invite` calls them
@@ -125,17 +125,17 @@ def _hash(text: str) -> str:
 
 
 def merge(study: Study, path: str | Path, assessor: str | None = None) -> Merged:
-    """Read the acts back that such a page has saved. Read twice, they count once.
+    """Import the actions that an offline page has saved. A file that is read twice counts once.
 
-    The file shows by a secret of its page whose acts these are.
+    The file proves with a secret of its page who judged.
 
     Args:
         study: the study, a `gf.judging.Study`.
         path: of the file.
-        assessor: whose acts these are, on the word of the lead, where the file does not show it.
+        assessor: the person who judged, if the lead vouches for a file without proof.
 
     Raises:
-        InputError: a file that is none of these, of another study, or of somebody else.
+        InputError: for any other file, or one from another study or another person.
     """
     name = str(path)
     try:
@@ -151,7 +151,7 @@ def merge(study: Study, path: str | Path, assessor: str | None = None) -> Merged
         raise InputError(name, "a file that an offline desk saved", "something else")
     if saved.get("study") != study._id():  # noqa: SLF001
         raise InputError(
-            name, "grades of this study", "those of another one", "Name its database: --db."
+            name, "grades of this study", "grades of another study", "Name its database: --db."
         )
     who = _assessor_of(study, saved, name, assessor)
     confirmed, refused = 0, []
@@ -173,12 +173,12 @@ def _assessor_of(study: Study, saved: dict[str, object], name: str, assessor: st
     if not isinstance(who, str) or who not in {person.name for person in study.people}:
         raise InputError(name, "an assessor of this study", shown(who))
     if assessor is not None and assessor != who:
-        raise InputError(name, f"grades of {assessor}", f"those of {who}")
+        raise InputError(name, f"grades of {assessor}", f"grades of {who}")
     if assessor is None and not (isinstance(proof, str) and study._page_of(proof) == who):  # noqa: SLF001
         raise InputError(
             name,
             f"the proof that it comes from the page of {who}",
-            "none" if proof is None else "another",
+            "no proof" if proof is None else "another proof",
             f"Ask {who} for the file that their page saves, or vouch for this one: --as {shlex.quote(who)}.",
         )
     return who

@@ -39,10 +39,10 @@ def _whole(digits: str) -> int | float:
 
 
 def take(study: Study, assessor: str, acts: Sequence[Any]) -> dict[str, list[dict[str, Any]]]:
-    """Have a study take acts of an assessor, in their order.
+    """Record actions of an assessor in order.
 
     Returns:
-        What was `confirmed`, each with its key and event, and what was `refused`, each with its key and why.
+        The `confirmed` actions, each with its key and event, and the `refused` ones, each with its key and why.
     """
     confirmed: list[dict[str, Any]] = []
     refused: list[dict[str, Any]] = []
@@ -64,20 +64,20 @@ def take(study: Study, assessor: str, acts: Sequence[Any]) -> dict[str, list[dic
 
 
 def in_words(problem: gf.errors.GainfulError) -> str:
-    """Say what is wrong, without the place in the code or the file."""
+    """Describe a problem without its place in the code or the file."""
     text = f"Expected {problem.expected}, found {problem.found}."
     return f"{text} {problem.remedy}" if problem.remedy else text
 
 
 def adjudicate(study: Study, lead: str, act: Mapping[str, object]) -> Confirmed:
-    """Have a study take the grade by which a lead settles a disagreement."""
+    """Record the grade that settles a disagreement."""
     key = _key(act)
     item, grade = _item(act.get("item")), _grade(act.get("grade"))
     return study.lead(lead).adjudicate(item, grade, key=key, guideline=_guideline(act))
 
 
 def unsettle(study: Study, lead: str, act: Mapping[str, object]) -> Confirmed:
-    """Have a study undo what settled a document."""
+    """Undo the settlement of a document."""
     key = _key(act)
     return study.lead(lead).unsettle(_item(act.get("item")), key=key, guideline=_guideline(act))
 

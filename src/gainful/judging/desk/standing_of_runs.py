@@ -23,7 +23,7 @@ class RunStanding:
         value: the mean over the queries with grades, documents without one counting nothing.
         low: the lowest that this mean can be, whatever the missing grades are.
         high: the highest.
-        seen: how many documents of these queries stand down to the cutoff.
+        seen: how many documents of these queries are within the cutoff.
         judged: how many of them are judged.
     """
 
@@ -37,7 +37,7 @@ class RunStanding:
 
     @property
     def coverage(self) -> float:
-        """The share of the documents seen that are judged; 1 where there are none."""
+        """The share of the documents seen that are judged; 1 without any documents."""
         return self.judged / self.seen if self.seen else 1.0
 
 
@@ -86,7 +86,7 @@ class Standing:
         of_queries: how many there are.
         grades: the lowest and the highest that a missing grade can be.
         runs: each run under each measure.
-        pairs: each run beside the baseline, under each measure.
+        pairs: each run compared with the baseline, under each measure.
     """
 
     queries: int
@@ -185,7 +185,7 @@ def _why_open(below: int | None, depth: int) -> str:
     if below is None:
         return "No grade that is missing is known to move it alone."
     return (
-        f"What could move it down to rank {depth} is judged; its sign hangs on documents below, about"
+        f"What could move it down to rank {depth} is judged; its sign depends on documents below, about"
         f" {counted(below, 'grade')}. Raise the depth to have them judged."
     )
 

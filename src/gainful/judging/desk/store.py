@@ -148,8 +148,7 @@ class Transaction:
 class Store:
     """A database, for the threads of a process, one at a time.
 
-    It has one connection that writes, and a second store beside it to read with, so that who reads never waits for who
-    writes.
+    It has one connection that writes, and a second store that reads, so readers never wait for a writer.
     """
 
     name: str
@@ -203,7 +202,7 @@ class Store:
             return self._reader._alone(sql, values)  # noqa: SLF001
 
     def close(self) -> None:
-        """Close the connections; what was confirmed is kept."""
+        """Close the connections. Every confirmed action is saved."""
         if self._reader is not self:
             self._reader.close()
         with self._lock:
@@ -320,7 +319,7 @@ class _SQLite(Store):
 
     def _study_error(self, problem: sqlite3.Error) -> StudyError:
         code = getattr(problem, "sqlite_errorname", None) or ""
-        kept = "Nothing was recorded of this act, and all before it is kept."
+        kept = "This action was not recorded; everything before it is saved."
         for start, expected, actual, remedy in (
             ("SQLITE_READONLY", "a database that can be written", "a read-only one", kept),
             ("SQLITE_FULL", "room on the disk", "none left", f"{kept} Make room, and try again."),
@@ -330,7 +329,7 @@ class _SQLite(Store):
                 "another program that holds it",
                 f"{kept} Close the other program, or try again.",
             ),
-            ("SQLITE_NOTADB", "a study", "a file that is no database", ""),
+            ("SQLITE_NOTADB", "a study", "a file that isn't a database", ""),
             ("SQLITE_CORRUPT", "a whole database", "a damaged one", "Restore a copy of it."),
             (
                 "SQLITE_CANTOPEN",
@@ -442,7 +441,7 @@ class _Postgres(Store):
             raise self._study_error(problem) from problem
 
     def _study_error(self, problem: Any) -> StudyError:
-        kept = "Nothing was recorded of this act, and all before it is kept."
+        kept = "This action was not recorded; everything before it is saved."
         code = problem.sqlstate or ""
         reason = " ".join(str(problem).split())
         for start, expected, actual, remedy in (
@@ -638,7 +637,7 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
 
     Args:
         address: of the database.
-        new: whether it may be empty; its tables are made then. Else there must be a study in it.
+        new: whether it may be empty; its tables are made then. Otherwise it must contain a study.
 
     >>> with open_store(":memory:", new=True) as store, store.reading() as transaction:
     ...     transaction.one("SELECT value FROM study WHERE name = ?", "version")
@@ -661,7 +660,7 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
 def back_up(address: str | os.PathLike[str], path: str | os.PathLike[str]) -> int:
     """Copy the database of a study to a file, as it is at one moment, while others may write; return how many acts it has.
 
-    A copy of the file alone would lack what stands in the journal beside it. Nothing in the study is changed, not even a
+    A copy of the file alone would lack the contents of its journal. Nothing in the study is changed, not even a
     version of an older gainful.
 
     Args:
@@ -688,7 +687,7 @@ def back_up(address: str | os.PathLike[str], path: str | os.PathLike[str]) -> in
         raise InputError(
             target,
             "a file that nobody has open",
-            "a database with a journal beside it",
+            "a database with its journal",
             "Close its desk, or take another name.",
         )
     source = _SQLite(name, new=False)

@@ -101,9 +101,8 @@ LEAD = "lead"
 class Study:
     """A study: documents judged by people, in a database; nothing recorded is ever overwritten.
 
-    Several threads may use it, and several programs may open it at once. What somebody does goes
-    by the name that they were invited with: `assessor`, `lead`. Every act has a `key`, which tells it from all others of the
-    same person: sent twice, it is recorded once.
+    Several threads may use it, and several programs may open it at once. `assessor` and `lead` return the actions of an
+    invited person. Every action has a `key`, unique for the person: an action sent twice is recorded once.
 
     >>> runs = {"mine": {"q1": {"a": 2, "b": 1}}}
     >>> texts = {"a": "flour and yeast", "b": "tyres"}
@@ -120,11 +119,11 @@ class Study:
     """
 
     def __init__(self, address: str | os.PathLike[str], *, lease: float = _LEASE) -> None:
-        """Open a study that was created.
+        """Open an existing study.
 
         Args:
             address: the path of its file, or postgresql://….
-            lease: for how many seconds a document is kept for who was given it.
+            lease: how long a document stays reserved for an assessor, in seconds.
         """
         self._begin(address, lease, new=False)
         if "scale" not in self._settings():
@@ -132,8 +131,8 @@ class Study:
             raise StudyError(
                 self.address,
                 "a study",
-                "one whose making did not end",
-                "Make it: Study.create(…).",
+                "one that was only partly created",
+                "Create it again: Study.create(…).",
                 code="study.missing",
             )
 
@@ -169,34 +168,34 @@ class Study:
         guideline: str | None = None,
         lease: float = _LEASE,
     ) -> Self:
-        """Make a study, or go on with the one that is there: new documents are added, and what is not given stays.
+        """Create a study, or continue an existing one: new documents are added, and settings that are None stay.
 
         Args:
             address: the path of a file, or postgresql://….
-            runs: name → run, or as for `evaluate_runs`: what is judged are their documents down to the depth.
+            runs: name → run, or as for `evaluate_runs`; their documents down to the depth are judged.
             queries: their texts: `{query: text}`, a data frame, or the path of a file; with a column `description`,
-                what is meant by each.
-            docs: the titles and texts of documents.
-            judgments: that there are already; these documents need as many grades less.
-            scale: `"0..3"`, `(0, 3)`, all grades, or `{grade: word}`; 0 to 3 if None. It cannot be changed.
+                the intent behind each.
+            docs: the titles and texts of documents; other columns are shown as fields.
+            judgments: existing judgments, which count towards the required grades of their documents.
+            scale: `"0..3"`, `(0, 3)`, all grades, or `{grade: word}`; 0 to 3 if None. The grades can't be changed later.
             depth: the rank down to which documents of each run are judged; 20 if None.
-            order: `effect`, by how far a grade could move the measure, how far is said by `next_to_judge`; `verdict`, by what it could do to the
-                difference of two runs. Also `random`, or `rank`, by the best rank. Effect if None. The documents of a query
-                stay together.
+            order: `effect`, by how far a grade could move the measure, as in `next_to_judge`; `verdict`, by its effect on the
+                difference between two runs; `random`; or `rank`, by the best rank. Effect if None. The documents of a
+                query stay together.
             measure: for the orders by effect and verdict, and for `standing`; nDCG@10 if None.
             seed: of the random order, and of the documents that several people grade; 0 if None.
             overlap: how many people grade a document; 1 if None.
-            overlap_share: of how many of the documents that holds, from 0 to 1; the others are graded by one. All if None.
-            compare: two runs, whose verdict the order may go by; the first is the baseline of `standing`. The first two
-                if None.
+            overlap_share: the share of documents, from 0 to 1, that several people grade; one person grades the others. 1 if None.
+            compare: the two runs of the order by verdict; the first is the baseline of `standing`. The first two if
+                None.
             show_ranks: whether assessors see the ranks of a document in the runs; hidden if None.
             doc_format: how pages show the texts of documents: `auto` (by what each looks like), `text`, `markdown` or
                 `html`; auto if None.
-            image_hosts: the servers from which pages may load the images of documents, such as
+            image_hosts: the servers that may supply images of documents, such as
                 `https://images.example.com`; none if None, so that only images inside a text are shown.
-            tags: the reasons that the page offers with a grade, in words; `()` for none. Some usual ones if None.
-            title: of the study.
-            guideline: how to judge; another text than before is a new version.
+            tags: the reasons that the page offers with a grade; `()` for no reasons, common ones if None.
+            title: the title of the study.
+            guideline: the instructions for assessors; a changed text becomes a new version.
             lease: as for `Study`.
         """
         settings = read_settings(
@@ -279,11 +278,11 @@ class Study:
 
     @property
     def address(self) -> str:
-        """Where it is kept, without a password."""
+        """The address of the study, without a password."""
         return self._store.name
 
     def _id(self) -> str:
-        """Return what tells this study from all others."""
+        """Return the unique id of this study."""
         return self._settings()["id"]
 
     def _events(self) -> int:
@@ -305,7 +304,7 @@ class Study:
 
     @property
     def guideline(self) -> Guideline:
-        """How to judge: the last version, 0 where there is none."""
+        """The latest version of the guideline; version 0 with an empty text if nobody has written one."""
         with self._store.reading() as transaction:
             row = transaction.one(
                 "SELECT version, text FROM guideline ORDER BY version DESC LIMIT 1"
@@ -362,22 +361,22 @@ class Study:
         words: Mapping[float, str] | None = None,
         keys: Mapping[float, str] | None = None,
     ) -> None:
-        """Change settings, which `create` explains; what is None stays. `compare=()` is the first two runs again.
+        """Change settings, as explained in `create`; settings that are None stay. `compare=()` restores the first two runs.
 
         Args:
             title: as for `create`, like all up to `guideline`.
             order: in which documents are judged.
-            measure: which the order and `standing` go by.
+            measure: the measure of the order and of `standing`.
             overlap: how many people grade a document.
-            overlap_share: of how many of the documents that holds.
+            overlap_share: the share of documents that several people grade.
             compare: two runs.
             show_ranks: whether assessors see ranks.
             doc_format: how the texts of documents are shown.
-            image_hosts: the servers from which images may be loaded.
+            image_hosts: the servers that may supply images.
             tags: the reasons that the page offers.
-            guideline: how to judge; another text than before is a new version, and the old ones stay.
-            words: grade → what it means, in a word or two.
-            keys: grade → the key that gives it, one character; several may swap theirs at once.
+            guideline: the instructions for assessors; a changed text becomes a new version.
+            words: grade → its label.
+            keys: grade → its keyboard shortcut, one character; grades may swap theirs.
         """
         if guideline is not None:
             read_text(guideline, "guideline", _LONGEST_GUIDELINE)
@@ -442,7 +441,7 @@ class Study:
         return self._store.together(functions)
 
     def close(self) -> None:
-        """Close the database; what was confirmed is kept."""
+        """Close the database. Every confirmed action is saved."""
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -454,21 +453,23 @@ class Study:
     # ── people ───────────────────────────────────────────────────────────────────────────
 
     def invite(self, name: str, role: str = "assessor") -> str:
-        """Invite somebody, and return the secret of their link, which is kept nowhere. A new one replaces the old.
+        """Invite a person, and return the secret of their link. The study stores only its hash. A new link replaces the old.
 
         Args:
-            name: what they are called; it stands beside their grades.
+            name: the name of the person, which their grades carry.
             role: assessor or lead.
         """
         called = _read_name(name)
         arguments.choice(role, "role", ROLES)
         if called == _EARLIER:
-            raise InputError("name", "another name: judgments of before have this one", shown(name))
+            raise InputError(
+                "name", "another name: this one is reserved for existing judgments", shown(name)
+            )
         token = secrets.token_urlsafe(32)
         with self._store.writing() as transaction:
             row = transaction.one("SELECT role FROM assessor WHERE name = ?", called)
             if row is not None and row[0] in IMPORTED:
-                raise InputError("name", "a name that no imported grades have", shown(called))
+                raise InputError("name", "a name without imported grades", shown(called))
             add_person(transaction, called, role, self._now())
             transaction.run(
                 "UPDATE assessor SET role = ?, token_hash = ?, revoked = NULL WHERE name = ?",
@@ -486,18 +487,18 @@ class Study:
         return None if row is None else Person(row[0], row[1])
 
     def _page_for(self, name: str) -> str:
-        """Return the secret of a new offline page of somebody, of which a hash is kept."""
+        """Return the secret of a new offline page for an assessor, and store its hash."""
         proof = secrets.token_urlsafe(32)
         with self._store.writing() as transaction:
             keep_setting(transaction, f"page {_hash(proof)}", name)
         return proof
 
     def _page_of(self, proof: str) -> str | None:
-        """Return whose offline page has this secret, or None where none has."""
+        """Return the assessor whose offline page has this secret, or None."""
         return self._settings().get(f"page {_hash(proof)}")
 
     def revoke(self, name: str) -> None:
-        """Take an invitation back; the grades stay, and what was on lease is free."""
+        """Revoke a person's link. Their grades stay, and their reserved documents become available."""
         with self._store.writing() as transaction:
             person = assessor_acts.person(transaction, name)
             transaction.run(
@@ -508,7 +509,7 @@ class Study:
 
     @property
     def people(self) -> list[Person]:
-        """All who were invited, and those whose grades were imported."""
+        """Everybody who was invited, and the owners of imported grades."""
         with self._store.reading() as transaction:
             rows = transaction.all("SELECT name, role, revoked FROM assessor ORDER BY name")
         return [Person(name, role, revoked is not None) for name, role, revoked in rows]
@@ -516,10 +517,10 @@ class Study:
     # ── judging ──────────────────────────────────────────────────────────────────────────
 
     def assessor(self, name: str) -> Assessor:
-        """Return what somebody does who judges: next, grade, cannot, later, note, undo.
+        """Return the actions of an assessor: next, grade, cannot, later, note, undo.
 
         Args:
-            name: by which they were invited.
+            name: the name in the invitation.
         """
         return Assessor(
             arguments.text(name, "name"),
@@ -540,10 +541,10 @@ class Study:
             return assessor_acts.why_nothing_to_judge(transaction, name)
 
     def lead(self, name: str) -> Lead:
-        """Return what somebody does who leads: adjudicate, unsettle, stale, reset.
+        """Return the actions of a lead: adjudicate, unsettle, stale, reset.
 
         Args:
-            name: by which they were invited, as a lead.
+            name: the name in the invitation as a lead.
         """
         return Lead(
             arguments.text(name, "name"),
@@ -568,7 +569,7 @@ class Study:
     def judgments(self, rule: str = "mean") -> "gf.results.MergedJudgments":
         """Return one grade for each document, merged as `merge_judgments` does.
 
-        The rules are mean, median, majority, max, min, dawid-skene, or the name of an assessor. What was adjudicated counts alone. Grades of a model have no part in it, unless the rule is its name.
+        The rules are mean, median, majority, max, min, dawid-skene, or the name of an assessor. A settled grade counts alone. Grades of a model have no part in it, unless the rule is its name.
         """
         arguments.text(rule, "rule", "the name of a rule, or of an assessor")
         with self._store.reading() as transaction:
@@ -583,9 +584,9 @@ class Study:
         baseline: str | None = None,
         rule: str = "mean",
     ) -> Standing:
-        """Return what judging has done so far: each run with its bounds, and what is decided between them.
+        """Return what judging has done so far: each run with its bounds, and the verdicts between them.
 
-        The values are those of `bounds` and `compare` for what `export` writes. Queries without a grade do not count yet.
+        The values equal the results of `bounds` and `compare` for what `export` writes. Queries without a grade do not count yet.
 
         Args:
             measures: one or several that have bounds; that of the study if None.
@@ -609,7 +610,7 @@ class Study:
             )
 
     def _measures(self, measures: Any, settings: Mapping[str, str]) -> list[str]:
-        """Read measures, and refuse those that look deeper into runs than what is kept of them."""
+        """Read measures, and reject any that need deeper ranks than the study stores."""
         asked_for = settings["measure"] if measures is None else measures
         if isinstance(asked_for, gf.Measure):
             asked_for = [asked_for]
@@ -653,7 +654,7 @@ class Study:
 
         Args:
             rule: how grades are merged, for the verdicts.
-            names: `shown`, or `hidden`: then grades stand under numbers, from the lowest.
+            names: `shown`, or `hidden`: grades are numbered instead, from the lowest.
         """
         arguments.choice(names, "names", ("shown", "hidden"))
         with self._store.reading() as transaction:
@@ -711,15 +712,15 @@ class Study:
         docs: TableLike | None = None,
         feedback: Mapping[str, Mapping[str, str]] | None = None,
     ) -> int:
-        """Give everybody documents with known answers first, and tell them how they did; return how many there are.
+        """Give everybody documents with known answers first, with feedback; return the size of the practice set.
 
-        Their grades count nowhere else.
+        Practice grades count nowhere else.
 
         Args:
             answers: the right grades, as judgments of any kind.
-            queries: the texts of queries that the study has not.
-            docs: the texts of documents that the study has not.
-            feedback: what is said after each, `{query: {doc: text}}`.
+            queries: the texts of queries that aren't in the study.
+            docs: the texts of documents that aren't in the study.
+            feedback: the comment shown after each, `{query: {doc: text}}`.
         """
         right = read_judgments(answers, "answers")
         comments = _read_feedback(feedback, right)
@@ -752,15 +753,15 @@ class Study:
         return 0 if row is None else int(row[0])
 
     def design(self) -> "gf.results.SampleDesign":
-        """Return the sampling design of a study in random order: of each query, which documents could be drawn, and which have a grade.
+        """Return the sampling design of a study in random order: the documents that could be drawn, and the graded ones.
 
-        Within a query, the documents come in an order that was drawn at random. So those with grades are a random sample as long as
-        they are the first ones. In another order they are no sample, and no interval that rests on one is valid.
+        The documents of a query are judged in random order, so the graded ones are a random sample as long as they are the
+        first ones. In any other order, they aren't a sample, and intervals based on one are invalid.
 
-        A document that somebody put off or could not judge, and nobody has graded since, was drawn and is missing. The design has
-        the documents with grades: each counts for as many of its query as if they alone had been drawn, n of N. That is right where
-        those that are missing are like the others, which the grades cannot tell; so it is warned of. Documents that nobody has
-        acted on, before others that have a grade, are refused: somebody has them in hand, or chose what to judge.
+        A document that somebody postponed or couldn't judge, and that nobody has graded since, was drawn but is missing. The
+        graded documents of its query then represent it, which is valid only if they are similar. The grades can't show
+        whether they are, so there is a warning. An untouched document before a graded one raises an error: either somebody
+        is still judging it, or somebody chose which documents to judge.
         """
         design, missing = self._design()
         if missing:
@@ -768,7 +769,7 @@ class Study:
         return design
 
     def _design(self) -> tuple["gf.results.SampleDesign", str]:
-        """Return the design, and what is to be said of documents that are missing from it."""
+        """Return the design, and a warning about documents missing from it, or an empty text."""
         with self._store.reading() as transaction:
             settings = settings_in(transaction)
             rows = transaction.all(
@@ -782,7 +783,7 @@ class Study:
             raise InputError(
                 "design",
                 "a study in random order",
-                f"order {settings['order']!r}, by which what is judged first is chosen",
+                f"order {settings['order']!r}, which isn't random",
                 "Create it with order='random'.",
             )
         by_query: dict[str, list[DrawnDocument]] = {}
@@ -803,7 +804,7 @@ class Study:
         return Document(*[*row[:7], json.loads(row[7])])
 
     def record(self) -> Iterator[Event]:
-        """Yield all events, in order: who, when, before, after, how long, in which order shown, under which guideline."""
+        """Yield all events in order: who, when, before, after, duration, position, and version of the guideline."""
         last = 0
         while True:
             with self._store.reading() as transaction:
@@ -854,7 +855,7 @@ class Study:
         role: str = "judgments",
         replace: bool = False,
     ) -> int:
-        """Record grades from elsewhere as those of one more assessor, and return how many are new or changed.
+        """Record imported grades as one more assessor, and return how many are new or changed.
 
         `reset(assessor=…)` takes them back.
 
@@ -868,8 +869,10 @@ class Study:
         name = _read_name(assessor)
         arguments.choice(role, "role", IMPORTED)
         if name == LEAD or (name == _EARLIER and role == "model"):
-            use = "who leads" if name == LEAD else "judgments of before"
-            raise InputError("assessor", f"another name: {use} may have this one", shown(assessor))
+            use = "the lead" if name == LEAD else "existing judgments"
+            raise InputError(
+                "assessor", f"another name: this one is reserved for {use}", shown(assessor)
+            )
         return self._import(read_judgments(judgments), name, role, replace=anew)
 
     def _import(
@@ -904,11 +907,11 @@ class Study:
             return assessor_acts.imported(transaction, name, by_item, self._now(), uuid.uuid4().hex)
 
     def _reorder(self, *, least: int = 20) -> bool:
-        """Put the documents into the order of the study anew, and return whether that was done.
+        """Sort the documents again, and return whether that was done.
 
         By effect, the order changes with every grade: `next_to_judge` says how far the grade of each document could move the
         measure. By verdict, it says that of the difference of two runs, and those documents come first whose grade alone
-        could turn its sign. Queries without any grade go by the best ranks. The desk calls this in the background, so nobody
+        could turn its sign. Queries without grades are ordered by the best ranks. The desk calls this in the background, so nobody
         waits.
 
         Args:
@@ -1004,7 +1007,7 @@ class Study:
         return {(row.query, row.doc): (-bool(row.flips), -(row.priority or 0.0)) for row in pool}
 
     def _judged(self, rule: str) -> dict[str, dict[str, float]]:
-        """Return the merged grades as a dict, empty where there are none."""
+        """Return the merged grades as a dict; empty without grades."""
         try:
             return {query: dict(docs) for query, docs in self.judgments(rule).items()}
         except NoGradesError:
@@ -1016,7 +1019,7 @@ class Study:
 
 @dataclass(frozen=True, slots=True)
 class _Brought:
-    """What `create` was given, read and checked before anything is written."""
+    """The inputs of `create`, read and checked before anything is written."""
 
     settings: dict[str, str]
     scale: Scale
@@ -1115,10 +1118,10 @@ def _more_texts(
     wanted: set[str],
     name: str,
 ) -> Mapping[str, object]:
-    """Read the texts of what a study has none of."""
+    """Read the texts of new queries or documents."""
     if wanted and source is None:
         missing = examples(sorted(wanted))
-        raise InputError(name, "texts of what is not in the study", f"none for {missing}")
+        raise InputError(name, "texts of everything that isn't in the study", f"none for {missing}")
     return read(source, wanted) if wanted else {}
 
 

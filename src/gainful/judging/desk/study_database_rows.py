@@ -54,7 +54,7 @@ def fields_text(fields: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def add_runs(transaction: Transaction, runs: Mapping[str, Sequence[Ranked]], name: str) -> None:
-    """Add runs, or what is new of them; refuse another run of the same name."""
+    """Add runs, or their new rows; reject a different run of the same name."""
     places: dict[str, int] = pairs_in(transaction, "SELECT name, place FROM run")
     for run, rows in runs.items():
         if run in places:
@@ -118,7 +118,7 @@ def add_items(
     *,
     judged: bool = True,
 ) -> None:
-    """Add documents to judge that are not there yet; of those that are, the best rank is kept."""
+    """Add new documents to judge, and keep the best rank of existing ones."""
     there = {
         (query, doc): (item, rank)
         for item, query, doc, rank in transaction.all(
@@ -161,7 +161,7 @@ def add_person(transaction: Transaction, name: str, role: str, now: float) -> No
 
 
 def grades_in(transaction: Transaction) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the grades of all, query by query; without those that settle."""
+    """Return everybody's grades by query, without settling grades."""
     grades: dict[str, dict[str, dict[str, float]]] = {}
     for query, doc, owner, grade in transaction.all(
         "SELECT query, doc, owner, grade FROM state JOIN item ON item.id = state.item"
@@ -173,7 +173,7 @@ def grades_in(transaction: Transaction) -> dict[str, dict[str, dict[str, float]]
 
 
 def models_in(transaction: Transaction) -> set[str]:
-    """Return the names of those whose grades do not count."""
+    """Return the assessors whose grades don't count."""
     roles = pairs_in(transaction, "SELECT name, role FROM assessor")
     return {name for name, role in roles.items() if role in UNCOUNTED}
 
@@ -196,7 +196,7 @@ def merged_grades(
     models: set[str],
     rule: str,
 ) -> "gf.results.MergedJudgments":
-    """Merge grades as `merge_judgments` does those of an export; a study may have one assessor, and no document of two."""
+    """Merge grades as `merge_judgments` merges an export. One assessor, and no shared documents, are enough."""
     rows = [
         (query, doc, name, grade)
         for query, docs in grades_by_query.items()
@@ -230,7 +230,7 @@ class DrawnDocument(NamedTuple):
 def design_of(
     by_query: Mapping[str, Sequence[DrawnDocument]], seed: int, depth: int
 ) -> tuple["gf.results.SampleDesign", str]:
-    """Return the design of documents that come in random order, and what is to be said of those that are missing, if any."""
+    """Return the design of documents in random order, and a warning about missing ones, or an empty text."""
     strata = []
     missing: list[str] = []
     for query in in_order(by_query):

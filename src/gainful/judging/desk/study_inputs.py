@@ -91,7 +91,7 @@ def _grade(value: object) -> float:
 
 
 def _keys(values: Sequence[float]) -> list[str]:
-    """Return the digit of each grade, or a letter where it has none."""
+    """Return the shortcut of each grade: its digit, or a letter."""
     letters = iter(_LETTERS)
     return [str(int(value)) if value in range(10) else next(letters) for value in values]
 
@@ -122,7 +122,7 @@ def _rows_of(source: object, write: Any, name: str) -> Iterator[Mapping[str, Any
 
 
 def read_run(run: Run, name: str, depth: int) -> tuple[list[Ranked], int]:
-    """Read a run down to a rank, and say how long its longest list is; documents with equal scores stand by id, descending."""
+    """Read a run down to a rank, and return the length of its longest list. Equal scores are ordered by id, descending."""
     rows, query, rank, longest = [], None, 0, 0
     for row in _rows_of(run, gf.write_run, f"run {name!r}"):
         rank = rank + 1 if row["query"] == query else 1
@@ -141,7 +141,7 @@ def read_judgments(judgments: Judgments, name: str = "judgments") -> dict[tuple[
 
 
 def read_feedback(answers: object) -> dict[str, dict[str, str]]:
-    """Read what is said after each document of a practice set: the column `feedback` of a table of its answers, if it has one.
+    """Read the comments on a practice set: the column `feedback` of the table of its answers, if any.
 
     >>> read_feedback([{"query": "q1", "doc": "a", "grade": 2, "feedback": "It names all steps."}])
     {'q1': {'a': 'It names all steps.'}}
@@ -177,7 +177,7 @@ class Text:
 
 
 def read_queries(queries: object, wanted: Iterable[str]) -> dict[str, Text]:
-    """Read the texts of queries; a column named description says what is meant."""
+    """Read the texts of queries, and their intents from a column named description."""
     ids = {*wanted}
     # A dict of texts has them in a pair at most; all else may have a column more.
     pairs = isinstance(queries, Mapping) and not any(
@@ -217,7 +217,7 @@ def read_docs(docs: object, wanted: Iterable[str]) -> dict[str, Text]:
 
 
 def _docs_table(docs: object, wanted: frozenset[str]) -> InputTable:
-    """Read a table of documents with all its columns, or without those that no page can show, such as vectors."""
+    """Read a table of documents with all its columns, or only its texts if others can't be shown, such as vectors."""
     pairs = isinstance(docs, Mapping) and not any(
         isinstance(value, Mapping) for value in docs.values()
     )

@@ -10,8 +10,8 @@ class Grade:
 
     Attributes:
         value: the number.
-        word: what it means, in a word or two.
-        key: the key that gives it.
+        word: its label.
+        key: its keyboard shortcut.
     """
 
     value: float
@@ -21,7 +21,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Guideline:
-    """How to judge: a version from 1, and the text."""
+    """A version of the guideline, numbered from 1, and its text."""
 
     version: int
     text: str
@@ -29,12 +29,12 @@ class Guideline:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who was invited.
+    """A participant of a study.
 
     Attributes:
-        name: of the person.
+        name: the name of the person.
         role: assessor or lead; judgments or model for grades that were imported.
-        revoked: whether the invitation was taken back.
+        revoked: whether the link was revoked.
     """
 
     name: str
@@ -44,21 +44,21 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A document to judge, which nobody else is given until the lease ends. It says nothing of runs and ranks, unless the lead wants that.
+    """A document to judge, reserved until the lease ends. It contains no runs or ranks unless the study shows them.
 
     Attributes:
         item: the number of the document in the study.
         query: the id of the query.
-        query_text: what was searched.
-        description: what is meant by it; may be empty.
+        query_text: the text of the query.
+        description: the intent behind the query; may be empty.
         doc: the id of the document.
-        title: of the document; may be empty.
-        text: of the document.
-        position: its place in what this assessor is shown, from 1.
-        lease_until: in seconds since 1970.
-        practice: whether it is of the practice set.
-        note: what the assessor has written about it already; may be empty.
-        ranks: run → rank, where the study shows them; else None.
+        title: the title of the document; may be empty.
+        text: the text of the document; may be empty.
+        position: its position in the sequence shown to this assessor, from 1.
+        lease_until: the end of the reservation, in seconds since 1970.
+        practice: whether it belongs to the practice set.
+        note: the assessor's note about it; may be empty.
+        ranks: run → rank; None if the study hides ranks.
         fields: the other columns of the document's table, by name.
     """
 
@@ -97,7 +97,7 @@ class PracticeDocument(Document):
 
     Attributes:
         answer: the right grade.
-        feedback: what is said after it; may be empty.
+        feedback: the comment shown after it; may be empty.
     """
 
     answer: float
@@ -110,8 +110,8 @@ class Feedback:
 
     Attributes:
         answer: the grade that the lead gave.
-        right: whether the assessor gave the same.
-        text: why; may be empty.
+        right: whether the assessor gave the same grade.
+        text: the reason; may be empty.
     """
 
     answer: float
@@ -121,14 +121,14 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """An act that is recorded.
+    """A recorded action.
 
     Attributes:
         event: its number in the record.
-        item: the document.
+        item: the number of the document.
         kind: grade, cannot, later, note, undo, adjudicate or reset.
-        grade: that the document has of this person now, or None.
-        feedback: on a document of the practice set.
+        grade: this person's current grade of the document, or None.
+        feedback: the feedback on a document of the practice set, or None.
     """
 
     event: int
@@ -140,15 +140,15 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A person's present state of a document.
+    """The current answer of a person about a document.
 
     Attributes:
-        kind: grade, cannot, later, or note where there is nothing else.
-        event: that made it so.
+        kind: grade, cannot, later, or note if there is only a note.
+        event: the number of the event that set it.
         grade: with the kind grade.
         why: with the kind cannot: query, document or loading.
         tags: reasons.
-        note: in own words; may be empty.
+        note: a free text; may be empty.
     """
 
     kind: str
@@ -161,24 +161,24 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An entry of the record, which is only ever added to.
+    """An entry of the record. Entries are only added, never changed.
 
     Attributes:
         id: its number, from 1.
         time: in seconds since 1970.
-        assessor: who did it.
-        owner: whose grade it is about; `adjudicated` for the one that settles.
+        assessor: the person who acted.
+        owner: the person whose grade it concerns; `adjudicated` for a settling grade.
         query: of the document.
         doc: the document.
         item: its number.
-        practice: whether it is of the practice set.
+        practice: whether the document belongs to the practice set.
         kind: grade, cannot, later, note, undo, reset, adjudicate or import.
-        before: what was said of the document before, or None.
-        after: what is said of it since, or None.
+        before: the answer before the event, or None.
+        after: the answer after the event, or None.
         undoes: the number of the event that it undoes, or None.
-        milliseconds: how long the document was looked at, if known.
-        position: its place in what this person was shown, from 1, if known.
-        guideline: the version that they saw; 0 for none.
+        milliseconds: how long the document was displayed, if known.
+        position: its position in the sequence shown to this person, from 1, if known.
+        guideline: the version that the person saw; 0 without a guideline.
     """
 
     id: int
@@ -204,12 +204,12 @@ class QueryProgress:
 
     Attributes:
         query: its id.
-        items: how many documents it has.
-        done: how many have all the grades that they need.
-        graded: how many have at least one.
-        several: how many have several, from which agreement is computed.
-        shared: how many need several.
-        cannot: how many somebody could not judge.
+        items: the number of its documents.
+        done: the number with all required grades.
+        graded: the number with at least one grade.
+        several: the number with several grades; agreement is computed from them.
+        shared: the number that require several grades.
+        cannot: the number that somebody couldn't judge.
     """
 
     query: str
@@ -226,17 +226,17 @@ class AssessorProgress:
     """The progress of an assessor.
 
     Attributes:
-        name: of the assessor.
+        name: the name of the assessor.
         role: assessor, lead, judgments or model.
-        done: how many documents they graded.
-        left: how many they could still be given.
-        cannot: how many they could not judge.
-        later: how many they put off.
-        practised: how many of the practice set they graded.
-        right: how many of these as the lead did.
-        pace: documents a minute, of late; None before the second.
-        last: when they last did something, in seconds since 1970; None before that.
-        revoked: whether the invitation was taken back.
+        done: the number of documents they graded.
+        left: the number they could still be given.
+        cannot: the number they couldn't judge.
+        later: the number they postponed.
+        practised: the number of practice documents they graded.
+        right: the number of these with the lead's grade.
+        pace: recent documents per minute; None before the second one.
+        last: the time of their last action, in seconds since 1970; None before the first.
+        revoked: whether the link was revoked.
     """
 
     name: str
@@ -257,11 +257,11 @@ class Progress:
     """The progress of a study.
 
     Attributes:
-        items: how many documents there are to judge.
-        done: how many have all the grades that they need.
-        grades: how many grades there are.
-        several: how many documents have several grades.
-        shared: how many need several.
+        items: the number of documents to judge.
+        done: the number with all required grades.
+        grades: the number of grades.
+        several: the number of documents with several grades.
+        shared: the number that require several grades.
         queries: each with its counts.
         assessors: each with their counts.
     """

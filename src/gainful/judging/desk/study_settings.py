@@ -17,7 +17,7 @@ from gainful.judging.desk.study_records import Grade
 from gainful.message_texts import shown
 
 ORDERS = ("effect", "verdict", "random", "rank")
-"""By how far a grade could move the measure, or the difference of two runs; at random; by the best rank in any run."""
+"""Orders of documents: by how far a grade could move the measure, or the difference between two runs; random; by best rank."""
 TAGS = ("off topic", "too general", "too short", "outdated", "duplicate", "other language")
 """The reasons that assessors may give with a grade, unless the lead has others."""
 LONGEST_NAME = 200
@@ -53,7 +53,7 @@ FROM_TEXT: dict[str, Callable[[str], object]] = {
 
 
 def read_settings(**settings: Any) -> dict[str, str]:
-    """Check settings from a caller, and return those that are not None as text."""
+    """Check settings from a caller, and return all that aren't None as text."""
     return {name: _TO_TEXT[name](value) for name, value in settings.items() if value is not None}
 
 
@@ -122,13 +122,13 @@ def _read_reasons(value: object) -> list[str]:
 
 
 def settings_in(transaction: Transaction) -> dict[str, str]:
-    """Return all settings of a study as texts, those that it has not said among them."""
+    """Return all settings of a study as texts, including defaults."""
     # A study of an older version has fewer.
     return {**DEFAULTS, **pairs_in(transaction, "SELECT name, value FROM study")}
 
 
 def keep_setting(transaction: Transaction, name: str, value: str) -> None:
-    """Write a setting, in place of what was there."""
+    """Write a setting, replacing its former value."""
     transaction.run(
         "INSERT INTO study (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         name, value,

@@ -1,9 +1,8 @@
 """The web application of the desk: the pages of assessors and leads, and their JSON.
 
-Safe by default. A person comes by an invitation link, which leaves a cookie that no script can read and no other site can
-use. Requests from other sites are refused, bodies and rates are limited, and a page may load nothing but its own files.
-Every answer has the headers that say so, also the refusal of a request that no page takes. Errors are said in plain words,
-without internals.
+Safe by default. An invitation link sets a cookie that no script can read and no other site can use. Requests from other
+sites are rejected, bodies and rates are limited, and a page may load nothing but its own files and permitted images. Every
+response has the security headers, including errors. Error messages reveal nothing about internals.
 """
 
 import asyncio
@@ -73,14 +72,12 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
-"""Headers as they are sent: they go with every answer."""
+"""The headers of every response, as they are sent."""
 _MOST_AT_ONCE = 500  # requests that are being answered
-_UNKNOWN = (
-    "Your link is not known here, or no longer works. Ask the lead of the study for a new one."
-)
-_NOT_THIS_NAME = "The desk is not called by this name."
-_ELSEWHERE = "This request comes from another site, so it is not taken."
-_TROUBLE = "The desk cannot save or read now. What you did is kept in this browser and sent again."
+_UNKNOWN = "This link is unknown or no longer works. Ask the lead of the study for a new one."
+_NOT_THIS_NAME = "The desk does not have this name."
+_ELSEWHERE = "This request comes from another site, so it was rejected."
+_TROUBLE = "The desk cannot save or read right now. Your work is saved in this browser and will be sent again."
 _log = logging.getLogger("gainful.desk")
 
 
@@ -137,8 +134,8 @@ def app(
         study: the study, a `gf.judging.Study`.
         secret: a text of at least 12 characters that everybody enters once, besides their link. Without one, serve the
             desk at a loopback address only.
-        hosts: the names by which the desk may be called, without ports; None for any. A name that another site has
-            pointed at this machine is none of them.
+        hosts: the permitted names of the desk, without ports; None for any. Other names, which another site could
+            point at this machine, are rejected.
 
     Raises:
         InputError: a secret that is too short.
@@ -185,7 +182,7 @@ Endpoint = Callable[["Request", Any], Awaitable["Response"]]
 
 
 class _EveryAnswer:
-    """Gives every answer the same headers, also those that no endpoint makes; and has no more under way than it can."""
+    """Adds the same headers to every response, and limits the number of simultaneous requests."""
 
     def __init__(self, routes: "ASGIApp") -> None:
         self._routes, self._under_way = routes, 0
@@ -246,7 +243,7 @@ class _Desk:
                 self._check_site(request, page=page)
                 person = await self._person(request) if invited else None
                 if lead and person is not None and person.role != "lead":
-                    raise _RefusedError(403, "This page is the lead’s.")
+                    raise _RefusedError(403, "Only leads can open this page.")
                 response = await endpoint(request, person)
             except _RefusedError as problem:
                 response = self._refusal(problem, page=page)
@@ -265,7 +262,9 @@ class _Desk:
     async def not_taken(self, request: "Request", problem: Any) -> "Response":
         """Say that a page does not take requests of this kind."""
         page = not request.scope["path"].startswith("/api/")
-        refusal = _RefusedError(problem.status_code, "The desk does not take such a request here.")
+        refusal = _RefusedError(
+            problem.status_code, "The desk does not accept this kind of request here."
+        )
         response = self._refusal(refusal, page=page)
         response.headers.update(problem.headers or {})
         return response
@@ -295,7 +294,7 @@ class _Desk:
             if "x-desk" not in headers:  # another site cannot send it without being asked first
                 raise _RefusedError(403, _ELSEWHERE)
             if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-                raise _RefusedError(415, "The desk takes JSON.")
+                raise _RefusedError(415, "The desk accepts only JSON.")
 
     def _cookie_name(self, request: "Request") -> str:
         """Return the cookie of this desk: a browser sends cookies to every port of a machine."""
@@ -328,7 +327,7 @@ class _Desk:
             raise _RefusedError(401, _UNKNOWN)
         if not self._rates.allows(person.name):
             raise _RefusedError(
-                429, "Too many requests at once. The page goes on by itself.", wait=2
+                429, "Too many requests at once. The page continues by itself.", wait=2
             )
         return person
 
@@ -356,9 +355,7 @@ class _Desk:
             form = (await self._body(request)).decode("utf-8", "replace")
             if not hmac.compare_digest(_form_value(form, "secret").encode(), self._secret.encode()):
                 self._count_stranger(request)
-                raise _RefusedError(
-                    403, "This is not the secret of the desk. Go back and try again."
-                )
+                raise _RefusedError(403, "This secret is wrong. Go back and try again.")
         response = self._html("enter_lead.html" if person.role == "lead" else "enter.html")
         response.set_cookie(
             self._cookie_name(request),
@@ -394,7 +391,7 @@ class _Desk:
         return self._file(name)
 
     async def nothing(self, request: "Request", _: Person) -> "Response":  # noqa: ARG002
-        """Say that there is no such page."""
+        """Respond that the page does not exist."""
         raise _RefusedError(404, "There is no such page.")
 
     def _html(self, name: str, status: int = 200) -> "Response":
@@ -431,7 +428,7 @@ class _Desk:
                 async for part in request.stream():
                     body += part
                     if len(body) > largest:
-                        raise _RefusedError(413, "This is more than the desk takes at once.")
+                        raise _RefusedError(413, "This is more than the desk accepts at once.")
         except TimeoutError:
             raise _RefusedError(408, "The request took too long.") from None
         return bytes(body)
@@ -444,7 +441,7 @@ class _Desk:
         except (ValueError, RecursionError):
             raise _RefusedError(400, "This is not JSON.") from None
         if not isinstance(content, dict):
-            raise _RefusedError(400, "There should be a JSON object.")
+            raise _RefusedError(400, "Expected a JSON object.")
         return content
 
     async def _call(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
@@ -463,7 +460,7 @@ class _Desk:
         return _answer(own)
 
     async def _marked(self, answer: dict[str, Any]) -> "Response":
-        """Answer with the mark of what pages were told once, so that they ask again when it has changed."""
+        """Add the mark of the facts to a response, so that pages ask for the facts again when they change."""
         if time.monotonic() > self._facts[0]:
             facts = await self._call(facts_of, self._study)
             self._facts = (time.monotonic() + _KEEP_FACTS, _mark(facts))
@@ -491,12 +488,12 @@ class _Desk:
         return await self._marked(outcome)
 
     async def _order(self) -> None:
-        """Put what comes next into its order anew, while nobody waits for it."""
+        """Sort the remaining documents again, while nobody waits for it."""
         begun = time.monotonic()
         try:
             await self._call(self._study._reorder)  # noqa: SLF001 - of the desk
         except gf.errors.GainfulError:
-            _log.exception("the desk failed to order the documents anew")
+            _log.exception("the desk failed to sort the documents again")
         finally:
             now = time.monotonic()
             rest = max(_BETWEEN_ORDERS, _REST_OF_ORDERS * (now - begun))
@@ -532,20 +529,20 @@ class _Desk:
         return " ".join(map(str, [self._study._events(), *values, *self._study._brought()]))  # noqa: SLF001
 
     def _kept(self, what: str, function: Callable[[], Any]) -> Any:
-        """Return what was measured, anew where acts have come since."""
+        """Return a measured result, recomputed if the study has changed."""
         now = self._version()
         if self._measured.get(what, (None,))[0] != now:
             self._measured[what] = (now, plain(function()))
         return self._measured[what][1]
 
     def _sampling(self) -> dict[str, str]:
-        """Say what is to be said of the sampling design: what is missing from it, or why there is none."""
+        """Describe the sampling design: the documents missing from it, or why it does not exist."""
         if self._study.settings["order"] != "random":
-            return {"told": "There is none: only a study in random order has one."}
+            return {"told": "Only a study in random order has a sampling design."}
         try:
             _, missing = self._study._design()  # noqa: SLF001
         except InputError as problem:
-            return {"told": f"There is none yet. {sent_acts.in_words(problem)}"}
+            return {"told": f"Not available yet. {sent_acts.in_words(problem)}"}
         return {"told": missing}
 
     def _agreement(self) -> dict[str, Any]:
@@ -601,20 +598,22 @@ class _Desk:
             raise _RefusedError(400, "The role should be assessor or lead.")
         name = _text(content, "name", 100)
         if name == lead:  # a new link ends the one by which they are here
-            raise _RefusedError(400, "This would shut you out yourself. Take another name.")
+            raise _RefusedError(400, "This would lock you out. Choose another name.")
         return {"name": name, "path": f"/i/{study.invite(name, role)}"}
 
     def _revoke(self, study: Study, lead: str, content: dict[str, Any]) -> dict[str, str]:
         name = _text(content, "name", 100)
         if name == lead:
-            raise _RefusedError(400, "This would shut you out yourself.")
+            raise _RefusedError(400, "This would lock you out.")
         study.revoke(name)
         return {"name": name}
 
     def _guideline(self, study: Study, _: str, content: dict[str, Any]) -> Guideline:
         text, now = _text(content, "text", 100_000, empty=True), study.guideline
         if content.get("version") not in (None, now.version) and text != now.text:
-            problem = f"The guideline has changed meanwhile: it is version {now.version} now."
+            problem = (
+                f"The guideline has changed in the meantime: it is at version {now.version} now."
+            )
             raise _RefusedError(409, problem)
         study.set(guideline=text)
         return study.guideline
@@ -642,7 +641,7 @@ class _Desk:
         return await self._download(lambda path: self._study.design().write(path), "design.json")
 
     async def _download(self, write: Callable[[Path], None], name: str) -> "Response":
-        """Send what is written to a file of this name."""
+        """Send the file that a function writes."""
         from starlette.responses import Response
 
         def written() -> bytes:
@@ -677,7 +676,7 @@ class _Desk:
 
 
 def _host_and_port(request: "Request") -> tuple[str, int | None]:
-    """Return by which name and at which port the desk is called; refuse what is neither."""
+    """Return the name and the port in a request's Host header; reject a malformed one."""
     parts = _HOST.fullmatch(request.headers.get("host", ""))
     port = None if parts is None or parts[3] is None else int(parts[3])
     if parts is None or (port is not None and port > _LAST_PORT):
@@ -700,7 +699,7 @@ def facts_of(study: Study) -> dict[str, Any]:
 
 
 def tasks_told(tasks: Sequence[Task]) -> list[dict[str, Any]]:
-    """Return tasks as what JSON can say; of runs and ranks not a word, unless the lead shows them."""
+    """Return tasks as JSON values, without runs and ranks unless the lead shows them."""
     records = [plain(task) for task in tasks]
     for task in records:
         if task["ranks"] is None:
@@ -709,7 +708,7 @@ def tasks_told(tasks: Sequence[Task]) -> list[dict[str, Any]]:
 
 
 def _mark(facts: dict[str, Any]) -> str:
-    """Return a short text that changes with what pages were told."""
+    """Return a short text that changes when the facts of pages change."""
     return hashlib.sha256(json.dumps(plain(facts)).encode()).hexdigest()[:16]
 
 
@@ -725,7 +724,7 @@ def _text(content: dict[str, Any], name: str, most: int, *, empty: bool = False)
 
 
 def plain(value: Any) -> Any:
-    """Return records as what JSON can say; a number that is none is null.
+    """Return records as JSON values; NaN and infinity become null.
 
     >>> plain({"q": (1.0, float("nan"))})
     {'q': [1.0, None]}
@@ -748,7 +747,7 @@ def _names_of(kind: Any) -> tuple[str, ...]:
 
 
 class _Turns:
-    """Has acts take turns in one thread, in the order in which they came; those that wait are recorded together.
+    """Runs actions one after the other in one thread, in the order of arrival; waiting ones are recorded together.
 
     One act is written at a time: were there more threads, some would pass others by. And a disk takes as long for
     twenty acts as for one.
@@ -793,7 +792,7 @@ class _Turns:
 
 
 async def _in_thread(threads: Executor, function: Callable[..., Result], *values: object) -> Result:
-    """Call a function in one of some threads, after what they were asked for before."""
+    """Call a function in a pool of threads, after its earlier calls."""
     return await asyncio.get_running_loop().run_in_executor(threads, function, *values)
 
 
