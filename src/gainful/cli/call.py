@@ -244,14 +244,35 @@ def runs_of(
 ) -> dict[str, str]:
     """Return the files of runs by name, including files in folders and patterns.
 
+    `NAME=FILE` names a run, unless a file is really called so.
     With Spark, the files of a folder or pattern are parts of one run.
     """
     if not runs:
         return {}
     refuse_standard_input_twice(judgments, *runs)
     engine = gf.Spark() if options.get("engine") == "spark" else None
-    named = gf.inputs.find_runs(runs, judgments=judgments, engine=engine)
-    return {name: str(run) for name, run in named.items()}
+    if not any(map(_named_run, runs)):
+        named = gf.inputs.find_runs(runs, judgments=judgments, engine=engine)
+        return {name: str(run) for name, run in named.items()}
+    files: dict[str, str] = {}
+    for run in runs:
+        name, path = _named_run(run) or (None, run)
+        for usual, file in gf.inputs.find_runs((path,), judgments=judgments, engine=engine).items():
+            if (name or usual) in files:
+                raise click.UsageError(
+                    f"Two runs are named {name or usual}: {files[name or usual]} and {file}. Name one "
+                    "of them, as in NAME=FILE."
+                )
+            files[name or usual] = str(file)
+    return files
+
+
+def _named_run(run: str) -> tuple[str, str] | None:
+    """Return the name and the file of `NAME=FILE`; None for a file alone."""
+    name, equals, path = run.partition("=")
+    if not (name and equals and path) or "/" in name or Path(run).exists():
+        return None
+    return name, path
 
 
 def refuse_standard_input_twice(*files: str | None) -> None:

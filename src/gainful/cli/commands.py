@@ -64,6 +64,19 @@ _MEASURING = ("evaluate", "trec_eval")
 _ELSEWHERE = {"which": "gainful why --got"}
 
 
+_FIRST_SCREEN = """\
+gainful measures how good rankings are. Start with one of these:
+
+  gainful demo                        write example files to try everything on
+  gainful check JUDGMENTS RUN         find errors and likely mistakes in files
+  gainful evaluate JUDGMENTS RUN      measure a run, by default with nDCG@10
+  gainful compare JUDGMENTS BASE RUN  test whether a run beats a baseline
+  gainful report JUDGMENTS RUN        write an HTML page with charts
+
+Run gainful --help for all commands, gainful COMMAND --help for the main options
+of one, and gainful help for topics such as formats and policy."""
+
+
 class _Commands(click.Group):
     """Commands, each imported only when it is called."""
 
@@ -109,6 +122,8 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
+    invoke_without_command=True,
+    subcommand_metavar="COMMAND [ARGS]...",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Run gainful COMMAND --help for its main options, gainful help COMMAND for every option, and gainful help for topics.",
 )
@@ -139,6 +154,8 @@ def commands(config: str | None, no_config: bool, trust: bool) -> None:  # noqa:
     """Measure how good rankings are."""
     if config is not None and no_config:
         raise click.UsageError("Use either --config or --no-config, not both.")
+    if click.get_current_context().invoked_subcommand is None:
+        click.echo(_FIRST_SCREEN)
 
 
 def import_quickly() -> None:
