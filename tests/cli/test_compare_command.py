@@ -234,7 +234,7 @@ def test_a_saved_baseline(cli, tmp_path):
     assert cli("evaluate", JUDGMENTS, KEYWORD, "--save-baseline", saved)[0] == 0
     code, out, err = cli("compare", JUDGMENTS, saved, HYBRID, "-f", "json", "--fail-if", "changed")
     assert code == 0
-    assert "The judgments are those of the baseline." in err
+    assert "The judgments have not changed." in err
     wanted = gf.compare(JUDGMENTS, {"main": KEYWORD, "hybrid": HYBRID})
     assert json.loads(out)["differences"] == wanted.to_dict()["differences"]
     other = tmp_path / "other.qrels"
@@ -242,7 +242,10 @@ def test_a_saved_baseline(cli, tmp_path):
     other.write_text("".join(lines[1:]))
     done = cli("compare", other, saved, HYBRID, "--fail-if", "changed")
     assert done.returncode == 1
-    assert "gainful: warning: The judgments of 'hybrid' are not those" in done.stderr
+    assert (
+        "gainful: warning: The judgments have changed since the baseline 'main' was saved"
+        in done.stderr
+    )
     assert "Gate failed" in done.stderr
 
 
@@ -322,7 +325,7 @@ MISTAKES = [
     ),
     (("--scores", KEYWORD, HYBRID, "--chunks", "#"), "--chunks cannot be combined with --scores"),
     (("--scores", "{csv}", "{two}", "--by", "judged"), "judgments, to slice by"),
-    (("--scores", "{csv}", "{two}", "--fail-if", "unjudged > 0"), "to know unjudged"),
+    (("--scores", "{csv}", "{two}", "--fail-if", "unjudged > 0"), "to compute unjudged"),
     (("--scores", "{csv}", "{two}", "-m", "P@1"), "a column of P@1"),
 ]
 

@@ -164,6 +164,7 @@ def test_every_command_is_among_these(project):
         "run",
         "help",
         "conformance",
+        "demo",
     }  # below, or with the command
     assert {*known, *others} == set(commands.list_commands(click.Context(commands)))
 
@@ -517,7 +518,7 @@ MISTAKES = [
     ("[compare]\nlevel = true", "gainful.toml, compare.level: expected a number above 0"),
     ("[compare]\nseed = 1.5", "gainful.toml, compare.seed: expected a whole number from 0, found 1.5"),
     ("[compare]\ntest = 'anova'", "gainful.toml, compare.test: expected t or randomisation"),
-    ("[gate]\nfail_if = 'nDCG@3 < 0.5'", "gainful.toml, gate.fail_if: expected a measure that is compared"),
+    ("[gate]\nfail_if = 'nDCG@3 < 0.5'", "gainful.toml, gate.fail_if: expected a compared measure"),
     ("[gate]\nfail_unless = 'nDCG@10 > high'", "gainful.toml, gate.fail_unless: expected a condition"),
     ("[gate]\nfail_if = 3", "gainful.toml, gate.fail_if: expected a text or a list of texts, found 3"),
 ]  # fmt: skip

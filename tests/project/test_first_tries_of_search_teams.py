@@ -92,7 +92,7 @@ def test_a_shop_has_a_gate_with_a_floor_and_one_with_a_change(shop, cli, folder)
     refused = cli(*change, "--fail-if", "delta nDCG@10 < -0.05")
     assert "Write 'Δ nDCG@10' or 'change(nDCG@10)'" in refused.stderr
     refused = cli(*change, "--fail-if", "P@5 < 0.3")
-    assert "'P@5', which is not measured. Measure it, too: -m 'P@5'" in refused.stderr
+    assert "'P@5', which is not measured. Add it to the measures: -m 'P@5'" in refused.stderr
 
 
 def test_a_shop_sees_its_worst_queries(shop, cli):

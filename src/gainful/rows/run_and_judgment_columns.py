@@ -65,6 +65,7 @@ _KEYS = (
     *(f"{JUDGMENTS.name}.{role}" for role in (_ASSESSOR, "subtopic")),
     *("items.doc", "vectors.doc", SLICES_QUERY),
 )
+_IDS_ALONE = 2  # columns of a table without numbers
 NO_COLUMN = -1
 """The position of the number in a table without a column of numbers."""
 
@@ -544,6 +545,8 @@ def _remedy(role: str, names: Sequence[str]) -> str:
     other = ""
     if role == RUN.number:
         other = ", or rank=… for ranks"
+        if len(names) == _IDS_ALONE:
+            other += ". Judgments without grades are given before the run"
     if role == JUDGMENTS.number:
         other = ", or grade= (None in Python) for no grades, so that every row has grade 1"
     return f"Rename it to one of: {', '.join(ALIASES[role])}; or name it: columns {role}=…{other}."

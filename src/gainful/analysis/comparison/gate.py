@@ -46,7 +46,7 @@ from gainful.output.writing.result_base import Result
 FACTS = {
     "coverage": "the share of judged queries that the run contains",
     "missing": "the number of judged queries that the run lacks",
-    "unjudged": "the share of unjudged documents among the measured documents",
+    "unjudged": "the share of unjudged documents among those measured",
     "saturation": "the share of queries where both runs score 1, for the measure where it is largest",
 }
 """Facts that a condition may compare with a number, with their meanings."""
