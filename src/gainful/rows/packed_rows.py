@@ -266,7 +266,7 @@ class IdWords:
         >>> IdWords(np.array([[0x612062 << 40]], np.uint64)).have_blanks
         True
         """
-        return bool((self.words.view(np.uint8) == _BLANK).any())
+        return bool((np.ascontiguousarray(self.words).view(np.uint8) == _BLANK).any())
 
     def characters(self) -> Words:
         """Return the bytes of the ids in text order, (n, w) with eight per word, padded with 0."""
