@@ -505,11 +505,11 @@ def test_a_missing_spark_is_named(monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "pyspark"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(gf.errors.MissingDependencyError, match=r"gainful\[spark\]"):
+    with pytest.raises(gf.errors.MissingDependencyError, match=r"pip install '\.\[spark\]'"):
         functions()
     frame = type("DataFrame", (), {"__module__": "pyspark.sql.connect.dataframe"})()
     assert is_spark(frame)
-    with pytest.raises(gf.errors.MissingDependencyError, match=r"gainful\[spark\]"):
+    with pytest.raises(gf.errors.MissingDependencyError, match=r"pip install '\.\[spark\]'"):
         gf.evaluate(frame, {"q": {"a": 1}})
 
 
