@@ -174,7 +174,7 @@ def test_texts_that_match_nothing_are_told(cli, tmp_path):
     code, _, err = cli("report", *TWO, "--docs", texts, "-o", tmp_path / "page.html")
     assert code == 2
     assert "docs.tsv:1: expected a column for the id of each doc" in err
-    assert "Rename it to one of: _id, " in err
+    assert "Give it one of these names: _id, " in err
 
 
 def test_a_page_is_replaced(cli, tmp_path):

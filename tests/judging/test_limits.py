@@ -106,7 +106,7 @@ def test_a_curve_is_the_measure_at_every_cutoff():
         assert found[cutoff] == gf.evaluate(judgments, run, f"nDCG@{cutoff}")[f"nDCG@{cutoff}"]
     assert found.values.shape == (2, 5)
     assert len(found.table().rows) == 5
-    for bad, told in (("Rprec", "has a cutoff"), ("nDCG@0", "whole number")):
+    for bad, told in (("Rprec", "a measure with a cutoff"), ("nDCG@0", "whole number")):
         with pytest.raises(gf.errors.GainfulError, match=told):
             gf.curve(judgments, run, bad)
     with pytest.raises(gf.errors.InputError, match="from 1"):

@@ -1263,7 +1263,7 @@ def test_the_commands_on_the_page(tmp_path, monkeypatch):
             done = called(*words)
         assert {each.path for each in server.requests} == {"/articles/_search"}
         assert server.requests[0].body["_source"] is False
-    assert "3 of 3 queries" in done.output
+    assert "3 queries. 57% of the top 10" in done.output
 
 
 def test_the_command_knows_the_engines():
