@@ -312,7 +312,7 @@ def odd_list(
     >>> print(odd_list({"query": "q", "doc": ["a", "b"]}, RUN, {}, "run"))
     run, column 'doc': expected one document in each row, found a list: ['a', 'b']. Make a row of each document: explode(['doc']) in a data frame. Or, if the column holds ranked lists, name it: columns run.doc=doc.
     >>> print(odd_list({"question": "q", "contexts": ["y"]}, RUN, {}, "run.jsonl"))
-    run.jsonl: expected a column for doc, or a list of documents, found only 'question', 'contexts'. Name the field of the list: columns run.doc=contexts. Usual names are hits, matches, retrieved, retrieved_ids, retrieved_docs, retrieved_doc_ids, retrieved_documents, ranking, docs, documents, results, result, nodes, points, value, doc_ids.
+    run.jsonl: expected a column for doc, or a list of documents, found only 'question', 'contexts'. Name the field of the list: columns run.doc=contexts. Usual names are hits, matches, retrieved, retrieved_ids, retrieved_docs, retrieved_doc_ids, retrieved_documents, ranking, docs, documents, results, result, nodes, points, value, doc_ids, chunks.
     """
     asked = asked_columns(kind, columns)
     lists = {name: items for name in record if (items := items_of(record[name])) is not None}

@@ -641,7 +641,7 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
 
     >>> with open_store(":memory:", new=True) as store, store.reading() as transaction:
     ...     transaction.one("SELECT value FROM study WHERE name = ?", "version")
-    ('2',)
+    ('3',)
     """
     name = _read_address(address)
     try:
