@@ -878,6 +878,7 @@ def misuses(name: str, call: Call, parameter: str) -> Iterator[tuple[str, Callab
 
 # What led to a fault once, as `misuses` names it.
 FAULTS_OF_BEFORE = (
+    "why(dialects[0]=frame)",
     "Engine(folder=long text)",
     "Spark(folder=long text)",
     "write_run(tag=surrogate)",

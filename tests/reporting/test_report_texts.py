@@ -122,17 +122,21 @@ def test_the_same_row_twice_is_one(tmp_path):
         ("q.tsv", "1\ta\n2\n", "q.tsv:2: expected 2 fields"),
         ("q.tsv", "1\ta\tb\tc\td\n", "q.tsv:1: expected the id of a query and its text"),
         ("q.tsv", "", "an empty file"),
-        ("q.csv", "qid,one,two\n3,a,b\n", "q.csv:1: expected a column for the text"),
+        (
+            "q.csv",
+            "qid,one,two\n3,a,b\n",
+            "q.csv:1: expected a column for text, found only 'qid', 'one', 'two'",
+        ),
         ("q.jsonl", '{"_id": "1", "text": "a"}\n[1]\n', "q.jsonl:2: expected a JSON object"),
         (
             "q.jsonl",
             '{"_id": "1", "text": "a"}\n{"text": "b"}\n',
-            "q.jsonl:2: expected the column '_id' for the id of each query",
+            "q.jsonl:2: expected an id as query, found nothing in the column '_id'",
         ),
         (
             "q.jsonl",
             '{"title": "a", "text": "b"}\n',
-            "q.jsonl:1: expected a column .* found only 'title', 'text'. Rename it to one of: _id, .*qid",
+            "q.jsonl:1: expected a column .* found only 'title', 'text'. Give it one of these names: _id, .*qid",
         ),
         ("q.jsonl", '{"text": "a"}\n', "q.jsonl:1: expected a column for the id"),
         (

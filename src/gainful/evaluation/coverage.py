@@ -80,31 +80,37 @@ class Coverage(Record):
             "extra_queries": [*self.extra],
         }
 
-    def described(self, answers: Mapping[str, object] | None = None, *, of_run: bool = True) -> str:
-        """Describe what deviates from a complete evaluation, and how a policy treats it.
-
-        Args:
-            answers: the policy's answer to each choice; None leaves out how they are treated.
-            of_run: also describe what is the same for every run: queries without relevant documents.
-        """
-        said = query_sentences(self.judged, len(self.missing), answers)
-        if self.empty and of_run:
-            said.append(_empty(len(self.empty), self.judged, answers))
-        if self.extra:
-            count = len(self.extra)
-            said.append(
-                f"{count_queries(count)} of the run {'has' if count == 1 else 'have'} no judgments (ignored)."
-            )
-        said += unjudged_sentence(self.unjudged_share, _documents(self.seen, self.depth), answers)
-        if self.tied:
-            documents = "1 judged document has a tied score"
-            if self.tied > 1:
-                documents = f"{self.tied} judged documents have tied scores"
-            said.append(f"{documents}{_treated('ties', answers)}.")
-        return " ".join(said)
-
     def __str__(self) -> str:
-        return self.described()
+        return coverage_sentences(self)
+
+
+def coverage_sentences(
+    coverage: Coverage, answers: Mapping[str, object] | None = None, *, of_run: bool = True
+) -> str:
+    """Describe what deviates from a complete evaluation, and how a policy treats it.
+
+    Args:
+        coverage: of a run.
+        answers: the policy's answer to each choice; None leaves out how they are treated.
+        of_run: also describe what is the same for every run: queries without relevant documents.
+    """
+    said = query_sentences(coverage.judged, len(coverage.missing), answers)
+    if coverage.empty and of_run:
+        said.append(_empty(len(coverage.empty), coverage.judged, answers))
+    if coverage.extra:
+        count = len(coverage.extra)
+        said.append(
+            f"{count_queries(count)} of the run {'has' if count == 1 else 'have'} no judgments (ignored)."
+        )
+    said += unjudged_sentence(
+        coverage.unjudged_share, _documents(coverage.seen, coverage.depth), answers
+    )
+    if coverage.tied:
+        documents = "1 judged document has a tied score"
+        if coverage.tied > 1:
+            documents = f"{coverage.tied} judged documents have tied scores"
+        said.append(f"{documents}{_treated('ties', answers)}.")
+    return " ".join(said)
 
 
 # How the answers of a policy treat what the sentences about coverage mention.
@@ -200,17 +206,19 @@ def _documents(seen: int, depth: int | None) -> str:
 
 def notes_of(policy: Policy, coverage: Coverage) -> list[str]:
     """Return the notes under a table of one run: the coverage and the policy."""
-    return [coverage.described(policy.answers()), policy_note(policy)]
+    return [coverage_sentences(coverage, policy.answers()), policy_note(policy)]
 
 
 def notes_by_run(coverages: Mapping[str, tuple[Coverage, Policy]]) -> list[str]:
     """Return a note on the coverage of each run; what is the same for all of them is a note of its own."""
-    same = {coverage.described(policy.answers()) for coverage, policy in coverages.values()}
+    same = {
+        coverage_sentences(coverage, policy.answers()) for coverage, policy in coverages.values()
+    }
     if len(same) == 1:
         return [*same]
     shared = len({tuple(coverage.empty) for coverage, _ in coverages.values()}) == 1
     notes = [
-        f"{name}: {coverage.described(policy.answers(), of_run=not shared)}"
+        f"{name}: {coverage_sentences(coverage, policy.answers(), of_run=not shared)}"
         for name, (coverage, policy) in coverages.items()
     ]
     coverage, policy = next(iter(coverages.values()))

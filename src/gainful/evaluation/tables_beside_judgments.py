@@ -12,7 +12,13 @@ from gainful import arguments
 from gainful.array_types import Bools
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation import recommending, subtopics
-from gainful.evaluation.coverage import Coverage, Evidence, Hashes, query_sentences
+from gainful.evaluation.coverage import (
+    Coverage,
+    Evidence,
+    Hashes,
+    coverage_sentences,
+    query_sentences,
+)
 from gainful.evaluation.request import TablesGiven, naming_run, refuse_dialect, warn_of_ratings
 from gainful.evaluation.scores import Kind, RunScores, Scores, as_kind, measure_matched
 from gainful.matching.keyword_options import (
@@ -304,9 +310,8 @@ class RecommendationScores(Scores):
             for measure, count in counting
         ]
         rows = [[*row, text] for row, text in zip(super().table().rows, of, strict=True)]
-        return Table(
-            ["measure", "value", "of"], rows, notes=[self.coverage.described(self.policy.answers())]
-        )
+        notes = [coverage_sentences(self.coverage, self.policy.answers())]
+        return Table(["measure", "value", "of"], rows, notes=notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values, the values of the run as a whole again, and their coverage."""

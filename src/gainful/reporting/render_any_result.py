@@ -119,11 +119,11 @@ def _result(
 
     if isinstance(result, Scores):
         return _scores({"run": result}, format, write, per_query=per_query, digits=digits)
-    from gainful.analysis.explanation.worked_tables import Account
+    from gainful.analysis.explanation.worked_tables import Account, account_as_text
     from gainful.analysis.linting.findings import Findings
 
     if format == "table" and isinstance(result, Account):
-        return result.written(write)
+        return account_as_text(result, write)
     if isinstance(result, Account | Findings):
         return result.rendered(format)
     if callable(getattr(result, "table", None)):

@@ -174,6 +174,16 @@ def looks_like_header(names: Sequence[str], roles: Roles, asked: Mapping[str, st
     return first or len(found) >= min(2, len(roles.all))
 
 
+def has_value_names_only(names: Sequence[str], roles: Roles) -> bool:
+    """Return whether all names are names of values, as in a record without its id.
+
+    >>> has_value_names_only(["title", "text"], DOC_TEXTS), has_value_names_only(["d1"], DOC_TEXTS)
+    (True, False)
+    """
+    known = {name for role in roles.values for name in role.names}
+    return bool(names) and {plain_name(name) for name in names} <= known
+
+
 def _missing(
     role: Role, roles: Roles, names: Sequence[str], wanted: str | None, where: str
 ) -> InputError:

@@ -119,7 +119,12 @@ class InputTable:
         cells = self._cells(column)
         if {*map(type, cells)} <= _TEXT:
             return list(cells)  # type: ignore[arg-type]
-        return [None if cell is None or cell != cell else str(cell) for cell in cells]
+        try:
+            return [None if cell is None or cell != cell else str(cell) for cell in cells]
+        except ValueError:  # Python refuses to write integers of thousands of digits
+            sizes = [abs(cell) if isinstance(cell, int) else 0 for cell in cells]
+            where = f"{self.where(sizes.index(max(sizes)))}, column {column!r}"
+            raise InputError(where, "a text or a shorter number", "a huge integer") from None
 
     def is_numeric(self, column: str) -> bool:
         """Return whether a column contains only numbers, or text that represents numbers.
@@ -391,7 +396,9 @@ class _Cells:
             ]
         if "" in column and self._raw.form != "dicts":
             where = self._reading.where(self.places[[*column].index("")])
-            raise InputError(where, f"an id as {role.name}", "an empty text")
+            raise InputError(
+                where, f"an id as {role.name}", f"an empty text{self._in_column(role)}"
+            )
         refuse_halves(column, where=f"{self._reading.name}, {role.noun} ids")
         return tuple(column)
 
@@ -401,8 +408,20 @@ class _Cells:
         ):  # integers, of which some are missing
             cell = None if math.isnan(cell) else int(cell) if cell.is_integer() else cell
         if cell is None:
-            raise InputError(self._reading.where(place), f"an id as {role.name}", "nothing")
+            raise InputError(
+                self._reading.where(place),
+                f"an id as {role.name}",
+                f"nothing{self._in_column(role)}",
+            )
         return id_text(cell, where=self._reading.where(place))
+
+    def _in_column(self, role: Role) -> str:
+        """Return in which column a role is; nothing where the column is called like it, or not at all."""
+        header = self._raw.header
+        called = header.names[header.places[role.name]]
+        if self._raw.form == "dicts" or header.numbered or called == role.name:
+            return ""
+        return f" in the column {called!r}"
 
     def _number(self, cell: Any, role: Role, row: int) -> float:
         form, number = self._raw.form, None

@@ -13,7 +13,13 @@ from gainful.rows.files import LocalFile, first_fields, no_text, opened
 from gainful.rows.identifiers import id_text, refuse_halves
 from gainful.rows.input_types import Record
 from gainful.rows.nested_json import KEY_ONCE, RepeatedError, read_json, read_line
-from gainful.rows.side_table_columns import Header, Roles, find_header, looks_like_header
+from gainful.rows.side_table_columns import (
+    Header,
+    Roles,
+    find_header,
+    has_value_names_only,
+    looks_like_header,
+)
 from gainful.rows.text_formats import (
     DELIMITERS,
     HEAD,
@@ -349,6 +355,9 @@ def _is_record(value: Mapping[str, object], reading: Reading) -> bool:
     """Return whether an object is one of many records, rather than a dict of all records by id."""
     names = [*value]
     is_header = bool(names) and looks_like_header(names, reading.roles, reading.asked)
+    if not is_header and reading.wanted is not None:
+        unknown = not any(name in reading.wanted for name in names)
+        is_header = unknown and has_value_names_only(names, reading.roles)
     return is_header and not any(isinstance(cell, dict) for cell in value.values())
 
 

@@ -100,7 +100,7 @@ def way_of(
     ids; without ids, tools that order ties by id average over them. A run is `in_order` if gainful keeps
     the order of tied documents.
     """
-    if name == OURS:
+    if isinstance(name, str) and name == OURS:
         return Way(OURS, read_measure(measure), policy.resolved(ids=ids, in_order=in_order))
     tool = dialect(name)
     chosen = tool.policy if ids else tool.for_arrays()

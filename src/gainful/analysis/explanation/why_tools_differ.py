@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from gainful.analysis.explanation.explain import explain_with
 from gainful.analysis.explanation.ways_to_measure import OURS, Way, WayMeasurer, changes
 from gainful.errors import GainfulError, InputError, MeasureError
-from gainful.evaluation.coverage import Coverage, policy_note
+from gainful.evaluation.coverage import Coverage, coverage_sentences, policy_note
 from gainful.evaluation.request import refuse_dialect, speaking
 from gainful.evaluation.scores import Scores
 from gainful.matching.keyword_options import MeasuringOptions, takes
@@ -116,7 +116,7 @@ class Why(Document):
             notes = [policy_note(way.policy, f"policy of {way.name}: ") for way in (first, second)]
         notes += faults_of([first.name, second.name])
         covered = [
-            coverage.described(way.policy.answers())
+            coverage_sentences(coverage, way.policy.answers())
             for way, coverage in ((first, self.first_coverage), (second, self.second_coverage))
         ]
         if covered[0] == covered[1]:
@@ -231,8 +231,9 @@ def why(
     if len(names) != _TWO:
         raise InputError("dialects", "one or two names of tools", f"{len(names)}")
     refuse_dialect(options, "the tools are named by dialects")
+    is_ours = any(isinstance(name, str) and name == OURS for name in names)
     policy = options.get("policy")
-    if policy is not None and OURS not in names:
+    if policy is not None and not is_ours:
         raise InputError(
             "policy",
             f"no policy with two other tools, which have their own ({OURS} is a name, too)",
@@ -241,7 +242,7 @@ def why(
     with reading(judgments, read_policy(policy), options) as reader:
         measuring = WayMeasurer(reader, run)
         start, end = (measuring.way_of(name, measure) for name in names)
-        if OURS in names:  # a tool's dialect defines the meaning of −1
+        if is_ours:  # a tool's dialect defines the meaning of −1
             measuring.warn_of_marks()
         if start.measure.family.aggregate != MEAN:
             raise MeasureError(

@@ -60,18 +60,11 @@ class Account(Document, ABC):
         return conventions_of(self.measure)
 
     def __str__(self) -> str:
-        return self.written(as_text)
-
-    def written(self, write: Callable[[Table], str], line: Callable[[str], str] = folded) -> str:
-        """Return it as text, with functions that write each table and each line."""
-        heading, conventions, conclusion = map(
-            line, (self.heading, self.conventions, self.conclusion)
-        )
-        return "\n\n".join([heading, conventions, *map(write, self.tables()), conclusion])
+        return account_as_text(self, as_text)
 
     def to_markdown(self) -> str:
         """Return it as Markdown."""
-        return self.written(as_markdown, str)
+        return account_as_text(self, as_markdown, str)
 
     def to_html(self) -> str:
         """Return it as HTML."""
@@ -87,13 +80,13 @@ class Account(Document, ABC):
     def _rendered(self, format: str) -> str:  # noqa: A002
         match format:
             case "table":
-                return self.written(write_for_file(format))
+                return account_as_text(self, write_for_file(format))
             case "markdown":
                 return self.to_markdown()
             case "html":
                 return self.to_html()
             case "latex":
-                return self.written(write_for_file(format), "% {}".format)
+                return account_as_text(self, write_for_file(format), "% {}".format)
         return super()._rendered(format)
 
 
@@ -120,6 +113,16 @@ def conventions_of(measure: Measure) -> str:
         _IDEALS[name, parameters[name]] for name in ("ideal", "depth") if measure.changes(name)
     ]
     return "; ".join(said)
+
+
+def account_as_text(
+    account: Account, write: Callable[[Table], str], line: Callable[[str], str] = folded
+) -> str:
+    """Return an account as text, with functions that write each table and each line."""
+    heading, conventions, conclusion = map(
+        line, (account.heading, account.conventions, account.conclusion)
+    )
+    return "\n\n".join([heading, conventions, *map(write, account.tables()), conclusion])
 
 
 @dataclass(frozen=True, slots=True)
