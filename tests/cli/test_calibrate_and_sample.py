@@ -309,7 +309,7 @@ def test_a_project_that_names_judgments_and_a_gate_is_no_hindrance(judged, cli):
 def test_messages_beside_people_and_a_model_offer_what_can_be_done(judged, cli):
     gate = ("compare", "base.run", "good.run", "--human", "people.qrels", "--model", "model.qrels")
     for condition, wanted in (
-        ("p > 0.05", "goes by intervals"),
+        ("p > 0.05", "Gates use intervals"),
         ("nonsense", "'nDCG@10 < 0.6', found"),
     ):
         done = cli(*gate, "--design", "design.json", "--fail-if", condition)

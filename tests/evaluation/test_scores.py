@@ -198,6 +198,6 @@ def test_results_print_and_show():
     scores = gf.evaluate(JUDGMENTS, RUN, "nDCG@2")
     assert "nDCG@2" in str(scores)
     assert "policy" in str(scores)
-    assert "coverage" in str(scores)
+    assert "returned nothing (scored 0)" in str(scores)
     assert repr(scores).startswith("Scores(nDCG@2: 0.")
     assert scores._repr_html_().startswith("<table>")

@@ -283,7 +283,7 @@ def type_of_column(engine: str, own: object = None) -> IdType:
     >>> type_of_column("UTINYINT"), type_of_column("VARCHAR").is_plain
     (IdType(name='uint8', category=False), True)
     """
-    own_name = str(own).lower()
+    own_name = str(own).lower().partition("[")[0]  # such as int64[pyarrow]
     name = _BY_ENGINE.get(engine) or (own_name if own_name in _BY_NAME and not engine else _TEXT)
     category = engine.startswith("ENUM") or type(own).__name__ in _CATEGORIES
     # pandas has several types for the same integers, and Arrow has several for text.

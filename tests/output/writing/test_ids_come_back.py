@@ -452,6 +452,6 @@ def test_slices_by_whole_floats():
     assert {each.value: each.mean for each in found.slices} == {"de": 0.5, "en": 1.0}
     broken = slices.assign(query=[7.5, 12.0])
     with pytest.raises(
-        gf.errors.InputError, match=r"slices, column 'query': expected strings .* found 7\.5"
+        gf.errors.InputError, match=r"slices, row 1: expected a string .* found 7\.5"
     ):
         gf.evaluate(JUDGED, {7: {1: 0.9}}, "RR", slices=broken)
