@@ -75,7 +75,7 @@ def test_without_a_rule_none_is_chosen(tmp_path):
             continue
         with pytest.raises(
             gf.errors.InputError,
-            match=rf"'annotator' tells assessors apart.*assessors={', '.join(RULES)}, or the name.*--assessors\.$",
+            match=rf"'annotator' names assessors.*assessors={', '.join(RULES)}, or the name.*--assessors\.$",
         ):
             gf.evaluate(judgments, RUN)
 
@@ -90,7 +90,7 @@ def test_without_a_rule_a_named_column_is_told_as_a_known_one_is(tmp_path):
     for judgments in (frame, *tmp_path.iterdir()):
         for role in ("assessor", "judgments.assessor"):
             with pytest.raises(
-                gf.errors.InputError, match=r"'Bewerter' tells assessors apart.*--assessors\.$"
+                gf.errors.InputError, match=r"'Bewerter' names assessors.*--assessors\.$"
             ):
                 gf.evaluate(judgments, RUN, columns={role: "Bewerter"})
 

@@ -303,5 +303,5 @@ def test_the_other_measures_know_the_names_of_these():
             assert ask(name).needs == "subtopics"
         if name != "IA":  # which has another measure in its brackets
             asked = gf.measure(f"{name}@3") if gf.measures.family(name).cutoff != "never" else name
-            with pytest.raises(gf.errors.MeasureError, match=r"Pass subtopics=…"):
+            with pytest.raises(gf.errors.MeasureError, match=r"[Pp]ass subtopics=…"):
                 gf.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, asked)
