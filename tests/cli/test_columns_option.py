@@ -66,7 +66,7 @@ def test_four_columns_are_no_judgments_of_trec(paths, cli):
     done = cli(*call, *named("query=user", "doc=item", "grade=rating", *PLACES))
     assert (done.returncode, done.stdout) == (2, "")
     assert "the column 'user' for query" in done.stderr
-    assert "named by their numbers from 1" in done.stderr
+    assert "by their numbers from 1 if the file has no header" in done.stderr
 
 
 def test_standard_input(paths, cli):

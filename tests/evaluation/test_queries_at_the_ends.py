@@ -69,7 +69,7 @@ def test_the_command_prints_them(tmp_path, cli):
     done = cli("evaluate", *files, "-m", "RR", "--worst", "1", "--best", "1", "--format", "csv")
     rows = ["run,query,RR", "one,q4,0.0", "one,q2,1.0", "two,q3,0.0", "two,q1,1.0"]
     assert done.stdout.splitlines() == rows
-    assert "one  4 of 4 queries" in done.stderr
+    assert "one: 4 queries." in done.stderr
     table = cli("evaluate", *files, "-m", "RR", "--worst", "1").stdout
     assert table.startswith("Queries with the lowest RR\n")
     for more in (

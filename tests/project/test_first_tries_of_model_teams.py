@@ -245,7 +245,7 @@ def test_files_of_annotators_are_checked_with_what_to_do(annotated, cli, tmp_pat
     judgments, run = annotated
     done = cli("check", judgments)
     assert done.returncode == 1
-    assert "The column 'Annotator' tells assessors apart" in done.stdout
+    assert "The column 'Annotator' names assessors" in done.stdout
     assert cli("check", judgments, run, "--assessors", "median").returncode == 0
     wrong = tmp_path / "wrong.csv"
     for text, where, said in (

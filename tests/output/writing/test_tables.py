@@ -62,7 +62,7 @@ def test_formats_for_people_say_policy_and_coverage(end, sign, per_query, scores
     text = (tmp_path / f"x.{end}").read_text()
     assert sign in text
     assert "empty=skip" in text
-    assert "coverage" in text
+    assert "1 of 3 queries has no relevant documents (skipped)" in text
     assert ("q2" in text) == per_query
     assert text.endswith("\n")
 
