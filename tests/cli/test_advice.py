@@ -81,7 +81,7 @@ def test_scores_without_a_column_of_queries(cli, files):
     good = files("good.csv", "query,ndcg\nq1,0.5\nq2,0.6\n")
     odd = files("odd.csv", "session,ndcg\nq1,0.5\nq2,0.6\n")
     bare = files("bare.csv", "q1,0.5\nq2,0.6\n")
-    remedy = "Rename it to one of: query_id, qid, "
+    remedy = "Give it one of these names: query_id, qid, "
     for arguments in (
         ("compare", "--scores", good, odd),
         ("compare", files("q.qrels", QRELS), files("r.run", RUN), files("s.run", RUN), "--slices", odd),

@@ -83,6 +83,23 @@ class Coverage(Record):
     def __str__(self) -> str:
         return coverage_sentences(self)
 
+    def _sentences(self, answers: Mapping[str, object] | None, *, of_run: bool) -> str:
+        said = query_sentences(self.judged, len(self.missing), answers)
+        if self.empty and of_run:
+            said.append(_empty(len(self.empty), self.judged, answers))
+        if self.extra:
+            count = len(self.extra)
+            said.append(
+                f"{count_queries(count)} of the run {'has' if count == 1 else 'have'} no judgments (ignored)."
+            )
+        said += unjudged_sentence(self.unjudged_share, _documents(self.seen, self.depth), answers)
+        if self.tied:
+            documents = "1 judged document has a tied score"
+            if self.tied > 1:
+                documents = f"{self.tied} judged documents have tied scores"
+            said.append(f"{documents}{_treated('ties', answers)}.")
+        return " ".join(said)
+
 
 def coverage_sentences(
     coverage: Coverage, answers: Mapping[str, object] | None = None, *, of_run: bool = True
@@ -94,23 +111,7 @@ def coverage_sentences(
         answers: the policy's answer to each choice; None leaves out how they are treated.
         of_run: also describe what is the same for every run: queries without relevant documents.
     """
-    said = query_sentences(coverage.judged, len(coverage.missing), answers)
-    if coverage.empty and of_run:
-        said.append(_empty(len(coverage.empty), coverage.judged, answers))
-    if coverage.extra:
-        count = len(coverage.extra)
-        said.append(
-            f"{count_queries(count)} of the run {'has' if count == 1 else 'have'} no judgments (ignored)."
-        )
-    said += unjudged_sentence(
-        coverage.unjudged_share, _documents(coverage.seen, coverage.depth), answers
-    )
-    if coverage.tied:
-        documents = "1 judged document has a tied score"
-        if coverage.tied > 1:
-            documents = f"{coverage.tied} judged documents have tied scores"
-        said.append(f"{documents}{_treated('ties', answers)}.")
-    return " ".join(said)
+    return coverage._sentences(answers, of_run=of_run)  # noqa: SLF001 - no method of a result
 
 
 # How the answers of a policy treat what the sentences about coverage mention.

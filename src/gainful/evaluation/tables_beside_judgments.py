@@ -252,12 +252,7 @@ class ListCoverage(Coverage):
             "left_out": [*self.left_out],
         }
 
-    def described(
-        self,
-        answers: Mapping[str, object] | None = None,  # noqa: ARG002
-        *,
-        of_run: bool = True,
-    ) -> str:
+    def _sentences(self, _answers: Mapping[str, object] | None, *, of_run: bool) -> str:
         """Describe which users have no list or no judgments, and how many items are shown."""
         users = {
             "no judgments": self.extra,
