@@ -299,7 +299,9 @@ def _splits(value: Any) -> dict[str, Any] | None:
         if not isinstance(inner, Mapping) or is_of_a_query(inner):
             return None
         splits |= {f"[{subset!r}][{split!r}]": queries for split, queries in inner.items()}
-    return splits if any(map(_has_queries, splits.values())) else None
+    dicts = all(isinstance(queries, Mapping) for queries in splits.values())
+    without_queries = dicts and not all(splits.values())
+    return splits if without_queries or any(map(_has_queries, splits.values())) else None
 
 
 def _has_queries(split: Any) -> bool:
@@ -307,11 +309,10 @@ def _has_queries(split: Any) -> bool:
 
 
 def _run_of_a_split(value: Any, reader: ListReader) -> Content | None:
-    filled = {
-        path: queries for path, queries in (_splits(value) or {}).items() if _has_queries(queries)
-    }
+    splits = _splits(value) or {}
+    filled = {path: queries for path, queries in splits.items() if _has_queries(queries)}
     if len(filled) != 1:
-        found = f"{len(filled)}: {', '.join(filled)}"
+        found = f"{len(filled)}: {', '.join(filled)}" if filled else f"none in {', '.join(splits)}"
         remedy = "Pass a single split; gf.integrations.mteb.predictions extracts it from a file."
         raise InputError(reader.name, "one split of one subset, with queries", found, remedy)
     return _read_inside(next(iter(filled.values())), reader)
