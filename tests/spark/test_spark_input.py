@@ -396,7 +396,7 @@ def test_queries_and_documents_that_do_not_meet(spark):
         "run: expected at least one retrieved document, found none."
     )
     with pytest.warns(
-        gf.errors.GainfulWarning, match="no retrieved document is judged.*lower case"
+        gf.errors.GainfulWarning, match="no retrieved document is judged.*case-insensitively"
     ):
         gf.evaluate(JUDGMENTS, spark.createDataFrame([("q1", "A", 1.0)], RUN), "nDCG")
 

@@ -443,7 +443,7 @@ def _whole_rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the line and the fields of each row that isn't blank."""
     if roles.prose and layout.delimiter == "\t":
-        yield from islice(_tabbed(head), int(layout.header), None)
+        yield from islice(_tabbed(head, header=layout.header), int(layout.header), None)
         return
     read = table_fields if text_format is None else text_format.fields
     for row in read(head.file, layout):
@@ -458,12 +458,17 @@ def _whole_rows(
             yield line, fields
 
 
-def _tabbed(head: _Text) -> Iterator[tuple[int, list[str]]]:
-    """Split lines at tabs; quotes are part of the text, unless they enclose a whole field."""
-    for number, line in numbered_lines(head.file):
-        if line.strip():
-            fields = _decoded(line, head.file, number).strip("\r\n").split("\t")
-            yield number, [*map(_unquoted, fields)] if b'"' in line else fields
+def _tabbed(head: _Text, *, header: bool) -> Iterator[tuple[int, list[str]]]:
+    """Split lines at tabs; quotes are part of the text, unless they enclose a whole field.
+
+    A carriage return alone also ends a header; below it, it is part of a text.
+    """
+    for number, whole in numbered_lines(head.file):
+        for line in whole.split(b"\r", 1) if header else [whole]:
+            if line.strip():
+                header = False
+                fields = _decoded(line, head.file, number).strip("\r\n").split("\t")
+                yield number, [*map(_unquoted, fields)] if b'"' in line else fields
 
 
 def _unquoted(field: str) -> str:

@@ -46,7 +46,7 @@ def test_twenty_assessors_at_two_desks_lose_nothing(tmp_path, address, deep):
         progress = judged.progress()
         assert (progress.items, progress.done) == (documents, documents)
         assert (progress.several, progress.grades) == (documents, grades)
-        assert all(judged.next(name) == [] for name in PEOPLE)
+        assert all(judged.assessor(name).next() == [] for name in PEOPLE)
 
 
 def grades_of(record):
