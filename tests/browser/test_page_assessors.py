@@ -34,10 +34,10 @@ def test_the_charts_are_drawn_and_follow_the_measure(opened, reports, drawn):
     page.select_option("#measure", label="AP")
     means.scroll_into_view_if_needed()
     means.locator("svg", has_text="mean AP").wait_for()
-    page.select_option("#measure", label="P@5")  # which was not measured by assessor
+    page.select_option("#measure", label="P@5")  # which was not computed by assessor
     instead = page.locator("#assessors figure", has=means).locator("p.quiet")
     assert instead.is_visible()
-    assert "not measured by assessor" in instead.inner_text()
+    assert "not computed by assessor" in instead.inner_text()
     assert {row["measure"] for row in case.payload["assessors"]["means"]} == {"nDCG@10", "AP"}
 
 
