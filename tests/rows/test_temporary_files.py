@@ -1,6 +1,7 @@
 """What is written on the way: its process's own while that lives, and removed after a crash."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -132,6 +133,41 @@ def test_what_is_taken_for_a_leftover_before_it_is_locked_is_made_again(tmp_path
         assert mine.path.exists()
         assert mine.path not in taken
         mine.remove()
+
+
+@pytest.mark.parametrize(
+    "new_folder", [temporary_folder, lambda parent: folder_beside(parent / "target")]
+)
+def test_a_signal_between_a_folder_and_its_owner_leaves_no_folder(
+    tmp_path, monkeypatch, new_folder
+):
+    def interrupted(path):
+        assert path.exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(temporary_files, "_locked", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        new_folder(tmp_path)
+    assert names_in(tmp_path) == set()
+
+
+def test_a_signal_during_the_removal_leaves_no_folder(tmp_path, monkeypatch):
+    remove, calls = shutil.rmtree, []
+
+    def interrupted(path, **options):
+        calls.append(path)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        remove(path, **options)
+
+    folder = temporary_folder(tmp_path)
+    (folder.path / "spilled").write_text("much")
+    monkeypatch.setattr(shutil, "rmtree", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        folder.remove()
+    assert names_in(tmp_path) == set()
+    folder.remove()
+    assert len(calls) == 2
 
 
 def test_without_locks_nothing_is_removed_and_all_works(tmp_path, monkeypatch):

@@ -30,7 +30,15 @@ class Temporary:
 
     def __init__(self, path: Path, lock: int | None) -> None:
         self.path = path
-        self.remove = weakref.finalize(self, _remove, path, lock)
+        self._finalizer = weakref.finalize(self, _remove, path, lock)
+
+    def remove(self) -> None:
+        """Remove the folder, even where Ctrl-C or another signal interrupts the removal."""
+        if self._finalizer.alive:
+            try:
+                _remove(self.path, None)
+            finally:
+                self._finalizer()  # once more, if the first attempt was interrupted
 
 
 def _remove(path: Path, lock: int | None) -> None:
@@ -70,13 +78,19 @@ def _made(parent: Path, dot: str) -> Temporary:
     _remove_leftovers(str(parent))
     for _ in range(_MOST_TRIES):
         path = parent / f"{dot}gainful-{_machine()}-{os.urandom(8).hex()}"
-        path.mkdir(_PRIVATE_FOLDER)
-        # Before it is locked, another process may take it for a leftover and remove it.
-        with suppress(BlockingIOError):
-            folder = Temporary(path, _locked(path))
-            if path.exists():
-                return folder
-            folder.remove()
+        try:
+            path.mkdir(_PRIVATE_FOLDER)
+            # Before it is locked, another process may take it for a leftover and remove it.
+            with suppress(BlockingIOError):
+                folder = Temporary(path, _locked(path))
+                if path.exists():
+                    return folder
+                folder.remove()
+        except OSError:
+            raise
+        except BaseException:  # a signal came before the folder had an owner that removes it
+            _remove(path, None)
+            raise
     raise OSError(None, "names that are taken at once")
 
 
