@@ -74,7 +74,7 @@ CASES = {
         {"zero": "a +2|·|·", "lowest": "a +2|-1|-1", "1": "a +2|+1|+1"},
     ),
     "negative": Case(
-        "A bad document, c, stands first. Grades: a 2, b 1, c −1.",
+        "A bad document, c, is at rank 1. Grades: a 2, b 1, c −1.",
         BAD,
         {"q": {"c": 3, "a": 2, "b": 1}},
         {
@@ -87,7 +87,7 @@ CASES = {
         },
     ),
     "missing": Case(
-        "Two queries are judged, and the run lacks the second.",
+        "Two queries are judged, and the second is missing from the run.",
         TWO,
         {"q1": {"b": 2, "a": 1}},
         {"zero": "q1 +|q2 0", "skip": "q1 +", "error": ""},

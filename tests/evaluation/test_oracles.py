@@ -16,7 +16,7 @@ from oracles import LITERAL, ORACLES, PERMUTATIONS, PYTREC, vouched
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "reference" / "measures.md"
-HEADING = "## Which oracle vouches for which measure"
+HEADING = "## How each measure is tested"
 
 # Where the tests of an oracle stand: each is parametrised with the families of the table.
 TESTS = {

@@ -63,7 +63,7 @@ def test_the_ideals_that_the_table_tells_of():
     # Judged a=1 b=2 c=0 x=3, and a list a, b, c: of x, tools of lists do not know.
     assert sklearn.metrics.ndcg_score([[1, 2, 0]], [[3, 2, 1]]) == pytest.approx(0.85971870)
     judgments, run = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}}, {"q": ["a", "b", "c"]}
-    told = dict(zip(*row_of(COMPARED, "", "nDCG's ideal is of"), strict=True))
+    told = dict(zip(*row_of(COMPARED, "", "nDCG's ideal is computed from"), strict=True))
     for name in ("pytrec_eval", "ir_measures", "ranx", "scikit-learn", "torchmetrics"):
         (value,) = gf.evaluate(judgments, run, "nDCG", dialect=name).means.values()
         wanted = {"all judged": 0.47499501, "the list": 0.85971870}[told[name]]

@@ -291,7 +291,7 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
             [
                 (
                     "empty",
-                    "a query without relevant documents has none: the policy `empty` says what it counts",
+                    "undefined for a query with no relevant documents; the policy `empty` decides its value",
                 )
             ]
             if family.normalised
@@ -312,7 +312,12 @@ def _over_queries(family: Family) -> list[tuple[str, str]]:
     if family.aggregate == MEAN:
         return []
     if family.aggregate == RUN:
-        return [("value", "one of the run as a whole; no user has one, so it has no interval")]
+        return [
+            (
+                "value",
+                "describes the run as a whole; individual users have no value, so there is no interval",
+            )
+        ]
     return [("over queries", f"the {family.aggregate}")]
 
 
