@@ -2,16 +2,15 @@
 
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Unpack, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 from gainful import arguments
-from gainful.errors import GainfulError, GainfulWarning, InputError, warn
+from gainful.errors import GainfulError, InputError, warn
 from gainful.evaluation.measuring import batches_for, match_and_measure, measure_batches
 from gainful.evaluation.request import (
     Request,
@@ -33,7 +32,7 @@ from gainful.matching.keyword_options import (
     naming_keywords,
     takes,
 )
-from gainful.matching.matched import Matched, marks_among, tell_marks
+from gainful.matching.matched import Matched, cut, marks_among, tell_marks
 from gainful.matching.reader import Reader, reading
 from gainful.measures.formulas import knowing_baseline
 from gainful.measures.measure import Measure, measures_inside, refuse_without_baseline
@@ -203,13 +202,12 @@ def evaluate_request(
         engine = None
     given: MeasuringOptions = {**options, "engine": engine, "progress": told}
     with speaking(request.tool), reading(judgments, request.policy, given) as reader:
-        keep = tie_warning is not None
-        results = measure_runs(reader, runs, request, progress=told, keep=keep, baseline=baseline)
-        if tie_warning is not None:
-            for name, scores in results.items():
-                with naming_run(name, among=runs):
-                    warn_of_ties(scores, tie_warning)
-                detach(scores, reader, runs[name])
+        whole = tie_warning is not None
+        results = measure_runs(reader, runs, request, progress=told, whole=whole, baseline=baseline)
+    if tie_warning is not None:
+        for name, scores in results.items():
+            with naming_run(name, among=runs):
+                warn_of_ties(scores, tie_warning)
     return results
 
 
@@ -256,7 +254,7 @@ def measure_runs(
     request: Request,
     *,
     progress: RunProgress | None = None,
-    keep: bool = False,
+    whole: bool = False,
     baseline: str | None = None,
 ) -> dict[str, Scores]:
     """Measure runs.
@@ -266,7 +264,7 @@ def measure_runs(
         runs: name → run of any kind.
         request: the measures, the policy and the tool.
         progress: reports each run.
-        keep: whether the caller still needs the runs, and will `detach` them.
+        whole: whether the caller needs the lists down to the last rank, and goes on reading the runs.
         baseline: the name of the run that measures of the baseline are about.
     """
     results = {}
@@ -276,14 +274,15 @@ def measure_runs(
         parts = (part for measure in request.measures for part in measure.of_baseline)
         needed = tuple(dict.fromkeys(parts))
         with naming_run(baseline, among=runs):
-            base = _measure_run(reader, runs[baseline], replace(request, measures=needed), depth)
+            needed_of_base = replace(request, measures=needed)
+            base = _measure_run(reader, runs[baseline], needed_of_base, depth, whole=False)
         known = knowing_baseline(request.measures, base.values_by_measure())
         request = replace(request, measures=known)
     for name, run in runs.items():
         with naming_run(name, among=runs), _telling(reader, run, progress):
-            results[name] = _measure_run(reader, run, request, depth)
-        if not keep:
-            detach(results[name], reader, run)
+            results[name] = _measure_run(reader, run, request, depth, whole=whole)
+        if not whole:
+            reader.forget(run)
         if progress is not None:
             progress.finish_run()
     request.warn_of_marks(reader)
@@ -313,8 +312,10 @@ def _telling(
     return telling_stages(progress.tell_step) if on_spark else nullcontext()
 
 
-def _measure_run(reader: Reader, run: Run, request: Request, depth: int | None) -> Scores:
-    """Measure a run down to a depth; while its reader is open, it can be matched whole."""
+def _measure_run(
+    reader: Reader, run: Run, request: Request, depth: int | None, *, whole: bool
+) -> Scores:
+    """Measure a run down to a depth; lists that are needed `whole`, or can't be read again, are matched whole."""
     measures, tool = with_values_of_run(request.measures, request, reader, run), request.tool
     reader.warn_if_same(run)
     if reader.is_on_spark([run]):
@@ -323,7 +324,9 @@ def _measure_run(reader: Reader, run: Run, request: Request, depth: int | None) 
 
         pair, decided = reader.on_spark(run, depth)
         return measure_on_spark(pair, measures, decided, tool, reader.query_type(run))
-    matched, decided = reader.match(run, depth)
+    again = None if whole or depth is None else _matched_again(reader, run)
+    lists, decided = reader.match(run, None if again is None else depth)
+    matched = cut(lists, depth)
     request.refuse_grades(matched.grade, matched.pool_grades)
     return scores_of(
         [matched],
@@ -334,7 +337,7 @@ def _measure_run(reader: Reader, run: Run, request: Request, depth: int | None) 
         dialect=tool,
         query_type=reader.query_type(run),
         # The effect of ties is unknown in lists that were cut.
-        rematch=None if depth is None else WholeLists(reader, run),
+        rematch=partial(list, [lists]) if again is None and depth is not None else again,
     )
 
 
@@ -356,65 +359,24 @@ def with_values_of_run(
     return measures
 
 
-def detach(scores: Scores, reader: Reader, run: Run) -> None:
-    """Release a run whose reader is about to close; it is opened again to match it whole."""
-    rematch = scores.evidence.rematch
-    if isinstance(rematch, WholeLists):
-        rematch.detach(reader, run)
-    reader.forget(run)
-
-
-class WholeLists:
-    """Matches a run down to the last rank on request, with its reader while that is open."""
-
-    def __init__(self, reader: Reader, run: Run) -> None:
-        self._match: Callable[[], Sequence[Matched]] = partial(_match_in, reader, run)
-
-    def __call__(self) -> Sequence[Matched]:
-        """Return the lists."""
-        return self._match()
-
-    def detach(self, reader: Reader, run: Run) -> None:
-        """Release a reader that is about to close; the run is opened again when needed.
-
-        A run that cannot be opened again is matched now. Errors below the depth are raised only when
-        the whole lists are needed, as for other runs.
-        """
-        judgments, again = reader.judgments.given.again, reader.run(run).again
-        if judgments is not None and again is not None:
-            self._match = partial(
-                _match_whole,
-                judgments,
-                again,
-                reader.decided(run),
-                {
-                    "columns": reader.columns,
-                    "chunks": reader.chunks,
-                    "engine": reader.session.engine,
-                },
-            )
-            return
-        with warnings.catch_warnings():  # of which nothing is new
-            warnings.simplefilter("ignore", GainfulWarning)
-            try:
-                self._match = partial(list, self._match())
-            except GainfulError as problem:
-                self._match = partial(_raise, problem)
-
-
-def _raise(problem: GainfulError) -> NoReturn:
-    raise problem
-
-
-def _match_in(reader: Reader, run: Run) -> list[Matched]:
-    return [reader.match(run)[0]]
+def _matched_again(reader: Reader, run: Run) -> Callable[[], Sequence[Matched]] | None:
+    """Return a function that opens a run again, to match it down to the last rank; None if it can't be opened again."""
+    judgments, again = reader.judgments.given.again, reader.run(run).again
+    if judgments is None or again is None:
+        return None
+    options = {
+        "columns": reader.columns,
+        "chunks": reader.chunks,
+        "engine": reader.session.engine,
+    }
+    return partial(_match_whole, judgments, again, reader.decided(run), options)
 
 
 def _match_whole(
     judgments: Judgments, run: Run, policy: Policy, options: Mapping[str, object]
 ) -> list[Matched]:
     with reading(judgments, policy, options) as reader:
-        return _match_in(reader, run)
+        return [reader.match(run)[0]]
 
 
 @naming_keywords

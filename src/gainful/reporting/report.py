@@ -19,7 +19,6 @@ from gainful.analysis.comparison.settings import DEFAULTS, ComparisonOptions, Se
 from gainful.errors import InputError, MissingDependencyError
 from gainful.evaluation.evaluate import (
     RunProgress,
-    detach,
     measure_runs,
 )
 from gainful.evaluation.request import read_request
@@ -231,7 +230,9 @@ def report(
     with request.reader_of(judgments, {**taken, "progress": evaluating}) as reader:
         if reader.is_on_spark(fresh.values()):
             _refuse_spark()
-        scores = measure_runs(reader, fresh, request, progress=evaluating, keep=True, baseline=base)
+        scores = measure_runs(
+            reader, fresh, request, progress=evaluating, whole=True, baseline=base
+        )
         asked = next(iter(scores.values())).measures if scores else asked  # which know the baseline
         evaluated: dict[str, Scores | Baseline] = {
             name: saved.get(name) or scores[name] for name in runs
@@ -256,8 +257,6 @@ def report(
         )
         title = title_of([*runs], inputs.baseline) if title is None else title
         data, packed = of_evaluated(inputs, title, date)
-        for name, run in fresh.items():
-            detach(scores[name], reader, run)
     if progress is not None:
         progress(1.0, "page")
     return Report(comparison, scores, data, _packed=packed)
