@@ -1,16 +1,14 @@
 """`evaluate`, `evaluate_runs` and `evaluate_arrays`: match, then measure, then apply the policy."""
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, cast
 
 from gainful import arguments
-from gainful.errors import GainfulError, InputError, warn
+from gainful.errors import GainfulError, InputError, taken_warnings, warn
 from gainful.evaluation.measuring import batches_for, match_and_measure, measure_batches
 from gainful.evaluation.request import (
     Request,
@@ -33,7 +31,7 @@ from gainful.matching.keyword_options import (
     takes,
 )
 from gainful.matching.matched import Matched, cut, marks_among, tell_marks
-from gainful.matching.reader import Reader, reading
+from gainful.matching.reader import Reader, open_input, opened_session, reading
 from gainful.measures.formulas import knowing_baseline
 from gainful.measures.measure import Measure, measures_inside, refuse_without_baseline
 from gainful.measures.measure_family import GRADES
@@ -41,8 +39,10 @@ from gainful.measures.notation import DocumentMeasure, Measures
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.measures.tool_dialect import Dialect
 from gainful.rows.duckdb_engine import Progress
+from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.identifiers import examples
 from gainful.rows.input_types import Judgments, Run, TableLike
+from gainful.rows.run_and_judgment_columns import read_columns
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.spark_engine import Spark
 
@@ -90,7 +90,7 @@ def evaluate(
         scores = evaluate_request(judgments, {"run": run}, asked, others, tie_warning)["run"]
         return sliced_scores(scores, slicing)
     except GainfulError:
-        if not _looks_like_runs(run):
+        if not _is_dict_of_runs(run):
             raise
     named = list(cast("Mapping[object, object]", run))
     raise InputError(
@@ -101,31 +101,17 @@ def evaluate(
     )
 
 
-def _looks_like_runs(run: Run) -> bool:
-    """Return whether what cannot be read as a run is a dict of runs."""
-    # Imported here because it is needed for an error alone.
-    from gainful.rows.records_of_lists import is_of_a_query
-
+def _is_dict_of_runs(run: Run) -> bool:
+    """Return whether what can't be read as a run is a dict whose values can."""
     first = next(iter(run.values()), None) if isinstance(run, Mapping) else None
-    if isinstance(run, Mapping) and is_of_a_query(run):
+    if isinstance(first, list | tuple):  # of documents, or of rows
         return False
-    if isinstance(first, Mapping):
-        if is_of_a_query(first):  # such as the answer of a search service
-            return False
-        inner = next(iter(first.values()), None)
-        if isinstance(inner, Mapping):  # of documents, or of queries in a split of a subset
-            return not isinstance(next(iter(inner.values()), None), Mapping)
-        # A score in a list is no list of documents.
-        listed = all(isinstance(each, list | tuple) for each in first.values())
-        return listed and bool(first) and not any(isinstance(one, float) for one in inner or ())
-    if isinstance(first, str | os.PathLike):
+    with taken_warnings(), opened_session({}) as session:
         try:
-            return Path(first).exists()
-        except (OSError, ValueError):  # no name of a file, such as a long text
+            open_input(first, RUN, read_columns(None), session)
+        except GainfulError:
             return False
-    if hasattr(first, "to_list"):  # a column of a data frame
-        return False
-    return hasattr(first, "__arrow_c_stream__") or hasattr(first, "columns")
+    return True
 
 
 @takes(EvaluatingOptions)
