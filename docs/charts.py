@@ -1,137 +1,17 @@
-"""Draw the charts of "Understand nDCG" from the package's own numbers.
+"""Draw the charts of "Understand nDCG" from the package's own numbers, and with them the pictures of the guides."""
 
-Every chart is an SVG file in docs/understand/charts/. It has its own background, light or dark as the reader's
-system is, so that it can be read on any page; lines and bars differ in pattern as well as in colour.
-"""
-
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from html import escape, unescape
 from itertools import permutations
 from pathlib import Path
 
+import guide_pictures
+from drawing import Plot, described, legend, picture, text
+
 import gainful as gf
 
-FOLDER = Path(__file__).parent / "understand" / "charts"
-WIDTH, HEIGHT = 720, 380
-LEFT, RIGHT, TOP, BOTTOM = 64, 24, 76, 56  # of the plot, within the picture
-STYLE = """
-  .card { fill: #ffffff; stroke: #d0d4da } text { fill: #1f2328; font: 15px system-ui, sans-serif }
-  .title { font-weight: 600; font-size: 17px } .grid { stroke: #dfe3e8 } .axis { stroke: #6b7280 }
-  .line { fill: none; stroke-width: 2.5 } .edge { stroke-width: 1.5 } .middle { text-anchor: middle } .end { text-anchor: end }
-  .c0 { stroke: #0b57b0 } .c1 { stroke: #b34700 } .c2 { stroke: #19703a } .c3 { stroke: #8a2a83 }
-  .f0 { fill: #0b57b0 } .f1 { fill: #ffffff } .f2 { fill: #19703a } .f3 { fill: #8a2a83 }
-  @media (prefers-color-scheme: dark) {
-    .card { fill: #1e2129; stroke: #3d444d } text { fill: #e6e9ed } .grid { stroke: #343a44 } .axis { stroke: #9aa3af }
-    .c0 { stroke: #7cb4ff } .c1 { stroke: #ffac66 } .c2 { stroke: #74d694 } .c3 { stroke: #e8a2e1 }
-    .f0 { fill: #7cb4ff } .f1 { fill: #1e2129 } .f2 { fill: #74d694 } .f3 { fill: #e8a2e1 }
-  }"""
-DASHES = ("", "9 5", "2 4", "12 4 2 4")
+FOLDER = Path(__file__).resolve().parent / "understand" / "charts"
 # The same list as in the text: what a system returned, and all that is judged.
 LIST, JUDGED = [3, 2, 3, 0, 1, 2], [3, 2, 3, 0, 1, 2, 3, 2]
-
-
-@dataclass(frozen=True)
-class Plot:
-    """The plane of a chart: where a value of x and of y is in the picture."""
-
-    x: tuple[float, float]
-    y: tuple[float, float]
-
-    def place(self, x: float, y: float) -> tuple[float, float]:
-        """Return the place of a point, in pixels."""
-        (left, right), (low, high) = self.x, self.y
-        across = LEFT + (x - left) / (right - left) * (WIDTH - LEFT - RIGHT)
-        down = HEIGHT - BOTTOM - (y - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
-        return round(across, 1), round(down, 1)
-
-    def frame(
-        self, xs: Sequence[tuple[float, str]], ys: Sequence[float], x_name: str, digits: int = 1
-    ) -> str:
-        """Return the grid, with a name below each x and beside each y, and what x is."""
-        parts = []
-        for y in ys:
-            (left, down), (right, _) = self.place(self.x[0], y), self.place(self.x[1], y)
-            kind = "axis" if y == self.y[0] else "grid"
-            parts.append(f'<path class="{kind}" d="M{left} {down}H{right}"/>')
-            parts.append(text(left - 8, down + 5, f"{y:.{digits}f}", "end"))
-        base = HEIGHT - BOTTOM
-        parts += [text(self.place(x, self.y[0])[0], base + 20, name, "middle") for x, name in xs]
-        parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, x_name, "middle"))
-        return "".join(parts)
-
-    def line(self, number: int, points: Sequence[tuple[float, float]]) -> str:
-        """Return a line through points, with a mark at each."""
-        places = [self.place(*point) for point in points]
-        path = "M" + "L".join(f"{across} {down}" for across, down in places)
-        marks = "".join(mark(number, across, down) for across, down in places)
-        return (
-            f'<path class="line c{number}" stroke-dasharray="{DASHES[number]}" d="{path}"/>{marks}'
-        )
-
-    def bar(self, number: int, x: float, value: float, width: float, label: str) -> str:
-        """Return a bar from 0 to a value, with its label above."""
-        left, top = self.place(x - width / 2, value)
-        right, base = self.place(x + width / 2, max(0, self.y[0]))
-        shape = (
-            f'<rect class="edge f{number} c{number}" stroke-dasharray="{DASHES[number]}" x="{left}" y="{top}"'
-            f' width="{right - left:.1f}" height="{base - top:.1f}"/>'
-        )
-        return shape + (text((left + right) / 2, top - 6, label, "middle") if label else "")
-
-
-def mark(number: int, across: float, down: float) -> str:
-    """Return the mark of a series: a dot, a square, a diamond or a ring."""
-    kind = f'class="edge f{number} c{number}"'
-    if number == 0:
-        return f'<circle {kind} cx="{across}" cy="{down}" r="4"/>'
-    if number == 1:
-        return f'<rect {kind} x="{across - 4:.1f}" y="{down - 4:.1f}" width="8" height="8"/>'
-    corners = ((0, -5), (5, 0), (0, 5), (-5, 0)) if number == 2 else ((0, -5), (5, 4), (-5, 4))
-    places = " ".join(f"{across + x:.1f},{down + y:.1f}" for x, y in corners)
-    return f'<polygon {kind} points="{places}"/>'
-
-
-def text(across: float, down: float, words: str, kind: str = "") -> str:
-    """Return words in the picture."""
-    shown = f' class="{kind}"' if kind else ""
-    return f'<text{shown} x="{across:g}" y="{down:g}">{escape(words)}</text>'
-
-
-def legend(names: Sequence[str], *, bars: bool = False) -> str:
-    """Return the names of the series, each with a sample, in a row below the title."""
-    parts, across = [], float(LEFT)
-    for number, name in enumerate(names):
-        if bars:
-            dash = f'stroke-dasharray="{DASHES[number]}"'
-            box = f'x="{across:g}" y="43" width="14" height="14"'
-            parts.append(f'<rect class="edge f{number} c{number}" {dash} {box}/>')
-            across += 20
-        else:
-            path = f'd="M{across:g} 50H{across + 34:g}"'
-            dash = f'stroke-dasharray="{DASHES[number]}"'
-            parts.append(f'<path class="line c{number}" {dash} {path}/>')
-            parts.append(mark(number, across + 17, 50))
-            across += 41
-        parts.append(text(across, 55, name))
-        across += 24 + 8.2 * len(name)
-    return "".join(parts)
-
-
-def picture(title: str, description: str, body: str) -> str:
-    """Return an SVG file."""
-    return (
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img"'
-            f' aria-labelledby="title description">\n<title id="title">{escape(title)}</title>\n'
-            f'<desc id="description">{escape(description)}</desc>\n<style>{STYLE}\n</style>\n'
-            f'<rect class="card" x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="8"/>\n'
-            f"{text(20, 28, title, 'title')}\n{body}\n</svg>\n"
-        )
-        .replace("/><", "/>\n<")
-        .replace("</text><", "</text>\n<")
-    )
 
 
 def gains() -> str:
@@ -300,19 +180,10 @@ def drawn() -> dict[Path, str]:
     return {FOLDER / f"{name}.svg": chart() for name, chart in CHARTS.items()}
 
 
-def described(page: str) -> str:
-    """Return a page whose charts have the text that they have in themselves, for who cannot see them."""
-
-    def alternative(found: re.Match[str]) -> str:
-        description = re.search("<desc[^>]*>(.*?)</desc>", CHARTS[found[1]]())
-        return f"![{unescape(description[1])}](charts/{found[1]}.svg)" if description else found[0]
-
-    return re.sub(r"!\[[^]]*\]\(charts/(\w+)\.svg\)", alternative, page)
-
-
 if __name__ == "__main__":
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for path, svg in drawn().items():
+    pictures = {**drawn(), **guide_pictures.drawn()}
+    for path, svg in pictures.items():
         path.write_text(svg, encoding="utf-8")
-    for page in sorted(FOLDER.parent.glob("*.md")):
-        page.write_text(described(page.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in sorted(Path(__file__).parent.rglob("*.md")):
+        text_of_page = page.read_text(encoding="utf-8")
+        page.write_text(described(text_of_page, page.parent, pictures), encoding="utf-8")

@@ -1,7 +1,7 @@
 """The charts of the documentation show today's numbers, to everybody."""
 
-import importlib.util
 import re
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -11,60 +11,72 @@ DOCS = Path(__file__).parents[2] / "docs"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def module():
-    spec = importlib.util.spec_from_file_location("charts", DOCS / "charts.py")
-    charts = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(charts)
-    return charts
+sys.path.insert(0, str(DOCS))
+import charts  # noqa: E402
+import drawing  # noqa: E402
+import guide_pictures  # noqa: E402
+
+sys.path.remove(str(DOCS))
 
 
-charts = module()
-DRAWN = charts.drawn()
+@pytest.fixture(scope="module")
+def drawn():
+    return {**charts.drawn(), **guide_pictures.drawn()}
 
 
-def test_charts_are_up_to_date():
-    assert sorted(charts.FOLDER.glob("*")) == sorted(DRAWN)
-    for path, svg in DRAWN.items():
+def test_charts_are_up_to_date(drawn):
+    files = [path for folder in (charts.FOLDER, guide_pictures.FOLDER) for path in folder.glob("*")]
+    assert sorted(files) == sorted(drawn)
+    for path, svg in drawn.items():
         assert path.read_text() == svg, "run `make docs`"
 
 
-def test_pages_say_in_words_what_a_chart_shows():
-    shown = []
-    for page in charts.FOLDER.parent.glob("*.md"):
+def test_pages_say_in_words_what_a_chart_shows(drawn):
+    shown = set()
+    for page in DOCS.rglob("*.md"):
         text = page.read_text()
-        assert charts.described(text) == text, "run `make docs`"
-        shown += re.findall(r"!\[[^]]{40,}\]\(charts/(\w+)\.svg\)", text)
-    assert sorted(shown) == sorted(charts.CHARTS)
+        assert drawing.described(text, page.parent, drawn) == text, "run `make docs`"
+        links = re.findall(r"!\[[^]]{40,}\]\(([\w/.]+\.svg)\)", text)
+        shown |= {(page.parent / link).resolve() for link in links}
+    assert shown >= {*drawn}
 
 
-def test_an_old_text_is_noticed():
-    assert "0.7854" not in charts.described("![an old text](charts/cumulated.svg)")
-    assert "0.785" in charts.described("![an old text](charts/cumulated.svg)")
+def test_every_guide_has_a_picture():
+    for page in (DOCS / "guides").glob("*.md"):
+        assert re.search(r"!\[[^]]{20,}\]\([\w/.]+\.(svg|png)\)", page.read_text()), page.name
 
 
-@pytest.mark.parametrize("svg", DRAWN.values(), ids=[path.stem for path in DRAWN])
-def test_a_chart_stays_in_its_frame(svg):
-    root = ET.fromstring(svg)  # noqa: S314 - drawn here
-    assert root.find(f"{SVG}title").text
-    assert len(root.find(f"{SVG}desc").text) > 40
-    for each in root.iter(f"{SVG}text"):
-        # Letters are at most 9 px wide on average, in the fonts that browsers take for system-ui.
-        room = 9 * len(each.text)
-        middle = {"middle": room / 2, "end": room}.get(each.get("class"), 0)
-        assert float(each.get("x")) - middle > 0
-        assert float(each.get("x")) - middle + room < charts.WIDTH + room / 4
-        assert 0 < float(each.get("y")) < charts.HEIGHT
+def test_an_old_text_is_noticed(drawn):
+    old = "![an old text](charts/cumulated.svg)"
+    described = drawing.described(old, charts.FOLDER.parent, drawn)
+    assert "0.785" in described
+    assert described != old
 
 
-def test_values_worked_by_hand_are_in_the_charts():
-    svg = DRAWN[charts.FOLDER / "contributions.svg"]
+def test_a_chart_stays_in_its_frame(drawn):
+    for path, svg in drawn.items():
+        root = ET.fromstring(svg)  # noqa: S314 - drawn here
+        assert root.find(f"{SVG}title").text
+        assert len(root.find(f"{SVG}desc").text) > 40
+        for each in root.iter(f"{SVG}text"):
+            # Letters are at most 9 px wide on average, in the fonts that browsers take for system-ui.
+            room = 9 * len(each.text)
+            anchor = each.get("class", "").partition(" ")[0]
+            middle = {"middle": room / 2, "end": room}.get(anchor, 0)
+            assert float(each.get("x")) - middle > 0, path.name
+            assert float(each.get("x")) - middle + room < drawing.WIDTH + room / 4, path.name
+            assert 0 < float(each.get("y")) < float(root.get("height")), path.name
+
+
+def test_values_worked_by_hand_are_in_the_charts(drawn):
+    svg = drawn[charts.FOLDER / "contributions.svg"]
     assert (
         "3.000, 1.262, 1.500, 0.000, 0.387, 0.712" in svg
     )  # 3, 2/log2 3, 3/2, 0, 1/log2 6, 2/log2 7
     assert "3.000, 1.893, 1.500, 0.861, 0.774, 0.712" in svg
-    assert "6: 0.785" in DRAWN[charts.FOLDER / "cumulated.svg"]  # 6.861/8.740
-    assert "mean is 0.810" in DRAWN[charts.FOLDER / "orders.svg"]
-    assert "1.000, 0.613, 0.469, 0.390, 0.339" in DRAWN[charts.FOLDER / "one_and_five.svg"]
+    assert "6: 0.785" in drawn[charts.FOLDER / "cumulated.svg"]  # 6.861/8.740
+    assert "mean is 0.810" in drawn[charts.FOLDER / "orders.svg"]
+    assert "1.000, 0.613, 0.469, 0.390, 0.339" in drawn[charts.FOLDER / "one_and_five.svg"]
 
 
 def luminance(colour):
@@ -80,7 +92,7 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_charts_can_be_read_by_day_and_by_night(dark):
-    day, night = charts.STYLE.split("@media")
+    day, night = drawing.STYLE.split("@media")
     style = night if dark else day
     found = dict(re.findall(r"(\S+) \{ (?:fill|stroke): (#\w{6})", style))
     assert contrast(found["text"], found[".card"]) > 7
