@@ -48,7 +48,7 @@ LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml", ".json": "json", 
 CODE = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)
 # A picture that is dark where the reader's system is; the site has a switch of its own.
 DARK = re.compile(r"  @media \(prefers-color-scheme: dark\) \{\n(.*?)\n  \}", re.DOTALL)
-PICTURE = re.compile(r"!\[([^]]*)\]\(([^)\s]+)\.(svg|png)\)")
+PICTURE = re.compile(r"!\[([^]]*)\]\(([^)\s]+)\.(svg|png)\)(\{[^}]*\})?")
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=(?:#[^)\s]*)?\))")
 
 
@@ -65,13 +65,15 @@ def with_both_schemes(markdown: str, folder: Path) -> str:
     """Return a page that shows its pictures in the colours that the reader has chosen."""
 
     def both(found: re.Match[str]) -> str:
-        words, stem, kind = found.groups()
+        words, stem, kind, attributes = found.groups(default="")
         if (folder / f"{stem}_dark.{kind}").is_file():
             places = {"light": f"{stem}.{kind}", "dark": f"{stem}_dark.{kind}"}
         else:
             schemes = in_both_schemes(folder / f"{stem}.{kind}")
             places = {scheme: f"{stem}.{scheme}.{kind}" for scheme in schemes}
-        images = (f"![{words}]({place}#only-{scheme})" for scheme, place in places.items())
+        images = (
+            f"![{words}]({place}#only-{scheme}){attributes}" for scheme, place in places.items()
+        )
         return "".join(images) or found[0]
 
     parts = CODE.split(markdown)

@@ -30,6 +30,8 @@ SIZES = {
     "desk_results": (1100, 560),
     "desk_settle": (1100, 640),
 }
+DARK_ALONE = {"desk_phone"}
+FILES = {*SIZES, *(f"{name}_dark" for name in {*SIZES} - DARK_ALONE)}
 LARGEST = 150_000  # bytes
 COOKING = ROOT / "examples" / "cooking"
 
@@ -65,6 +67,10 @@ class Pictures:
         page.set_viewport_size(dict(zip(("width", "height"), SIZES[name], strict=True)))
         page.evaluate("document.fonts.ready")
         page.screenshot(path=self.folder / f"{name}.png", animations="disabled")
+        if name not in DARK_ALONE:
+            page.emulate_media(color_scheme="dark")
+            page.screenshot(path=self.folder / f"{name}_dark.png", animations="disabled")
+            page.emulate_media(color_scheme="light")
         self.texts[name] = re.sub(r"\s+", " ", page.inner_text("body")).strip()
 
 
@@ -181,9 +187,10 @@ def test_the_tutorial_in_a_browser(opened_at, until, story, tmp_path, pytestconf
     if anew:
         TEXTS.write_text(json.dumps(pictures.texts, indent=1, ensure_ascii=False) + "\n")
     written = json.loads(TEXTS.read_text())
-    for name, size in SIZES.items():
+    for name in SIZES:
         assert pictures.texts[name] == written[name], f"{name}: run `make pictures`"
-        assert size_of(pictures.folder / f"{name}.png") == size
+    for name in FILES:
+        assert size_of(pictures.folder / f"{name}.png") == SIZES[name.removesuffix("_dark")]
     assert [*written] == [*pictures.texts]
 
 
@@ -222,8 +229,7 @@ def size_of(path):
 
 def test_the_pictures_are_those_of_the_page():
     named = re.findall(r"!\[[^]]+\]\(../pictures/(\w+)\.png\)", PAGE.read_text())
-    assert (
-        sorted(named) == sorted(SIZES) == sorted(each.stem for each in PICTURES.glob("desk_*.png"))
-    )
-    for name, size in SIZES.items():
-        assert size_of(PICTURES / f"{name}.png") == size
+    assert sorted(named) == sorted(SIZES)
+    assert {each.stem for each in PICTURES.glob("desk_*.png")} == FILES
+    for name in FILES:
+        assert size_of(PICTURES / f"{name}.png") == SIZES[name.removesuffix("_dark")]

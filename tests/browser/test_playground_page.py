@@ -570,7 +570,8 @@ def test_the_pictures_of_the_documentation_and_of_link_previews(playing, pytestc
     page = playing(PICTURED, width=1280, height=860)
     preview = playing(PICTURED, width=1200, height=630)
     seen = {"link": PICTURED, "words": [page.inner_text(part) for part in (".top", ".bar-top", ".story", ".list")]}  # fmt: skip
-    pictures = {"picture.png": page, "preview.png": preview}
+    dark = playing(PICTURED, width=1280, height=860, color_scheme="dark")
+    pictures = {"picture.png": page, "picture_dark.png": dark, "preview.png": preview}
     if pytestconfig.option.pictures:
         for name, each in pictures.items():
             each.screenshot(path=PLAYGROUND / name)

@@ -9,34 +9,37 @@ import re
 import struct
 from pathlib import Path
 
+import pytest
+
 import gainful as gf
 
 ROOT = Path(__file__).parents[2]
-COOKING = ROOT / "examples" / "cooking"
-PICTURE = ROOT / "docs" / "pictures" / "report.png"
-TEXT = PICTURE.with_suffix(".json")
+DEMO = ROOT / "src" / "gainful" / "cli" / "demo_files"
+FOLDER = ROOT / "docs" / "pictures"
+PICTURES = {"light": FOLDER / "report.png", "dark": FOLDER / "report_dark.png"}
+TEXT = FOLDER / "report.json"
 SIZE = (1100, 880)
 LARGEST = 150_000  # bytes
 PAGES = {"README.md": "docs/pictures/report.png", "docs/index.md": "pictures/report.png"}
 
 
-# White pages on white paper need an edge.
+# A page on a page of the same colour needs an edge.
 FRAME = """() => {
     const frame = document.createElement("div");
-    Object.assign(frame.style, {position: "fixed", inset: 0, border: "1px solid #c4c9d0", zIndex: 99});
+    Object.assign(frame.style, {position: "fixed", inset: 0, border: "1px solid #8a919c", zIndex: 99});
     document.body.append(frame);
 }"""
 
 
 def report_of_the_start(folder):
     """Write the report that docs/start.md makes, and return its file."""
-    runs = {name: COOKING / f"{name}.run" for name in ("keyword", "hybrid", "semantic")}
+    runs = {name: DEMO / f"{name}.csv" for name in ("keyword", "semantic", "hybrid")}
     made = gf.report(
-        COOKING / "judgments.qrels",
+        DEMO / "judgments.csv",
         runs,
         "nDCG@10",
-        queries=COOKING / "queries.tsv",
-        docs=COOKING / "docs.tsv",
+        queries=DEMO / "queries.csv",
+        docs=DEMO / "docs.csv",
         title="Which recipe search is best?",
         created="2026-11-17",
     )
@@ -51,21 +54,25 @@ def shown(page):
     return re.sub(r"\s+", " ", " ".join(texts)).strip()
 
 
-def test_the_picture_of_the_report(browser, tmp_path, pytestconfig):
-    page = browser.new_page(viewport=dict(zip(("width", "height"), SIZE, strict=True)))
+@pytest.mark.parametrize("scheme", PICTURES)
+def test_the_picture_of_the_report(browser, tmp_path, pytestconfig, scheme):
+    viewport = dict(zip(("width", "height"), SIZE, strict=True))
+    page = browser.new_page(viewport=viewport, color_scheme=scheme)
     page.goto(f"file://{report_of_the_start(tmp_path)}")
     page.wait_for_selector("#verdict .drawing:not(.waiting) svg")
     page.evaluate("document.fonts.ready")
     page.evaluate(FRAME)
     anew = pytestconfig.option.pictures
-    file = PICTURE if anew else tmp_path / PICTURE.name
+    file = PICTURES[scheme] if anew else tmp_path / PICTURES[scheme].name
     page.screenshot(path=file, animations="disabled")
     text = shown(page)
     page.close()
     if anew:
         TEXT.write_text(json.dumps({"report": text}, indent=1, ensure_ascii=False) + "\n")
-    assert text == json.loads(TEXT.read_text())["report"], "run `make pictures`"
-    assert size_of(file) == size_of(PICTURE) == SIZE
+    # The button of the header shows the sun in the dark, and the moon in the light.
+    written = json.loads(TEXT.read_text())["report"]
+    assert text.replace("☀", "☾") == written.replace("☀", "☾"), "run `make pictures`"
+    assert size_of(file) == size_of(PICTURES[scheme]) == SIZE
 
 
 def size_of(path):
