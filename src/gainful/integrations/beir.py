@@ -48,7 +48,7 @@ class EvaluateRetrieval:
 
     def __init__(
         self,
-        retriever: Any = None,
+        retriever: object = None,
         k_values: Sequence[int] = _K_VALUES,
         score_function: str | None = "cos_sim",
     ) -> None:
@@ -57,20 +57,20 @@ class EvaluateRetrieval:
         self.retriever = retriever
         self.score_function = score_function
 
-    def retrieve(self, corpus: Any, queries: Any, **options: Any) -> Any:
+    def retrieve(self, corpus: object, queries: object, **options: object) -> Any:
         """Search the corpus for every query: `{query: {doc: score}}`."""
         search = self._method("search")
         return search(corpus, queries, self.top_k, self.score_function, **options)
 
     def encode_and_retrieve(
         self,
-        corpus: Any,
-        queries: Any,
+        corpus: object,
+        queries: object,
         encode_output_path: str = "./embeddings/",
         overwrite: bool = False,  # noqa: FBT001, FBT002 - as in BEIR
         query_filename: str = "queries.pkl",
         corpus_filename: str = "corpus.*.pkl",
-        **options: Any,
+        **options: object,
     ) -> Any:
         """Encode the corpus and the queries into files, and search these: `{query: {doc: score}}`.
 
@@ -112,8 +112,8 @@ class EvaluateRetrieval:
 
     @staticmethod
     def evaluate(
-        qrels: Any,
-        results: Any,
+        qrels: object,
+        results: object,
         k_values: Sequence[int],
         ignore_identical_ids: bool = True,  # noqa: FBT001, FBT002 - as in BEIR
     ) -> tuple[dict[str, float], dict[str, float], dict[str, float], dict[str, float]]:
@@ -138,7 +138,11 @@ class EvaluateRetrieval:
 
     @staticmethod
     def scores(
-        qrels: Any, results: Any, k_values: Sequence[int], *, ignore_identical_ids: bool = True
+        qrels: object,
+        results: object,
+        k_values: Sequence[int],
+        *,
+        ignore_identical_ids: bool = True,
     ) -> "gf.results.Scores":
         """Return the same as `Scores`: unrounded, with per-query values and missing queries."""
         names = tuple(_MEASURES.values())
@@ -183,7 +187,7 @@ def scores_as_beir(
     return gf.evaluate(qrels, results, measures, policy=policy)
 
 
-def _tell_if_swapped(qrels: Any, results: Any) -> None:
+def _tell_if_swapped(qrels: object, results: object) -> None:
     """Warn if qrels and results seem to be swapped.
 
     `evaluate` warns if there are many different grades. BEIR's qrels are whole numbers, so here a
@@ -199,7 +203,7 @@ def _tell_if_swapped(qrels: Any, results: Any) -> None:
         )
 
 
-def _numbers(table: Any) -> list[float]:
+def _numbers(table: object) -> list[float]:
     """Return the first numbers of a dict of dicts; nothing for other objects."""
     if not isinstance(table, Mapping):
         return []

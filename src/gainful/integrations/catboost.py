@@ -13,6 +13,9 @@ from gainful import arguments
 from gainful.errors import InputError, warn
 from gainful.integrations.ranking_measures import RankingMeasures
 from gainful.integrations.required_hosts import requiring
+from gainful.measures.notation import Measures
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 
 with requiring("catboost"):
     from catboost import CatBoost, Pool
@@ -26,12 +29,12 @@ def learning_curve(
     model: object,
     data: object,
     labels: object = None,
-    measures: object = "nDCG@10",
+    measures: Measures = "nDCG@10",
     *,
     group_id: object = None,
     every: int = 1,
-    policy: object = None,
-    dialect: object = None,
+    policy: GivenPolicy | None = None,
+    dialect: GivenDialect | None = None,
 ) -> "gf.results.LearningCurve":
     """Measure a model after each iteration of its training, with intervals over the queries.
 

@@ -9,6 +9,9 @@ from gainful.errors import warn
 from gainful.integrations.documents_as_runs import document_ids, expected_of
 from gainful.integrations.required_hosts import requiring
 from gainful.integrations.retrieval_measures import DEFAULT, RetrievalMeasures
+from gainful.measures.notation import GivenMeasure
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 
 with requiring("deepeval"):
     from deepeval.metrics import BaseMetric
@@ -53,13 +56,13 @@ class RankingMetric(BaseMetric):  # type: ignore[misc, unused-ignore]
 
     def __init__(
         self,
-        notation: object = DEFAULT,
+        notation: GivenMeasure = DEFAULT,
         threshold: float = 0.5,
         *,
         judgments: "gf.inputs.Judgments | None" = None,
         name: str | None = None,
-        policy: object = None,
-        dialect: object = None,
+        policy: GivenPolicy | None = None,
+        dialect: GivenDialect | None = None,
     ) -> None:
         # deepeval copies a metric by its arguments, which it looks up by name.
         self.threshold = arguments.number(threshold, "threshold", "a number", math.isfinite)
@@ -73,7 +76,7 @@ class RankingMetric(BaseMetric):  # type: ignore[misc, unused-ignore]
     def __name__(self) -> str:
         return self._measures.label
 
-    def measure(self, test_case: LLMTestCase, *args: Any, **options: Any) -> float:
+    def measure(self, test_case: LLMTestCase, *args: object, **options: object) -> float:
         """Measure a test case; other arguments of deepeval are ignored."""
         del args, options
         # Results of an earlier test case must not remain if this one is an error.

@@ -19,6 +19,9 @@ from gainful.integrations.retrieval_measures import (
     RetrievedIds,
     listed,
 )
+from gainful.measures.notation import GivenMeasure, Measures
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 from gainful.message_texts import shown
 
 with requiring("haystack"):
@@ -51,12 +54,12 @@ class RankingEvaluator:
 
     def __init__(
         self,
-        measures: Any = DEFAULT,
+        measures: Measures = DEFAULT,
         *,
         document_comparison_field: str = "content",
         grade_field: str = "score",
-        policy: Any = None,
-        dialect: Any = None,
+        policy: GivenPolicy | None = None,
+        dialect: GivenDialect | None = None,
     ) -> None:
         self._measures = RetrievalMeasures(measures, policy=policy, dialect=dialect)
         self._measures.column_names()  # rejects measures that the dialect makes equal
@@ -165,14 +168,14 @@ class RankingEvaluator:
                 return self._measures.evaluate_nothing(judgments)
             return self._measures.evaluate(judgments, run)
 
-    def _retrieved(self, documents: Any, question: int) -> RetrievedIds:
+    def _retrieved(self, documents: object, question: int) -> RetrievedIds:
         where = f"retrieved_documents[{question}]"
         return RetrievedIds.of(
             [_value(d, self.field, where) for d in listed(documents, where, "documents")],
             where,
         )
 
-    def _grades(self, documents: Any, question: int) -> dict[str, Any]:
+    def _grades(self, documents: object, question: int) -> dict[str, Any]:
         where = f"ground_truth_documents[{question}]"
         grades: dict[str, Any] = {}
         items = listed(documents, where, "documents")
@@ -188,7 +191,7 @@ class RankingEvaluator:
         return grades
 
 
-def _written(measure: Any) -> str:
+def _written(measure: GivenMeasure) -> str:
     """Return a measure as text; reject one that cannot be parsed again."""
     text = str(measure)
     if isinstance(measure, gf.Measure):
@@ -229,7 +232,7 @@ def _read_field(field: str, name: str, fields: tuple[str, ...]) -> str:
     return field
 
 
-def _value(document: Any, field: str, where: str) -> Any:
+def _value(document: object, field: str, where: str) -> Any:
     """Return what a document has in a field."""
     if not isinstance(document, Document):
         raise InputError(where, "documents of Haystack", shown(document))

@@ -34,7 +34,7 @@ def load(dataset: object) -> Any:
         ) from None
 
 
-def judgments(dataset: Any) -> dict[str, dict[str, int]]:
+def judgments(dataset: object) -> dict[str, dict[str, int]]:
     """Return the judgments of a dataset, `{query: {doc: grade}}`."""
     grades: dict[str, dict[str, int]] = {}
     for row in _having(dataset, "qrels").qrels_iter():
@@ -52,7 +52,7 @@ def judgments(dataset: Any) -> dict[str, dict[str, int]]:
     return grades
 
 
-def run(dataset: Any) -> dict[str, dict[str, float]]:
+def run(dataset: object) -> dict[str, dict[str, float]]:
     """Return the scored documents of a dataset, which are meant for reranking, as a run."""
     scores: dict[str, dict[str, float]] = {}
     for row in _having(dataset, "scoreddocs").scoreddocs_iter():
@@ -60,14 +60,14 @@ def run(dataset: Any) -> dict[str, dict[str, float]]:
     return scores
 
 
-def queries(dataset: Any) -> dict[str, str]:
+def queries(dataset: object) -> dict[str, str]:
     """Return the text of every query of a dataset, by its id."""
     return {
         query.query_id: query.default_text() for query in _having(dataset, "queries").queries_iter()
     }
 
 
-def docs(dataset: Any, ids: Iterable[str] | None = None) -> dict[str, str]:
+def docs(dataset: object, ids: Iterable[str] | None = None) -> dict[str, str]:
     """Return the texts of documents of a dataset, by their ids.
 
     Args:
@@ -101,5 +101,5 @@ def _has(dataset: object, part: str) -> bool:
     return bool(getattr(dataset, f"has_{part}")())
 
 
-def _name(dataset: Any) -> str:
+def _name(dataset: object) -> str:
     return dataset if isinstance(dataset, str) else "dataset"

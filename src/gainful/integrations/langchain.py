@@ -18,6 +18,9 @@ from gainful.integrations.documents_as_runs import (
 )
 from gainful.integrations.required_hosts import requiring
 from gainful.integrations.retrieval_measures import DEFAULT, RetrievalMeasures
+from gainful.measures.notation import GivenMeasure
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 from gainful.message_texts import shown
 
 with requiring("langchain"):
@@ -59,7 +62,7 @@ def record(
 
 
 def evaluator(
-    measure: object = DEFAULT,
+    measure: GivenMeasure = DEFAULT,
     *,
     judgments: "gf.inputs.Judgments | None" = None,
     retrieved: str | None = "documents",
@@ -67,8 +70,8 @@ def evaluator(
     query: str = "query",
     id_key: str | None = None,
     name: str | None = None,
-    policy: object = None,
-    dialect: object = None,
+    policy: GivenPolicy | None = None,
+    dialect: GivenDialect | None = None,
 ) -> Callable[..., dict[str, Any]]:
     """Return an evaluator for `langsmith.evaluate(…, evaluators=[…])`: a function of dicts.
 

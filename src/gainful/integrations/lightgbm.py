@@ -12,6 +12,9 @@ from gainful.errors import InputError, warn
 from gainful.integrations.ranking_measures import RankingMeasures, metric_names
 from gainful.integrations.ranking_objectives import RankingObjective
 from gainful.integrations.required_hosts import requiring
+from gainful.measures.notation import GivenMeasure, Measures
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 
 with requiring("lightgbm"):
     from lightgbm import Booster, Dataset
@@ -55,10 +58,10 @@ class Metric:
 
 
 def metric(
-    *measures: Any,
-    name: Any = None,
-    policy: Any = None,
-    dialect: Any = None,
+    *measures: Measures,
+    name: object = None,
+    policy: GivenPolicy | None = None,
+    dialect: GivenDialect | None = None,
     better: str = "higher",
 ) -> Metric:
     """Return measures for `lightgbm.train(feval=…)` and for `LGBMRanker.fit(eval_metric=…)`.
@@ -109,7 +112,7 @@ class Objective:
 
 
 def objective(
-    measure: object, *, method: str = "lambda", seed: int = 0, **options: object
+    measure: GivenMeasure, *, method: str = "lambda", seed: int = 0, **options: object
 ) -> Objective:
     """Return a loss for `params["objective"]`, and for `LGBMRanker(objective=…)`.
 
@@ -130,13 +133,13 @@ def learning_curve(
     model: object,
     data: object,
     labels: object,
-    measures: object = "nDCG@10",
+    measures: Measures = "nDCG@10",
     *,
     group: object = None,
     query: object = None,
     every: int = 1,
-    policy: object = None,
-    dialect: object = None,
+    policy: GivenPolicy | None = None,
+    dialect: GivenDialect | None = None,
 ) -> "gf.results.LearningCurve":
     """Measure a model after each iteration of its training, with intervals over the queries.
 

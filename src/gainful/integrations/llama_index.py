@@ -8,9 +8,12 @@ import gainful as gf
 from gainful import arguments
 from gainful.errors import InputError, MeasureError
 from gainful.integrations.documents_as_runs import Run, named_queries, ranked_run
-from gainful.integrations.ranking_measures import metric_names
+from gainful.integrations.ranking_measures import flat, metric_names
 from gainful.integrations.required_hosts import requiring
 from gainful.integrations.retrieval_measures import DEFAULT, RetrievalMeasures, by_id, listed
+from gainful.measures.notation import GivenMeasure, Measures
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 from gainful.message_texts import shown
 
 with requiring("llama_index"):
@@ -48,12 +51,12 @@ class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
 
     def __init__(
         self,
-        measure: object = DEFAULT,
+        measure: GivenMeasure = DEFAULT,
         *,
         judgments: "gf.inputs.Judgments | None" = None,
         name: str | None = None,
-        policy: object = None,
-        dialect: object = None,
+        policy: GivenPolicy | None = None,
+        dialect: GivenDialect | None = None,
     ) -> None:
         super().__init__()
         self._measures = RetrievalMeasures.of_one(
@@ -95,11 +98,11 @@ class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
 
 
 def metrics(
-    *measures: object,
+    *measures: Measures,
     judgments: "gf.inputs.Judgments | None" = None,
     name: object = None,
-    policy: object = None,
-    dialect: object = None,
+    policy: GivenPolicy | None = None,
+    dialect: GivenDialect | None = None,
 ) -> list[RankingMetric]:
     """Return a metric for each measure.
 
@@ -117,29 +120,26 @@ def metrics(
     >>> round(result.score, 4), result.metadata
     (0.8597, {'retrieved': 2, 'judged': 2, 'repeated': ['a']})
     """
-    how = {"policy": policy, "dialect": dialect}
-    parts = [part for measure in _flat(measures) for part in _parted(measure, how)]
+    asked = flat(measures) or (DEFAULT,)
+    parts = [part for measure in asked for part in _parted(measure, policy, dialect)]
     names = metric_names(name, [title for _, title in parts])
     made = [
-        RankingMetric(measure, judgments=judgments, name=own, **how)
+        RankingMetric(measure, judgments=judgments, name=own, policy=policy, dialect=dialect)
         for (measure, _), own in zip(parts, names, strict=True)
     ]
     _refuse_one_name([measure for measure, _ in parts], made)
     return made
 
 
-def _flat(measures: tuple[Any, ...]) -> tuple[Any, ...]:
-    alone = len(measures) == 1 and isinstance(measures[0], list | tuple)
-    return tuple(measures[0] if alone else measures) or (DEFAULT,)
-
-
-def _parted(measure: Any, how: dict[str, Any]) -> list[tuple[object, str]]:
+def _parted(
+    measure: GivenMeasure, policy: GivenPolicy | None, dialect: GivenDialect | None
+) -> list[tuple[GivenMeasure, str]]:
     """Return the measures of one text, such as nDCG@5,10, one by one, each with its name."""
-    names = RetrievalMeasures(measure, **how).names
+    names = RetrievalMeasures(measure, policy=policy, dialect=dialect).names
     return [(measure, *names)] if len(names) == 1 else [(name, name) for name in names]
 
 
-def _refuse_one_name(measures: list[object], made: list[RankingMetric]) -> None:
+def _refuse_one_name(measures: list[GivenMeasure], made: list[RankingMetric]) -> None:
     """Reject two measures with the same name, such as two unnamed functions."""
     by_name: dict[str, object] = {}
     for measure, metric in zip(measures, made, strict=True):
@@ -148,7 +148,7 @@ def _refuse_one_name(measures: list[object], made: list[RankingMetric]) -> None:
             raise InputError("measures", "different names", f"{metric.metric_name!r} twice", remedy)
 
 
-def _measure(measure: object) -> object:
+def _measure(measure: GivenMeasure) -> object:
     try:
         return gf.measure(measure) if isinstance(measure, str) else measure
     except MeasureError:  # a name that a dialect alone knows

@@ -87,7 +87,7 @@ def _for_the_model(tool: Callable[..., Answer]) -> Callable[..., str]:
     """Wrap a tool, so that errors become messages for the model and the answer contains warnings."""
 
     @wraps(tool)
-    def call(*values: Any, **named: Any) -> str:
+    def call(*values: object, **named: object) -> str:
         try:
             with _warnings() as heard:
                 answer = tool(*values, **named)
@@ -274,7 +274,7 @@ def _context(runs: Mapping[str, Any]) -> Answer:
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return an answer as valid JSON: without NaN, and with long lists cut short."""
     if isinstance(value, Mapping):
         return {name: _plain(item) for name, item in value.items()}

@@ -10,6 +10,9 @@ from gainful import arguments
 from gainful.integrations.documents_as_runs import document_ids, expected_of, part_if_any, part_of
 from gainful.integrations.required_hosts import requiring
 from gainful.integrations.retrieval_measures import DEFAULT, RetrievalMeasures
+from gainful.measures.notation import GivenMeasure
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 
 with requiring("mlflow"):
     from mlflow.entities import AssessmentSource, Feedback
@@ -22,7 +25,7 @@ _CALLED = {"expected": "expectations", "retrieved": "outputs"}
 
 
 def scorer(
-    measure: object = DEFAULT,
+    measure: GivenMeasure = DEFAULT,
     *,
     judgments: "gf.inputs.Judgments | None" = None,
     retrieved: str | None = None,
@@ -30,8 +33,8 @@ def scorer(
     query: str = "query",
     id_key: str | None = None,
     name: str | None = None,
-    policy: object = None,
-    dialect: object = None,
+    policy: GivenPolicy | None = None,
+    dialect: GivenDialect | None = None,
 ) -> Scorer:
     """Return a scorer for `mlflow.genai.evaluate(…, scorers=[…])`.
 

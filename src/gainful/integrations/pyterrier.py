@@ -6,7 +6,12 @@ from typing import Any
 import gainful as gf
 from gainful import arguments
 from gainful.errors import InputError
+from gainful.integrations.ranking_measures import flat
 from gainful.integrations.required_hosts import requiring
+from gainful.measures.notation import GivenMeasure, Measures
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
+from gainful.rows.input_types import Judgments, Run
 
 with requiring("pyterrier"):
     import ir_measures as _host
@@ -18,7 +23,10 @@ _RUN = ["query_id", "doc_id", "score"]
 
 
 def measures(
-    *asked: Any, policy: Any = None, dialect: Any = None, prefix: str = "gainful "
+    *asked: Measures,
+    policy: GivenPolicy | None = None,
+    dialect: GivenDialect | None = None,
+    prefix: str = "gainful ",
 ) -> list[Any]:
     """Return measures for `pt.Experiment(…, eval_metrics=…)`, and for other functions with ir_measures' measures.
 
@@ -36,24 +44,24 @@ def measures(
     [gainful nDCG(gain=exp2)@10, gainful RBP]
     """
     arguments.text(prefix, "prefix")
-    alone = len(asked) == 1 and isinstance(asked[0], list | tuple)
-    listed = list(asked[0] if alone else asked) or ["nDCG@10"]
-    together = _Together(listed, policy, dialect)
+    together = _Together([*flat(asked)] or ["nDCG@10"], policy, dialect)
     return [together.defined(column, prefix) for column in range(len(together.measures))]
 
 
 class _Together:
     """Measures that ir_measures requests one by one, and that are computed together."""
 
-    def __init__(self, measures: list[Any], policy: Any, dialect: Any) -> None:
+    def __init__(
+        self, measures: list[GivenMeasure], policy: GivenPolicy | None, dialect: GivenDialect | None
+    ) -> None:
         self._given = measures
-        self._options = {"policy": policy, "dialect": dialect}
+        self._options: gf.inputs.MeasuringOptions = {"policy": policy, "dialect": dialect}
         # Measuring one document reveals invalid arguments early.
         trial = self._evaluated({"q": {"d": 1}}, {"q": {"d": 0.5}})
         self.measures, self._policy = trial.measures, trial.policy
-        self._last: tuple[Any, Any, Any] | None = None
+        self._last: tuple[pd.DataFrame, pd.DataFrame, gf.results.Scores] | None = None
 
-    def _evaluated(self, qrels: Any, run: Any) -> "gf.results.Scores":
+    def _evaluated(self, qrels: Judgments, run: Run) -> "gf.results.Scores":
         return gf.evaluate(qrels, run, self._given, **self._options)
 
     def defined(self, column: int, prefix: str) -> Any:
@@ -63,12 +71,14 @@ class _Together:
             expected = "measures with a mean over the queries, as PyTerrier requires"
             raise InputError("measures", expected, f"{measure}, a {measure.family.aggregate}")
 
-        def values(qrels: Any, run: Any) -> Iterator[tuple[Any, float]]:
+        def values(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
             return self._values(qrels, run, column)
 
         return _host.define(values, name=f"{prefix}{measure}", support_cutoff=False)
 
-    def _values(self, qrels: Any, run: Any, column: int) -> Iterator[tuple[Any, float]]:
+    def _values(
+        self, qrels: pd.DataFrame, run: pd.DataFrame, column: int
+    ) -> Iterator[tuple[str, float]]:
         """Yield every judged query with its value."""
         ids = {str(original): original for original in qrels["query_id"].unique()}
         if not ids:
@@ -84,7 +94,7 @@ class _Together:
         yield from ((original, values[query]) for query, original in ids.items())
 
 
-def _with_added_query(qrels: Any, query: str) -> tuple[Any, Any]:
+def _with_added_query(qrels: pd.DataFrame, query: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return judgments with an added query, and a run that contains only this query.
 
     A batch may return nothing, but a run that shares no query with the judgments is an error. The added
@@ -94,7 +104,7 @@ def _with_added_query(qrels: Any, query: str) -> tuple[Any, Any]:
     return pd.concat([qrels, row], ignore_index=True), row.assign(score=1.0)[_RUN]
 
 
-def _refuse_left_out(queries: list[str], policy: Any) -> None:
+def _refuse_left_out(queries: list[str], policy: gf.Policy) -> None:
     """Reject policies that leave queries out, because PyTerrier's means count every judged query."""
     if queries:
         raise InputError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.errors import GainfulError, InputError
 from gainful.integrations.required_hosts import requiring
+from gainful.measures.notation import Measures
 
 with requiring("pytest"):
     import pytest
@@ -54,7 +55,7 @@ class RankingGate:
         """How many gates the test has checked."""
         return len(self._item.stash.get(_CHECKED, []))
 
-    def __call__(self, *given: object, **more: Any) -> "gf.results.Comparison":
+    def __call__(self, *given: object, **more: object) -> "gf.results.Comparison":
         """Check a gate; if it fails, fail the test with the conditions, queries and documents.
 
         Args:
@@ -156,7 +157,7 @@ def _check(
     judgments: "Judgments",
     base: "Run",
     run: "Run",
-    measures: Any,
+    measures: Measures,
     *,
     fail_if: str | Sequence[str],
     fail_unless: str | Sequence[str],

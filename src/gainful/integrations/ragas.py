@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Any
 from gainful.errors import warn
 from gainful.integrations.required_hosts import requiring
 from gainful.integrations.retrieval_measures import DEFAULT, QuestionScore, RetrievalMeasures
+from gainful.measures.notation import GivenMeasure
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 from gainful.message_texts import shown
 
 if TYPE_CHECKING:
@@ -44,12 +47,12 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
 
     def __init__(
         self,
-        measure: object = DEFAULT,
+        measure: GivenMeasure = DEFAULT,
         *,
         judgments: "gf.inputs.Judgments | None" = None,
         name: str | None = None,
-        policy: object = None,
-        dialect: object = None,
+        policy: GivenPolicy | None = None,
+        dialect: GivenDialect | None = None,
     ) -> None:
         self._measures = RetrievalMeasures.of_one(
             measure, judgments=judgments, name=name, policy=policy, dialect=dialect, called=_CALLED
@@ -68,8 +71,8 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
     def score(
         self,
         *,
-        retrieved_context_ids: Any,
-        reference_context_ids: Any = None,
+        retrieved_context_ids: object,
+        reference_context_ids: object = None,
         user_input: str | None = None,
     ) -> MetricResult:
         """Measure a question.

@@ -4,11 +4,14 @@ import hashlib
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import gainful as gf
 from gainful import arguments
 from gainful.errors import GainfulError, InputError, MeasureError
+from gainful.measures.notation import GivenMeasure, Measures
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 
 DEFAULT = "nDCG@10"
 _Value = TypeVar("_Value")
@@ -27,14 +30,13 @@ class RankingMeasures:
 
     def __init__(
         self,
-        measures: tuple[Any, ...],
+        measures: tuple[Measures, ...],
         *,
-        policy: Any,
-        dialect: Any,
+        policy: GivenPolicy | None,
+        dialect: GivenDialect | None,
         called: Mapping[str, str] | None = None,
     ) -> None:
-        alone = len(measures) == 1 and isinstance(measures[0], list | tuple)
-        self.given: tuple[Any, ...] = tuple(measures[0] if alone else measures) or (DEFAULT,)
+        self.given = flat(measures) or (DEFAULT,)
         self.policy, self.dialect = policy, dialect
         self.called = called or {}
         # Measuring one document reveals invalid arguments early.
@@ -72,7 +74,13 @@ class RankingMeasures:
         return next(iter(scores.means))
 
     def scores(
-        self, labels: Any, scores: Any, *, group: Any = None, query: Any = None, mask: Any = None
+        self,
+        labels: object,
+        scores: object,
+        *,
+        group: object = None,
+        query: object = None,
+        mask: object = None,
     ) -> "gf.results.Scores":
         """Measure predictions with `evaluate_arrays`."""
         return self._scores(
@@ -118,6 +126,17 @@ class RankingMeasures:
         parts = [repr(m) if isinstance(m, str) else repr(str(m)) for m in self.given]
         parts += [f"{name}={value!r}" for name, value in choices.items() if value is not None]
         return ", ".join(parts)
+
+
+def flat(measures: tuple[Measures, ...]) -> tuple[GivenMeasure, ...]:
+    """Return measures that were passed one by one, or as one list.
+
+    >>> flat(("RR", "AP")), flat((["RR", "AP"],))
+    (('RR', 'AP'), ('RR', 'AP'))
+    """
+    several = measures[0] if len(measures) == 1 else measures
+    flat_measures = several if isinstance(several, list | tuple) else [several]
+    return cast("tuple[GivenMeasure, ...]", tuple(flat_measures))
 
 
 def metric_names(name: object, defaults: Sequence[str]) -> list[str]:

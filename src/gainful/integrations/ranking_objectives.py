@@ -14,6 +14,7 @@ from gainful.arithmetic.kernels.loss_derivatives import (
 from gainful.arithmetic.number_arrays import as_array, as_numbers
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, MeasureError, warn
+from gainful.measures.notation import GivenMeasure
 from gainful.rows.arrays import read_lists
 
 METHODS = ("lambda", "xe", "softmax", "listnet")
@@ -30,7 +31,7 @@ class RankingObjective:
     which the usual settings of trainers assume: `min_child_weight`, `min_sum_hessian_in_leaf`, `lambda`.
     """
 
-    def __init__(self, measure: Any, *, method: str, seed: int, **options: Any) -> None:
+    def __init__(self, measure: GivenMeasure, *, method: str, seed: int, **options: Any) -> None:
         arguments.choice(method, "method", METHODS, error=MeasureError)
         unknown = {*options} - {*_OF_PAIRS, "gamma"}
         if unknown:

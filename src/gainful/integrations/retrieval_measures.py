@@ -14,8 +14,12 @@ import gainful as gf
 from gainful import arguments
 from gainful.errors import GainfulError, InputError, MeasureError, about, without_warnings
 from gainful.integrations.ranking_measures import leaves_none
+from gainful.measures.notation import GivenMeasure, Measures
+from gainful.measures.policy import GivenPolicy, read_policy
+from gainful.measures.tool_dialect import GivenDialect
 from gainful.message_texts import counted, shortened, shown
 from gainful.rows.identifiers import id_text
+from gainful.rows.input_types import Judgments, Run, TableLike
 
 DEFAULT = "nDCG@10"
 _QUESTION = "(question)"  # the name of a question that the host doesn't name
@@ -39,7 +43,7 @@ class RetrievedIds:
     repeated: tuple[str, ...]
 
     @classmethod
-    def of(cls, ids: Any, where: str = "retrieved") -> "RetrievedIds":
+    def of(cls, ids: object, where: str = "retrieved") -> "RetrievedIds":
         """Read ids, texts or whole numbers.
 
         >>> RetrievedIds.of(["a", 7, "a"])
@@ -104,11 +108,11 @@ class RetrievalMeasures:
 
     def __init__(
         self,
-        measures: Any,
+        measures: Measures,
         *,
-        judgments: Any = None,
-        policy: Any = None,
-        dialect: Any = None,
+        judgments: Judgments | None = None,
+        policy: GivenPolicy | None = None,
+        dialect: GivenDialect | None = None,
         called: Mapping[str, str] = _CALLED,
     ) -> None:
         self.given: tuple[Any, ...] = (
@@ -130,7 +134,7 @@ class RetrievalMeasures:
 
     @classmethod
     def of_one(
-        cls, measure: Any, *, name: str | None = None, **options: Any
+        cls, measure: GivenMeasure, *, name: str | None = None, **options: Any
     ) -> "RetrievalMeasures":
         """Read a single measure, optionally with another name; reject several measures."""
         measures = cls(measure, **options)
@@ -158,7 +162,7 @@ class RetrievalMeasures:
             raise InputError("measures", "different measures", both)
         return names
 
-    def _names_of(self, measure: Any) -> tuple[str, ...]:
+    def _names_of(self, measure: GivenMeasure) -> tuple[str, ...]:
         names: tuple[str, ...] = ()
         try:
             names = tuple(self.evaluate(*_TRIAL, [measure]).means)
@@ -175,15 +179,20 @@ class RetrievalMeasures:
             return names
 
     def evaluate(
-        self, judgments: Any, run: Any, measures: "list[Any] | None" = None, slices: Any = None
+        self,
+        judgments: Judgments,
+        run: Run,
+        measures: Measures | None = None,
+        slices: TableLike | None = None,
     ) -> "gf.results.Scores":
         """Measure many questions, as `evaluate` does."""
         chosen = list(self.given) if measures is None else measures
-        how = {"policy": self.policy, "dialect": self.dialect}
-        return gf.evaluate(judgments, run, chosen, slices=slices, **how)
+        return gf.evaluate(
+            judgments, run, chosen, slices=slices, policy=self.policy, dialect=self.dialect
+        )
 
     def evaluate_nothing(
-        self, judgments: Mapping[str, Mapping[str, Any]], measures: "list[Any] | None" = None
+        self, judgments: Mapping[str, Mapping[str, Any]], measures: Measures | None = None
     ) -> "gf.results.Scores":
         """Measure questions for which nothing was retrieved.
 
@@ -207,7 +216,7 @@ class RetrievalMeasures:
                     self.evaluate(judgments, run, measures)
             raise
 
-    def score(self, query: Any, expected: Any, retrieved: Any) -> QuestionScore:
+    def score(self, query: object, expected: object, retrieved: object) -> QuestionScore:
         """Measure one question.
 
         Args:
@@ -244,7 +253,7 @@ class RetrievalMeasures:
         parts += [f"{name}={value!r}" for name, value in choices.items() if value is not None]
         return ", ".join(parts)
 
-    def grades_of(self, query: Any, expected: Any) -> dict[str, Any]:
+    def grades_of(self, query: object, expected: object) -> dict[str, Any]:
         """Return the grades of a question by id, from the judgments or the expected ids."""
         if self._grades is None:
             return read_grades(expected, self._called["expected"])
@@ -298,7 +307,9 @@ class RetrievalMeasures:
             values |= dict(zip(names, cells, strict=True))
         return values
 
-    def _rows(self, judgments: Any, run: Any, measure: Any) -> dict[str, list[Any]]:
+    def _rows(
+        self, judgments: Mapping[str, Mapping[str, Any]], run: Run | None, measure: GivenMeasure
+    ) -> dict[str, list[Any]]:
         try:
             scores = (
                 self.evaluate_nothing(judgments, [measure])
@@ -312,19 +323,19 @@ class RetrievalMeasures:
         return {str(row.pop("query")): [*row.values()] for row in scores.per_query}
 
 
-def _policy_of(policy: Any, dialect: Any) -> "gf.Policy":
+def _policy_of(policy: GivenPolicy | None, dialect: GivenDialect | None) -> "gf.Policy":
     if dialect is not None:
         return (gf.measures.dialect(dialect) if isinstance(dialect, str) else dialect).policy
-    return policy if isinstance(policy, gf.Policy) else gf.Policy(**(policy or {}))
+    return read_policy(policy)
 
 
-def _name_of(query: Any) -> str | None:
+def _name_of(query: object) -> str | None:
     """Return the name of a question, if the host has a printable one."""
     name = str(query) if isinstance(query, str | int) else ""
     return name if name and arguments.is_writable(name) else None
 
 
-def read_grades(grades: Any, where: str) -> dict[str, Any]:
+def read_grades(grades: object, where: str) -> dict[str, Any]:
     """Return grades by id; ids without grades have grade 1.
 
     >>> read_grades({"a": 2, 7: 1}, "expected"), read_grades(["a", "a"], "expected")
@@ -350,7 +361,7 @@ def by_id(table: Mapping[Any, Any], where: str) -> dict[str, Any]:
     return by_text
 
 
-def listed(value: Any, where: str, what: str = "ids") -> list[Any]:
+def listed(value: object, where: str, what: str = "ids") -> list[Any]:
     """Return the items of a list; text isn't a list."""
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
         try:
@@ -360,7 +371,7 @@ def listed(value: Any, where: str, what: str = "ids") -> list[Any]:
     raise InputError(where, f"a list of {what}", "none" if value is None else shown(value))
 
 
-def _read_judgments(judgments: Any) -> dict[str, dict[str, Any]]:
+def _read_judgments(judgments: Judgments) -> dict[str, dict[str, Any]]:
     if not isinstance(judgments, Mapping):
         raise InputError("judgments", "a dict {query: {id: grade}}", shown(judgments))
     for query, grades in judgments.items():

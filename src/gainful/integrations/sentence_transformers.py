@@ -8,6 +8,9 @@ from gainful import arguments
 from gainful.errors import InputError, warn
 from gainful.integrations.ranking_measures import RankingMeasures
 from gainful.integrations.required_hosts import requiring
+from gainful.measures.notation import GivenMeasure, Measures
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 from gainful.message_texts import shown
 
 with requiring("sentence_transformers"):
@@ -56,11 +59,11 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
         queries: Mapping[Any, Any],
         corpus: Mapping[Any, Any],
         relevant_docs: Mapping[Any, Any],
-        *rest: Any,
-        measures: Any = (),
-        policy: Any = None,
-        dialect: Any = None,
-        **options: Any,
+        *rest: object,
+        measures: Measures = (),
+        policy: GivenPolicy | None = None,
+        dialect: GivenDialect | None = None,
+        **options: object,
     ) -> None:
         dicts = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
         for name, value in dicts.items():
@@ -73,7 +76,7 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
         _tell_left_out(len(queries) - len(self._judged), "query", "has no relevant_docs")
         without_text = [q for q, documents in judged.items() if documents and q not in queries]
         _tell_left_out(len(without_text), "query of relevant_docs", "has no text")
-        self._options = {"policy": policy, "dialect": dialect}
+        self._options: gf.inputs.MeasuringOptions = {"policy": policy, "dialect": dialect}
         if policy is None and dialect is None:
             self._options["policy"] = {"ties": "doc_ascending"}
         self._keys = self._keys_of_host()
@@ -109,7 +112,7 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
                     f"Ask the host for longer lists: map_at_k=[{measure.cutoff}].",
                 )
 
-    def __call__(self, model: Any, *rest: Any, **options: Any) -> dict[str, float]:
+    def __call__(self, model: object, *rest: object, **options: object) -> dict[str, float]:
         """Encode, retrieve and measure, like the host; return the means by name."""
         self.scores, self.runs = {}, {}
         means: dict[str, float] = super().__call__(model, *rest, **options)
@@ -152,12 +155,12 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
 
     def __init__(
         self,
-        samples: Any,
-        *rest: Any,
-        measures: Any = (),
-        policy: Any = None,
-        dialect: Any = None,
-        **options: Any,
+        samples: object,
+        *rest: object,
+        measures: Measures = (),
+        policy: GivenPolicy | None = None,
+        dialect: GivenDialect | None = None,
+        **options: object,
     ) -> None:
         listed = samples.values() if isinstance(samples, Mapping) else samples
         with_lists = [_with_lists(s) for s in arguments.listed(listed, "samples", _SAMPLES)]
@@ -168,17 +171,16 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
         _tell_left_out(left_out, "sample", "has no positive text, or no negative one")
         ours = {"map": "AP", "mrr": f"RR@{self.at_k}", "ndcg": f"nDCG@{self.at_k}"}
         added = _as_list(measures)
-        choices = {"policy": policy, "dialect": dialect}
         self._keys = ours
         self._added = _names(added, dialect)
-        self._measures = RankingMeasures((*ours.values(), *added), **choices)
+        self._measures = RankingMeasures((*ours.values(), *added), policy=policy, dialect=dialect)
         graded = [_graded_texts(sample) for sample in self.samples]
         self._texts = [texts for texts, _ in graded]
         self._grades = [grade for _, grades in graded for grade in grades]
         self._measured([0.5] * len(self._grades))  # raises errors before a model is trained
         self.scores: gf.results.Scores | None = None
 
-    def __call__(self, model: Any, *rest: Any, **options: Any) -> dict[str, float]:
+    def __call__(self, model: object, *rest: object, **options: object) -> dict[str, float]:
         """Encode and measure, like the host; return the means by name."""
         means: dict[str, float] = super().__call__(model, *rest, **options)
         if self.scores is not None:
@@ -186,7 +188,7 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
             means |= self.prefix_name_to_metrics(added, self.name)
         return means
 
-    def compute_metrics(self, model: Any) -> dict[str, float]:
+    def compute_metrics(self, model: object) -> dict[str, float]:
         """Encode the texts, all together or sample by sample, and measure."""
         queries = [sample["query"] for sample in self.samples]
         if self.use_batched_encoding:
@@ -203,7 +205,7 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
         group = [len(texts) for texts in self._texts]
         return self._measures.scores(self._grades, scores, group=group)
 
-    def _scored(self, model: Any, queries: list[Any], texts: list[list[Any]]) -> list[float]:
+    def _scored(self, model: object, queries: list[Any], texts: list[list[Any]]) -> list[float]:
         """Return the score of every text of every query."""
         every = [text for some in texts for text in some]
         bar = {"show_progress_bar": self.show_progress_bar}
@@ -218,18 +220,18 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
         return scores
 
 
-def _as_list(measures: Any) -> list[Any]:
+def _as_list(measures: Measures) -> list[Any]:
     return list(measures) if isinstance(measures, list | tuple) else [measures]
 
 
-def _names(measures: list[Any], dialect: Any) -> tuple[str, ...]:
+def _names(measures: list[GivenMeasure], dialect: GivenDialect | None) -> tuple[str, ...]:
     """Return the names of measures as the caller wrote them."""
     if not measures:
         return ()
     return RankingMeasures((measures,), policy=None, dialect=dialect).names
 
 
-def _grades(documents: Any, query: Any) -> dict[Any, Any]:
+def _grades(documents: object, query: object) -> dict[Any, Any]:
     """Return the grades of documents; documents of a set have grade 1."""
     if isinstance(documents, Mapping):
         return dict(documents)

@@ -10,6 +10,9 @@ from gainful.arithmetic.number_arrays import as_array, as_numbers
 from gainful.errors import InputError
 from gainful.integrations.ranking_measures import RankingMeasures, renamed
 from gainful.integrations.required_hosts import requiring
+from gainful.measures.notation import GivenMeasure
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 from gainful.message_texts import shown
 
 with requiring("sklearn"):
@@ -41,10 +44,10 @@ class _Score:
 
 
 def scorer(
-    measure: object = "nDCG@10",
+    measure: GivenMeasure = "nDCG@10",
     *,
-    policy: object = None,
-    dialect: object = None,
+    policy: GivenPolicy | None = None,
+    dialect: GivenDialect | None = None,
     better: str = "higher",
     response_method: object = "predict",
 ) -> Any:

@@ -10,6 +10,9 @@ from gainful.arithmetic.number_arrays import checked_numbers
 from gainful.errors import InputError, warn
 from gainful.integrations.ranking_measures import RankingMeasures
 from gainful.integrations.required_hosts import requiring
+from gainful.measures.notation import Measures
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 
 with requiring("torchmetrics"):
     import torch
@@ -59,10 +62,10 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
 
     def __init__(
         self,
-        *measures: object,
+        *measures: Measures,
         batches: str = "parts",
-        policy: object = None,
-        dialect: object = None,
+        policy: GivenPolicy | None = None,
+        dialect: GivenDialect | None = None,
         **options: object,
     ) -> None:
         super().__init__(**options)

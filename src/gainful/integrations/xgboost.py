@@ -12,6 +12,9 @@ from gainful.errors import InputError, warn
 from gainful.integrations.ranking_measures import RankingMeasures
 from gainful.integrations.ranking_objectives import RankingObjective
 from gainful.integrations.required_hosts import requiring
+from gainful.measures.notation import GivenMeasure, Measures
+from gainful.measures.policy import GivenPolicy
+from gainful.measures.tool_dialect import GivenDialect
 
 with requiring("xgboost"):
     from xgboost import Booster, DMatrix
@@ -68,7 +71,9 @@ class Metric:
         return f"metric({self._measures.written()})"
 
 
-def metric(*measures: Any, policy: Any = None, dialect: Any = None) -> Metric:
+def metric(
+    *measures: Measures, policy: GivenPolicy | None = None, dialect: GivenDialect | None = None
+) -> Metric:
     """Return measures for `xgboost.train(custom_metric=…, maximize=True)`.
 
     The values are the same as with `gainful.evaluate_arrays`; XGBoost's log shows six digits. Do not use
@@ -110,7 +115,7 @@ class Objective:
 
 
 def objective(
-    measure: object, *, method: str = "lambda", seed: int = 0, **options: object
+    measure: GivenMeasure, *, method: str = "lambda", seed: int = 0, **options: object
 ) -> Objective:
     """Return a loss for `xgboost.train(obj=…)`; `XGBRanker` only supports its own losses.
 
@@ -148,15 +153,15 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
 
     def __init__(
         self,
-        *measures: object,
+        *measures: Measures,
         data: object,
         label: object = None,
         qid: object = None,
         name: str = "validation",
         early_stopping_rounds: int | None = None,
         better: str = "higher",
-        policy: object = None,
-        dialect: object = None,
+        policy: GivenPolicy | None = None,
+        dialect: GivenDialect | None = None,
     ) -> None:
         super().__init__()
         arguments.choice(better, "better", ("higher", "lower"))

@@ -37,13 +37,13 @@ class Arithmetic(Protocol):
     def inverse_log(self, numbers: object) -> object:
         """Return 1/log_b of numbers above 1."""
 
-    def where(self, condition: Any, yes: Any, no: Any) -> Any:
+    def where(self, condition: object, yes: object, no: object) -> Any:
         """Return `yes` where the condition is true, else `no`; each is an array or a number."""
 
     def entries(self, table: Sequence[float], deeper: float, rank: object) -> object:
         """Return the entry of each whole rank in a table that starts at rank 1, or `deeper` beyond its end."""
 
-    def checked(self, worth: Any, where: str) -> Any:
+    def checked(self, worth: object, where: str) -> Any:
         """Return the weights from a table or a function; reject invalid ones if they can be inspected."""
 
 

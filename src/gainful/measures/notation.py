@@ -228,7 +228,7 @@ class DocumentMeasure(Measure):
         self,
         name: str,
         cutoff: int | None,
-        given: Any = None,
+        given: object = None,
         found: Mapping[str, float] | None = None,
         ties: str | None = None,
     ) -> None:
@@ -603,7 +603,7 @@ def _is_object(given: object) -> bool:
     return not plain and (is_document_measure(given) or text_of_object(given) is not None)
 
 
-def _listed(item: Any) -> Any:
+def _listed(item: object) -> Any:
     if is_document_measure(item):
         return _of_documents(item)
     text = text_of_object(item)

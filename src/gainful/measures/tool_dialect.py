@@ -267,3 +267,7 @@ class Dialect:
 
     def __str__(self) -> str:
         return self.name
+
+
+GivenDialect = str | Dialect
+"""What callers may pass as a dialect: its name, or a `Dialect`."""

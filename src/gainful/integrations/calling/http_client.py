@@ -196,7 +196,9 @@ class _Connection(HTTPConnection):
             left = left[self.sock.send(left) :]
 
 
-def _response(connection: _Connection, sock: socket.socket, *settings: Any, **more: Any) -> Any:
+def _response(
+    connection: _Connection, sock: socket.socket, *settings: object, **more: object
+) -> Any:
     return HTTPResponse(_Incoming(connection, sock), *settings, **more)  # type: ignore[arg-type]
 
 

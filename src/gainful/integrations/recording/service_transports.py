@@ -95,7 +95,7 @@ class AnswerReader(NamedTuple):
     partial: tuple[Mark, ...] = ()
     counted_at: tuple[str | int, ...] | None = None
 
-    def read(self, answer: Any, show: Callable[[], str], depth: int, seconds: float) -> Ranked:
+    def read(self, answer: object, show: Callable[[], str], depth: int, seconds: float) -> Ranked:
         """Return the results in an answer; a partial answer is an error."""
         lacking = incomplete_in(answer, self.partial)
         if lacking is not None:

@@ -609,7 +609,7 @@ class Study:
                 depth=int(settings["depth"]),
             )
 
-    def _measures(self, measures: Any, settings: Mapping[str, str]) -> list[str]:
+    def _measures(self, measures: object, settings: Mapping[str, str]) -> list[str]:
         """Read measures, and reject any that need deeper ranks than the study stores."""
         asked_for = settings["measure"] if measures is None else measures
         if isinstance(asked_for, gf.Measure):

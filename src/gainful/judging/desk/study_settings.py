@@ -52,7 +52,7 @@ FROM_TEXT: dict[str, Callable[[str], object]] = {
 }
 
 
-def read_settings(**settings: Any) -> dict[str, str]:
+def read_settings(**settings: object) -> dict[str, str]:
     """Check settings from a caller, and return all that aren't None as text."""
     return {name: _TO_TEXT[name](value) for name, value in settings.items() if value is not None}
 

@@ -444,7 +444,7 @@ class _Desk:
             raise _RefusedError(400, "Expected a JSON object.")
         return content
 
-    async def _call(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    async def _call(self, function: Callable[..., Any], *given: object, **named: object) -> Any:
         """Ask the study, in a thread of its own, as it reads and writes files."""
         from starlette.concurrency import run_in_threadpool
 
@@ -761,7 +761,7 @@ class _Turns:
         self._waiting: deque[tuple[asyncio.Future[Any], Callable[[], Any]]] = deque()
         self._going: asyncio.Task[None] | None = None
 
-    async def take(self, function: Callable[..., Any], *given: Any) -> Any:
+    async def take(self, function: Callable[..., Any], *given: object) -> Any:
         """Call a function when it is its turn, and return what it returned once that is on disk."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((future, partial(function, *given)))
@@ -796,7 +796,7 @@ async def _in_thread(threads: Executor, function: Callable[..., Result], *values
     return await asyncio.get_running_loop().run_in_executor(threads, function, *values)
 
 
-def _answer(value: Any) -> "Response":
+def _answer(value: object) -> "Response":
     from starlette.responses import JSONResponse
 
     return JSONResponse(plain(value))

@@ -100,7 +100,7 @@ class _Saved(alt.TopLevelMixin):
         options = {"json_kwds": {"cls": _Escaped}, **options}
         return str(super().to_html(*arguments, **options))
 
-    def _repr_mimebundle_(self, *arguments: Any, **options: Any) -> Any:
+    def _repr_mimebundle_(self, *arguments: object, **options: object) -> Any:
         bundle = super()._repr_mimebundle_(*arguments, **options)
         if isinstance(bundle, dict) and "text/html" in bundle:
             spec = json.dumps(self.to_dict(context={"pre_transform": False}))

@@ -124,7 +124,7 @@ class Logged(Result):
         raise NotImplementedError
 
 
-def _way_to(tracker: Any) -> Callable[[Any, _Sent], None] | None:
+def _way_to(tracker: object) -> Callable[[Any, _Sent], None] | None:
     """Return what logs with a tracker; None for a function."""
     if all(callable(getattr(tracker, name, None)) for name in _OF_MLFLOW):
         return _to_mlflow
@@ -157,7 +157,7 @@ def _to_wandb(tracker: Any, sent: _Sent) -> None:
     tracker.log(logged, step=sent.step)
 
 
-def _classes_of_wandb(tracker: Any) -> Any:
+def _classes_of_wandb(tracker: object) -> Any:
     """Return the package of a run's class, which also has the classes of tables and pages."""
     package = sys.modules.get(type(tracker).__module__.partition(".")[0])
     for module in (tracker, package):

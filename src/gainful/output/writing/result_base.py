@@ -127,7 +127,7 @@ class Result:
         """Return the types that ids had where they came from, by the columns that hold them."""
         return {}
 
-    def _columns_for(self, library: Any) -> dict[str, Any]:
+    def _columns_for(self, library: object) -> dict[str, Any]:
         """Return the columns of the table, with ids in their original type."""
         columns, types = self._columns_by_name(), self._id_types()
         if all(type_.is_plain for type_ in types.values()):

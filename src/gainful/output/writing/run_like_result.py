@@ -45,7 +45,7 @@ class DocumentsByQuery(Result, Mapping[str, dict[str, float]]):
     def __contains__(self, query: object) -> bool:
         return isinstance(query, str) and query in self._by_query
 
-    def get(self, key: object, default: Any = None) -> Any:
+    def get(self, key: object, default: object = None) -> Any:
         """Return the documents of a query, or the default without any."""
         return self[key] if isinstance(key, str) and key in self else default
 

@@ -249,7 +249,9 @@ class _Launches:
         self.blocks_of_ranks, self.blocks_of_items = -(-deep // _OWN), -(-width // _OWN)
         self._launchers: dict[Any, Launcher] = {}
 
-    def _run(self, kernel: Any, blocks: int, *tensors: torch.Tensor | None, **rest: Any) -> None:
+    def _run(
+        self, kernel: object, blocks: int, *tensors: torch.Tensor | None, **rest: object
+    ) -> None:
         key = kernel, *[one is None for one in tensors], *rest.values()
         if key not in self._launchers:
             rest |= {"width": self.width, "deep": self.deep, "blocks": blocks}
@@ -258,11 +260,11 @@ class _Launches:
             self._launchers[key] = Launcher(kernel, programs, self.device, rest, _WARPS)
         self._launchers[key](*tensors)
 
-    def over_items(self, kernel: Any, *tensors: torch.Tensor | None, **rest: Any) -> None:
+    def over_items(self, kernel: object, *tensors: torch.Tensor | None, **rest: object) -> None:
         """Launch a kernel that owns ranks and sums over items."""
         self._run(kernel, self.blocks_of_ranks, *tensors, **rest)
 
-    def over_ranks(self, kernel: Any, *tensors: torch.Tensor | None, **rest: Any) -> None:
+    def over_ranks(self, kernel: object, *tensors: torch.Tensor | None, **rest: object) -> None:
         """Launch a kernel that owns items and sums over ranks."""
         self._run(kernel, self.blocks_of_items, *tensors, **rest)
 
@@ -295,11 +297,11 @@ class _Pairs:
         self.launches.over_items(_ranges_kernel, *self.near_ranks, by_rank=True)
         self.launches.over_ranks(_ranges_kernel, *self.near_items, by_rank=False)
 
-    def over_items(self, kernel: Any, *tensors: torch.Tensor | None) -> None:
+    def over_items(self, kernel: object, *tensors: torch.Tensor | None) -> None:
         """Launch a kernel that owns ranks and sums over items."""
         self.launches.over_items(kernel, *self.near_ranks, *tensors)
 
-    def over_ranks(self, kernel: Any, *tensors: torch.Tensor | None) -> None:
+    def over_ranks(self, kernel: object, *tensors: torch.Tensor | None) -> None:
         """Launch a kernel that owns items and sums over ranks."""
         self.launches.over_ranks(kernel, *self.near_items, *tensors)
 

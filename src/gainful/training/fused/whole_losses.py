@@ -144,12 +144,12 @@ class Whole:
 
     def __init__(
         self,
-        kernel: Any,
+        kernel: object,
         form: CallForm,
         sizes: tuple[int, int, int],
         tables: tuple[torch.Tensor, ...],
         passes: int,
-        **rest: Any,
+        **rest: object,
     ) -> None:
         lists, width, (rows, columns, warps) = form.lists, form.width, sizes
         blocks = -(-width // rows)

@@ -172,12 +172,12 @@ class Operations(Protocol):
         """Return approximate ranks by a fused kernel; None if no kernel supports them."""
 
     def fused_pairs(
-        self, arrays: Sequence[Array], discounts: Array, **options: Any
+        self, arrays: Sequence[Array], discounts: Array, **options: object
     ) -> Array | None:
         """Return weighted sums over pairs by a fused kernel; None if no kernel supports them."""
 
     def fused_sorting(
-        self, scores: Array, gains: Array, counts: Array, **options: Any
+        self, scores: Array, gains: Array, counts: Array, **options: object
     ) -> Array | None:
         """Return relaxed sorted gains by fused kernels; None if no kernel supports them."""
 

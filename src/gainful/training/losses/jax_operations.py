@@ -149,7 +149,7 @@ class JaxOperations:
         spots = jnp.zeros_like(lists).at[rows, indices.reshape(lists.shape)]
         return spots.set(lists, unique_indices=True, mode="promise_in_bounds").reshape(values.shape)
 
-    def join(self, values: Sequence[Any]) -> Array:
+    def join(self, values: Sequence[Array]) -> Array:
         """Concatenate arrays."""
         return jnp.concatenate(list(values))
 
@@ -157,7 +157,7 @@ class JaxOperations:
         """Append one 0 to the last axis."""
         return jnp.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, 1)])
 
-    def scan(self, combine: Callable[..., tuple[Any, ...]], *arrays: Any) -> tuple[Array, ...]:
+    def scan(self, combine: Callable[..., tuple[Array, ...]], *arrays: Array) -> tuple[Array, ...]:
         """Combine all places up to each."""
         shape = jnp.broadcast_shapes(*(one.shape for one in arrays))
         broadcast = tuple(jnp.broadcast_to(one, shape) for one in arrays)
@@ -199,7 +199,7 @@ class JaxOperations:
         own = number and isinstance(generator, jax.Array)
         return jax.random.fold_in(generator, number) if own else generator
 
-    def by_rows(self, rows: Callable[..., Any], size: int, *columns: Any) -> Array:
+    def by_rows(self, rows: Callable[..., Any], size: int, *columns: Array) -> Array:
         """Apply `rows` to blocks of columns, one after the other."""
         lists, width = columns[0].shape
         if width <= size:
@@ -210,7 +210,7 @@ class JaxOperations:
         return jnp.moveaxis(results, 0, 1).reshape(lists, count * size, *rest)[:, :width]
 
     def by_lists(
-        self, some: Callable[..., tuple[Any, ...]], size: int, *arrays: Any
+        self, some: Callable[..., tuple[Array, ...]], size: int, *arrays: Array
     ) -> tuple[Array, ...]:
         """Apply `some` to `size` lists at a time, one after the other."""
         lists = arrays[0].shape[0]
@@ -231,7 +231,7 @@ class JaxOperations:
         padded = jnp.pad(values, [(0, 0)] * len(before) + [(0, -width % size)])
         return jnp.moveaxis(padded.reshape(*before, -(-width // size), size), -2, 0)
 
-    def stacked(self, values: Sequence[Any]) -> Array:
+    def stacked(self, values: Sequence[Array]) -> Array:
         """Stack arrays along a new first axis."""
         return jnp.stack(list(values))
 
@@ -243,15 +243,15 @@ class JaxOperations:
         """Return the products of matrices and several vectors each."""
         return jnp.einsum("lij,klj->kli", matrix, vectors, precision="highest")
 
-    def fold(self, step: Callable[[Any, Any], Any], start: Array, over: Array) -> Array:
+    def fold(self, step: Callable[[Array, Array], Array], start: Array, over: Array) -> Array:
         """Apply `step` to the items along the first axis."""
         return jax.lax.scan(lambda state, item: (step(state, item), None), start, over)[0]
 
     def walk(
-        self, step: Callable[..., tuple[Any, tuple[Any, ...]]], start: Array, *over: Any
-    ) -> tuple[Array, tuple[Any, ...]]:
+        self, step: Callable[..., tuple[Array, tuple[Array, ...]]], start: Array, *over: Array
+    ) -> tuple[Array, tuple[Array, ...]]:
         """Apply `step` to the items along the first axes, and keep its results."""
-        walked: tuple[Any, tuple[Any, ...]] = jax.lax.scan(
+        walked: tuple[Array, tuple[Array, ...]] = jax.lax.scan(
             lambda state, items: step(state, *items), start, over, unroll=_unrolled()
         )
         return walked
@@ -269,16 +269,18 @@ class JaxOperations:
             moved = padded[..., 1:] if back else padded[..., :-1]
             return one + share * (moved - one), padded
 
-        pair: tuple[Any, Any] = jax.lax.scan(step, start, shares, reverse=back, unroll=_unrolled())
+        pair: tuple[Array, Array] = jax.lax.scan(
+            step, start, shares, reverse=back, unroll=_unrolled()
+        )
         return pair
 
-    def fused_ranks(self, *_: Any) -> None:
+    def fused_ranks(self, *_: object) -> None:
         """Return None: XLA fuses the blocks."""
 
-    def fused_pairs(self, *_: Any, **__: Any) -> None:
+    def fused_pairs(self, *_: object, **__: object) -> None:
         """Return None: XLA fuses the blocks."""
 
-    def fused_sorting(self, *_: Any, **__: Any) -> None:
+    def fused_sorting(self, *_: object, **__: object) -> None:
         """Return None: XLA fuses the blocks."""
 
     def falls_by_rank(self, s: Array, tau: float, deep: int) -> Any | None:
@@ -293,11 +295,11 @@ class JaxOperations:
         last = jnp.where(items[:-1] >= deep, steps, 0.0).cumsum(-1)
         last = jnp.pad(last, [(0, 0), (1, 0)])  # from the last rank
 
-        def next_below(fall: Array, at: tuple[Any, Any, Any]) -> tuple[Array, Array]:
+        def next_below(fall: Array, at: tuple[Array, Array, Array]) -> tuple[Array, Array]:
             own, after, rank = at
             return jnp.where(items <= rank, fall + (s - own) + (s - after), 0.0), fall
 
-        def next_above(fall: Array, at: tuple[Any, Any, Any]) -> tuple[Array, Array]:
+        def next_above(fall: Array, at: tuple[Array, Array, Array]) -> tuple[Array, Array]:
             own, before, rank = at
             return jnp.where(items >= rank, fall + (before - s) + (own - s), 0.0), fall
 
@@ -310,20 +312,20 @@ class JaxOperations:
         return (above + below).swapaxes(0, 1) / tau
 
     def with_gradient(
-        self, value: Callable[..., Any], pullback: Callable[..., Any], *arrays: Any
+        self, value: Callable[..., Any], pullback: Callable[..., Any], *arrays: Array
     ) -> Array:
         """Return a value with its own gradient with respect to the first array."""
         return self.with_kept_gradient(lambda *inputs: (value(*inputs),), pullback, *arrays)
 
     def with_kept_gradient(
         self,
-        value: Callable[..., tuple[Any, ...]],
+        value: Callable[..., tuple[Array, ...]],
         pullback: Callable[..., Any],
-        *arrays: Any,
+        *arrays: Array,
     ) -> Array:
         """Return the first of several values, with its own gradient with respect to the first array."""
 
-        def refuse(*_: Any) -> Array:
+        def refuse(*_: object) -> Array:
             message = "this loss has no second derivative"
             raise NotImplementedError(message)
 
@@ -331,11 +333,11 @@ class JaxOperations:
         undifferentiable = jax.custom_vjp(pullback)
         undifferentiable.defvjp(lambda *inputs: (pullback(*inputs), None), refuse)
 
-        def forward(*inputs: Any) -> tuple[Array, tuple[Any, ...]]:
+        def forward(*inputs: Array) -> tuple[Array, tuple[Array, ...]]:
             first, *others = value(*inputs)
             return first, (*others, *inputs)
 
-        def backward(kept: tuple[Any, ...], slope: Array) -> tuple[Array, ...]:
+        def backward(kept: tuple[Array, ...], slope: Array) -> tuple[Array, ...]:
             return undifferentiable(slope, *kept), *[None] * (len(arrays) - 1)
 
         function = jax.custom_vjp(lambda *inputs: value(*inputs)[0])
@@ -415,7 +417,7 @@ def _from_high_to_low(values: Array) -> Array:
 
 
 @_from_high_to_low.defjvp
-def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Array, Array]:
+def _(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
     """Differentiate through the sorting order."""
     order = JAX.descending(*primals)
     return JAX.take(*primals, order), JAX.take(*tangents, order)

@@ -250,7 +250,7 @@ def _grades(labels: Array, scores: Tensor) -> Tensor:
 _read_text = functools.lru_cache(maxsize=256, typed=True)(lambda read, text: read(text))
 
 
-def _read_once(read: Callable[[Any], Any], value: Any) -> Array:
+def _read_once(read: Callable[[Any], Any], value: object) -> Array:
     """Read an option; cache strings and numbers, since reading takes as long as a small loss."""
     return _read_text(read, value) if type(value) in (str, int, float) else read(value)
 

@@ -54,7 +54,9 @@ class Surrogate:
     method: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def __call__(self, scores: Array, labels: Array, mask: Array = None, **options: Any) -> Array:
+    def __call__(
+        self, scores: Array, labels: Array, mask: Array = None, **options: object
+    ) -> Array:
         """Return the loss; options passed here override those it was built with."""
         decided = _decided_options(self.measure, options)
         return METHODS[self.method](scores, labels, mask, **{**decided, **self.options, **options})

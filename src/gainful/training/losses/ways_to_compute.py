@@ -71,7 +71,7 @@ def pairwise(
     *,
     draw: Callable[[Arranged], Array] | None = None,
     drawn_before: Array = None,
-    **options: Any,
+    **options: object,
 ) -> Array:
     """Do the same for a loss over pairs, whose formula calls the kernels; the rule is for a CPU.
 
