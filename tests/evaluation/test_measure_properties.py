@@ -164,7 +164,7 @@ def appended(listed, rng):
 
 
 def test_every_family_has_its_row():
-    assert list(PROPERTIES) == [family.name for family in gf.measures.families(needs="grades")]
+    assert PROPERTIES.keys() == {family.name for family in gf.measures.families(needs="grades")}
 
 
 @functools.cache

@@ -32,7 +32,7 @@ TESTS = {
 
 
 def test_every_family_of_the_catalogue_has_an_oracle():
-    assert list(ORACLES) == [family.name for family in gf.measures.families(needs="grades")]
+    assert ORACLES.keys() == {family.name for family in gf.measures.families(needs="grades")}
     assert all(ORACLES.values())
 
 

@@ -20,7 +20,7 @@ from gainful.cli.commands import commands
 from gainful.evaluation import measuring as table
 from gainful.evaluation.computing.precision_and_counts import counted, hits, relevant_rows
 from gainful.evaluation.gains_ranks_and_ideals import Arithmetic
-from gainful.measures import dialect_catalogue
+from gainful.measures import dialect_catalogue, gain
 from gainful.measures import measure as catalogued
 from gainful.measures.discount import FORMS, Form
 from gainful.measures.measure_family import Example, Family
@@ -37,6 +37,7 @@ from gainful.rows.shapes import SHAPES, Shape
 from gainful.rows.text_formats import Layout, TextFormat
 
 JUDGMENTS = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"a": 3}}
+squared = gf.measures.define("squared", gain={2: 4})
 RUN = {"q1": {"c": 3.0, "a": 2.0, "b": 1.0}, "q2": {"x": 2.0, "a": 1.0}}
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "develop" / "architecture.md"
@@ -217,6 +218,53 @@ def test_a_discount_is_one_entry(monkeypatch):
         {"q": {"b": 2, "c": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, "DCG", got=got
     )
     assert any("discount=halved" in each.change for each in which.found)
+
+
+@pytest.mark.parametrize(
+    ("form", "worth"),
+    [
+        (gain.Form("g², or so", lambda grade, _: grade**2), [1, 9, 4]),
+        (gain.Form("g², or so", lambda grade, _: (grade - 2) ** 2, rises=False), [1, 1, 0]),
+    ],
+    ids=["rises", "falls"],
+)
+def test_a_gain_is_one_entry(monkeypatch, form, worth):
+    import torch
+
+    monkeypatch.setitem(gain.FORMS, "squared", form)
+    grades = [1, 3, 2]
+    discounts = [1 / math.log2(rank + 1) for rank in (1, 2, 3)]
+    dcg = np.dot(worth, discounts)
+    ndcg = dcg / np.dot(sorted(worth, reverse=True), discounts)
+    assert gf.dcg(grades, gain="squared") == pytest.approx(dcg)
+    assert gf.ndcg(grades, gain="squared") == pytest.approx(ndcg)
+    measure = "nDCG(gain=squared)"
+    assert str(gf.measure(measure)) == measure
+    judged, run = {"q": {"a": 1, "b": 3, "c": 2}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    assert gf.evaluate(judged, run, measure)[measure] == pytest.approx(ndcg)
+    assert "gain squared: g², or so" in str(gf.explain(judged, run, measure, query="q"))
+    with pytest.raises(gf.errors.MeasureError, match=r"linear, exp2, binary, squared, a table .*"):
+        gf.dcg([1], gain="square")
+    with pytest.raises(gf.errors.MeasureError, match="the gain g², or so"):
+        gf.measures.use(squared)
+    which = gf.explanation.which(judged, run, "DCG", got=dcg)
+    assert any("gain=squared" in each.change for each in which.found)
+    if form.rises:
+        gf.bounds(judged, run, measure, grades=(0, 3))
+    else:
+        with pytest.raises(gf.errors.InputError, match="need not rise with the grade"):
+            gf.bounds(judged, run, measure, grades=(0, 3))
+    tensors = torch.tensor([[0.3, 0.2, 0.1]]), torch.tensor([[1.0, 3.0, 2.0]])
+    assert float(gf.metrics.ndcg(*tensors, gain="squared")[0]) == pytest.approx(ndcg)
+    loss = gf.losses.approx_ndcg(*tensors, gain="squared", temperature=1e-3)
+    assert float(loss) == pytest.approx(1 - ndcg, abs=1e-6)
+
+    def by_function(grade):
+        return form.formula(grade, None)
+
+    for other in (gf.losses.lambda_loss, gf.losses.neural_ndcg):
+        loss = other(*tensors, gain="squared")
+        assert float(loss) == pytest.approx(float(other(*tensors, gain=by_function)))
 
 
 def test_a_dialect_is_one_entry(monkeypatch):

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from gainful.arithmetic.cores import cached_property
 from gainful.arithmetic.kernels.binary_relevance import ratio
 from gainful.arithmetic.kernels.cumulated_gain import (
-    binary_gains,
     cumulated,
     discount_table,
-    exp2_gains,
     mapped_gains,
     mean_discount,
+    named_gains,
     owners,
 )
 from gainful.arithmetic.kernels.row_sums import counts, running_counts, sums
@@ -25,15 +24,11 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.matching.matched import Matched, places_of
 from gainful.measures.discount import Discount
-from gainful.measures.gain import Gain
+from gainful.measures.gain import FORMS, Gain
 from gainful.measures.policy import Policy
 from gainful.measures.written_numbers import read_number, write_number
 
 _SHORT = 1000  # ranks; tables up to this size are cached
-_FORMULAS = {"exp2": exp2_gains, "binary": binary_gains}
-
-RISING = frozenset({"linear", *_FORMULAS})
-"""The gains that never fall as the grade rises."""
 Cutoffs = Sequence[int | None]
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -48,8 +43,8 @@ def gains_of(gain: Gain, grades: Floats, known: Floats) -> Floats:
     """
     if gain.form == "linear":
         return grades  # always finite
-    if gain.form in _FORMULAS:
-        worth = _FORMULAS[gain.form](grades)
+    if gain.form in FORMS:
+        worth = named_gains(FORMS[gain.form].formula, grades)
     else:
         known_gains = np.array([_gain_of(gain, grade) for grade in known.tolist()], np.float64)
         worth = mapped_gains(grades, known, known_gains)
@@ -229,7 +224,7 @@ class Worksheet:
         """Return the gains (m,) of all judged documents by query, descending."""
         worth = self._gains(gain, self.matched.pool_grades)
         # Pools are sorted by grade, but a table or a function may not increase with the grade.
-        if gain.form not in RISING:
+        if not gain.rises:
             worth = worth[np.lexsort((-worth, owners(self.matched.pool_offsets)))]
         return worth
 

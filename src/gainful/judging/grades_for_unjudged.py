@@ -8,7 +8,7 @@ import numpy as np
 from gainful import arguments
 from gainful.array_types import Floats
 from gainful.errors import InputError, MeasureError
-from gainful.evaluation.gains_ranks_and_ideals import RISING, Worksheet
+from gainful.evaluation.gains_ranks_and_ideals import Worksheet
 from gainful.measures.gain import Gain
 from gainful.measures.written_numbers import read_number
 from gainful.message_texts import shown
@@ -56,7 +56,7 @@ def read_scale(grades: object) -> Scale:
 
 def possible_gains(scale: Scale, gain: Gain, sheet: Worksheet) -> Floats:
     """Return the gains of the possible grades, ascending; for a range, of its ends."""
-    if scale.between and gain.form not in RISING:
+    if scale.between and not gain.rises:
         raise InputError(
             "grades",
             f"all possible grades, for gain {gain}",

@@ -379,8 +379,8 @@ ALIASES = {
 def dialects() -> tuple[Dialect, ...]:
     """Return every dialect.
 
-    >>> len(dialects())
-    30
+    >>> [dialect.name for dialect in dialects()[:2]]
+    ['trec_eval-9', 'trec_eval-10']
     """
     return DIALECTS
 

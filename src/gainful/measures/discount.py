@@ -173,7 +173,7 @@ class Discount:
         return f"{self.form}({write_number(self.exponent)})"
 
 
-DISCOUNTS = OwnNames("discount", Discount, {name: form.meaning for name, form in FORMS.items()})
+DISCOUNTS = OwnNames("discount", Discount, FORMS)
 """The named discounts: built-in and user-defined."""
 
 

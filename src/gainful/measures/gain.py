@@ -1,23 +1,58 @@
-"""The gain: the worth of a document with a given grade."""
+"""The gain: the worth of a document with a given grade.
+
+`FORMS` has one entry per named gain; the notation, the measures, the losses, the explanations and the
+help all use it. Tables by grade and functions of the grade are gains too.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from gainful.errors import InputError, MeasureError
 from gainful.measures.user_given_names import OwnName, OwnNames
 from gainful.measures.written_numbers import read_number, write_number
 from gainful.message_texts import did_you_mean, shortened, shown
 
-FORMS = {
-    "linear": "g, the grade itself",
-    "exp2": "2^g − 1",
-    "binary": "1 if the grade is above 0, else 0",
+
+class Arithmetic(Protocol):
+    """The operations that formulas use besides operators, so that they work for arrays of any library."""
+
+    def exp2m1(self, grades: Any) -> Any:
+        """Return 2^g − 1."""
+
+    def numbers(self, truths: Any) -> Any:
+        """Return 1 where a condition is true, else 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A named gain.
+
+    Attributes:
+        meaning: the definition for grade g.
+        formula: the definition for arrays of any finite grades. Losses evaluate it on tensors too.
+        rises: whether it never falls as the grade rises.
+    """
+
+    meaning: str
+    formula: Callable[[Any, Arithmetic], Any]
+    rises: bool = True
+
+
+FORMS: dict[str, Form] = {
+    "linear": Form("g, the grade itself", lambda grade, _: grade),
+    "exp2": Form("2^g − 1", lambda grade, arithmetic: arithmetic.exp2m1(grade)),
+    "binary": Form(
+        "1 if the grade is above 0, else 0", lambda grade, arithmetic: arithmetic.numbers(grade > 0)
+    ),
 }
-"""The named gains, the default first, with their definitions."""
+"""The gains by name, the default first."""
 
 _ELSE = "else"
-_EXPECTED = "linear, exp2, binary, a table {grade: gain} or, in Python, a function of the grade"
+
+
+def _expected() -> str:
+    return f"{', '.join(FORMS)}, a table {{grade: gain}} or, in Python, a function of the grade"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +70,11 @@ class Gain:
     function: Callable[[float], float] | None = None
     own: bool = False
     own_name: OwnName | None = None
+
+    @property
+    def rises(self) -> bool:
+        """Whether it is a named gain that never falls as the grade rises."""
+        return self.form in FORMS and FORMS[self.form].rises
 
     def __str__(self) -> str:
         if self.own_name is not None:
@@ -70,7 +110,7 @@ def gain(value: object) -> Gain:
     if callable(value):
         return Gain("function", function=value)
     if not isinstance(value, str):
-        raise MeasureError("gain", _EXPECTED, shown(value), _as_table(value))
+        raise MeasureError("gain", _expected(), shown(value), _as_table(value))
     text = value.strip()
     if text.startswith("{") and text.endswith("}"):
         return _table(_read_pairs(text))
@@ -78,7 +118,7 @@ def gain(value: object) -> Gain:
         return Gain(text)
     own = GAINS.find(text)
     if own is None:
-        raise MeasureError("gain", _EXPECTED, shown(value), did_you_mean(text, GAINS.known()))
+        raise MeasureError("gain", _expected(), shown(value), did_you_mean(text, GAINS.known()))
     return own
 
 

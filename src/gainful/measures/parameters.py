@@ -58,7 +58,7 @@ def word(name: str, answers: Mapping[str, str]) -> Parameter:
 GAIN = Parameter(
     "gain",
     gain.gain("linear"),
-    ". ".join(f"`{name}`: {meaning}" for name, meaning in gain.FORMS.items())
+    ". ".join(f"`{name}`: {form.meaning}" for name, form in gain.FORMS.items())
     + ". A table `{grade: gain}`, optionally with `else: linear` if the gain of all other grades is the grade itself. In "
     "Python, a function of the grade",
     gain.gain,

@@ -40,6 +40,14 @@ class Definition(Protocol):
         """Its name and location; None if it was defined without a name."""
 
 
+class BuiltIn(Protocol):
+    """A named discount or gain of gainful."""
+
+    @property
+    def meaning(self) -> str:
+        """Its definition."""
+
+
 AnyDefinition = TypeVar("AnyDefinition", bound=Definition)
 
 
@@ -50,13 +58,13 @@ class OwnNames(Generic[AnyDefinition]):
     Attributes:
         kind: the noun in messages.
         made: the class of definitions.
-        forms: the built-in names, with their meanings.
+        forms: the built-in definitions, by name.
         in_use: the registered definitions, by name.
     """
 
     kind: str
     made: type[AnyDefinition]
-    forms: Mapping[str, str] = field(default_factory=dict)
+    forms: Mapping[str, BuiltIn] = field(default_factory=dict)
     in_use: dict[str, AnyDefinition] = field(default_factory=dict)
 
     @property
@@ -70,9 +78,9 @@ class OwnNames(Generic[AnyDefinition]):
 
     def taken(self, name: str) -> str | None:
         """Return the current owner of a name; None if the name is free."""
-        for form, meaning in self.forms.items():
-            if form.casefold() == name.casefold():
-                return f"the {self.kind} {meaning}"
+        for known, form in self.forms.items():
+            if known.casefold() == name.casefold():
+                return f"the {self.kind} {form.meaning}"
         found = self.find(name)
         called = None if found is None else found.own_name
         return None if called is None else called.place

@@ -102,7 +102,7 @@ def conventions_of(measure: Measure) -> str:
         return measure.family.definition
     parameters = measure.parameters
     gain = parameters["gain"]
-    said = [f"gain {gain}" + (f": {GAINS[gain.form]}" if gain.form in GAINS else "")]
+    said = [f"gain {gain}" + (f": {GAINS[gain.form].meaning}" if gain.form in GAINS else "")]
     discount = parameters.get("discount")
     if discount is not None:
         said.append(f"discount {discount}: {discount.meaning}")

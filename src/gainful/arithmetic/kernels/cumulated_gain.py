@@ -17,18 +17,26 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 
 
-def exp2_gains(grades: Floats) -> Floats:
-    """Return 2^g − 1; infinite if it overflows a float64, for the caller to reject."""
-    with np.errstate(over="ignore"):
+class GradeArithmetic:
+    """The functions that the formula of a gain may use besides operators."""
+
+    def exp2m1(self, grades: Floats) -> Floats:
+        """Return 2^g − 1."""
         exact = np.exp2(grades) - 1.0  # for whole grades
         if (grades == np.rint(grades)).all():
             return exact
         return np.where(grades == np.rint(grades), exact, np.expm1(grades * math.log(2)))
 
+    def numbers(self, truths: Bools) -> Floats:
+        """Return 1 where a condition is true, otherwise 0."""
+        return truths.astype(np.float64)
 
-def binary_gains(grades: Floats) -> Floats:
-    """Return 1 if the grade is above 0, otherwise 0."""
-    return (grades > 0).astype(np.float64)
+
+def named_gains(formula: Callable[[Any, Any], Any], grades: Floats) -> Floats:
+    """Return the gains by a formula of grades and a `GradeArithmetic`; infinite if one overflows, for the caller to reject."""
+    with np.errstate(over="ignore"):
+        gains: Floats = formula(grades, GradeArithmetic())
+    return gains
 
 
 def mapped_gains(grades: Floats, levels: Floats, values: Floats) -> Floats:

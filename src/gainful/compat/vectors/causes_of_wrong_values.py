@@ -221,7 +221,7 @@ def _meaning(change: str) -> str:
         if choice.name == name:
             return choice.answers.get(answer, "")
     if name == "gain":
-        return gain.FORMS[answer]
+        return gain.FORMS[answer].meaning
     if name == "discount":
         return discount.FORMS[answer].meaning
     return _MEANINGS.get(change, "")

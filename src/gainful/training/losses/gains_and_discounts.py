@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from gainful.array_types import Array
 from gainful.measures.discount import Discount
-from gainful.measures.gain import Gain, gains_by_function
+from gainful.measures.gain import FORMS, Gain, gains_by_function
 from gainful.training.losses.array_operations import Operations
 
 
@@ -14,16 +14,24 @@ def gains_of(ops: Operations, labels: Array, gain: Gain) -> Array:
     """Return the gain of each label; NaN where a table lacks it, since tensors raise no errors."""
     if gain.function is not None:
         return ops.floats(gains_by_function(gain, labels), labels)
-    if gain.form == "exp2":
-        return ops.exp2m1(labels)
-    if gain.form == "binary":
-        return ops.floats(labels > 0, labels)
-    if gain.form == "linear":
-        return labels
+    if gain.form in FORMS:
+        return FORMS[gain.form].formula(labels, _LabelArithmetic(ops, labels))
     gains = labels if gain.own else ops.where(labels == 0, labels, math.nan)
     for grade, value in gain.table:
         gains = ops.where(labels == grade, value, gains)
     return gains
+
+
+class _LabelArithmetic:
+    """The functions that the formula of a gain may use besides operators."""
+
+    def __init__(self, ops: Operations, labels: Array) -> None:
+        self._ops, self._labels = ops, labels
+        self.exp2m1 = ops.exp2m1
+
+    def numbers(self, truths: Array) -> Array:
+        """Return 1 where a condition is true, else 0, in the type of the labels."""
+        return self._ops.floats(truths, self._labels)
 
 
 class _TensorArithmetic:

@@ -18,7 +18,7 @@ from gainful.array_types import Array
 from gainful.measures.discount import DEFAULT_BASE, Discount
 from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
-from gainful.measures.gain import Gain
+from gainful.measures.gain import FORMS, Gain
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.measure import read_cutoff
 from gainful.training.losses.gains_and_discounts import discounts_of, gains_of
@@ -36,7 +36,6 @@ from gainful.training.no_second_derivative import without_second_derivative
 
 # e^x, its inverse and sums of millions of them are normal numbers for x this close to 0.
 _FAR = {torch.float32: 70.0, torch.float64: 600.0}
-_WITHOUT_GAPS = ("linear", "exp2", "binary")  # gains defined for every label
 _PLACE_BITS, _LABEL_BITS, _SCORE_BITS = 20, 10, 32
 
 DIFFERENTIABLE_ONCE = ("pl_rank", "approx_ndcg", "gumbel_approx_ndcg", "lambda_loss")
@@ -154,7 +153,7 @@ def _by_rule(
     """
     with torch.no_grad(), TORCH.exactly(scores):
         result = rule(scores.detach(), lists)
-        if result is not None and lists.gain.form not in _WITHOUT_GAPS:
+        if result is not None and lists.gain.form not in FORMS:
             # A label without a gain makes its list NaN, whether or not it is used.
             unknown = lists.gains().isnan().any(-1)
             result = torch.where(unknown, math.nan, result[0]), result[1]
@@ -361,7 +360,7 @@ def _by_pytorch(name: str, scores: Tensor, lists: Lists, reduction: str) -> Tens
     None if it is not finite, in which case each list must be checked. The check is free on a CPU
     but would wait for a GPU.
     """
-    if reduction == "none" or not scores.is_cpu or lists.gain.form not in _WITHOUT_GAPS:
+    if reduction == "none" or not scores.is_cpu or lists.gain.form not in FORMS:
         return None
     with TORCH.exactly(scores):
         value = torch.nn.functional.cross_entropy(scores, _SHARES[name](lists), reduction=reduction)

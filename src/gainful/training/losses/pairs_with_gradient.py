@@ -22,7 +22,6 @@ from gainful.training.losses.training_lists import around_middle
 # Quotients and products of e^x are normal numbers for x within this distance of 0.
 _NEAR = {torch.float32: 40.0, torch.float64: 340.0}
 
-_RISING = ("linear", "exp2", "binary")  # gains that never fall as labels rise
 
 _LEAST_ROWS = 8  # rows of a block, as long as there are several lists
 
@@ -378,7 +377,7 @@ class _Weights:
         self._worth: Tensor = discounts_of(TORCH, places, lists.discount, lists.base)
         self._labels, self._shares = ranked.labels, ranked.shares
         # If gains rise with labels, they suffice to find the better item.
-        self._by_label = self._scheme == "ranknet" or lists.gain.form not in _RISING
+        self._by_label = self._scheme == "ranknet" or not lists.gain.rises
         if self._scheme == "ndcg1":
             self._shares = self._shares * self._worth[:-1]
             if ranked.beyond is not None:

@@ -7,7 +7,7 @@ import numpy as np
 from gainful.arithmetic.kernels import cumulated_gain
 from gainful.array_types import Array, Floats
 from gainful.measures.discount import Discount
-from gainful.measures.gain import Gain, gains_by_function
+from gainful.measures.gain import FORMS, Gain, gains_by_function
 from gainful.training.metrics.ranks_by_score import Ranking
 from gainful.training.metrics.scored_lists import ScoredLists
 
@@ -18,26 +18,31 @@ def gains(lists: ScoredLists, gain: Gain) -> Array:
     A grade missing from a table gets NaN, since only the device knows that it occurs.
     """
     xp, grades = lists.xp, lists.grades
-    match gain.form:
-        case "linear":
-            return grades
-        case "exp2":
-            # 2^g is exact for whole grades; 2^g − 1 loses digits for small ones.
-            small = xp.expm1(grades * math.log(2))
-            # Not exp2, which JAX computes from e^x.
-            worth = xp.where(grades == xp.round(grades), 2.0**grades - 1, small)
-        case "binary":
-            worth = lists.numbers(grades > 0)
-        case "table":
-            # PyTorch turns two Python numbers into float32, whatever the dtype of the grades.
-            worth = (
-                grades if gain.own else xp.where(grades == 0, xp.zeros_like(grades), float("nan"))
-            )
-            for grade, value in gain.table:
-                worth = xp.where(grades == lists.constant(grade), value, worth)
-        case _:
-            worth = lists.numbers(gains_by_function(gain, lists.grades))
+    if gain.form == "linear":
+        return grades
+    if gain.form in FORMS:
+        worth = FORMS[gain.form].formula(grades, _GradeArithmetic(lists))
+    elif gain.form == "table":
+        # PyTorch turns two Python numbers into float32, whatever the dtype of the grades.
+        worth = grades if gain.own else xp.where(grades == 0, xp.zeros_like(grades), float("nan"))
+        for grade, value in gain.table:
+            worth = xp.where(grades == lists.constant(grade), value, worth)
+    else:
+        worth = lists.numbers(gains_by_function(gain, lists.grades))
     return xp.where(lists.valid, worth, 0) if lists.padded else worth
+
+
+class _GradeArithmetic:
+    """The functions that the formula of a gain may use besides operators."""
+
+    def __init__(self, lists: ScoredLists) -> None:
+        self._xp, self.numbers = lists.xp, lists.numbers
+
+    def exp2m1(self, grades: Array) -> Array:
+        """Return 2^g − 1; 2^g is exact for whole grades, but 2^g − 1 loses digits for small ones."""
+        small = self._xp.expm1(grades * math.log(2))
+        # Not exp2, which JAX computes from e^x.
+        return self._xp.where(grades == self._xp.round(grades), 2.0**grades - 1, small)
 
 
 def discount_table(discount: Discount, base: float, depth: int) -> Floats:
