@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +36,7 @@ from gainful.rows.run_and_judgment_columns import (
     refuse_numbers,
 )
 from gainful.rows.table_source import (
+    MOST_ROWS,
     NO_ID,
     NOT_HELD,
     PlainRows,
@@ -73,10 +73,16 @@ def parquet(
     parts: Sequence[Path], kind: Kind, columns: Given, session: Session, name: str
 ) -> Source | Records:
     """Read one Parquet file, or several with the same columns."""
-    files, relation, written = parquet_relation(parts, session, name)
-    source = typed(relation, kind, columns, session, name)
+    files, relation = parquet_relation(parts, session, name)
+    described = described_columns(relation, session, name)
+    written = [described]
+    # Only the files tell the columns of other parts, and which names were repeated.
+    if len(parts) > 1 or any(_RENAMED.search(column) for column, _ in described):
+        written = written_columns(files, session, name)
+    names = [column for column, _ in written[0]]
+    source = typed(relation, described, names, kind, columns, session, name)
     if not isinstance(source, Source):
-        refuse_mixed(written, [column for column, _ in written[0]], name)
+        refuse_mixed(written, names, name)
         return source
     for known in {tuple(column for column, _ in part) for part in written}:
         places = find_columns(known, kind_by_columns(known, kind, columns), columns, name)
@@ -86,39 +92,46 @@ def parquet(
         if extra is not None:
             raise InputError(name, *extra)
         refuse_mixed(written, [known[place] for place in places if place >= 0], name)
-    complete, size = _seen(files, source, session)
-    source = replace(source, rescans=True, strict=complete)
-    if not complete or source.kind.ascending or not is_small(size):
-        return source
-    with suppress(EngineError):  # errors are reported when the rows are matched
-        source = replace(source, plain=plain_arrays(session.columns(source.select)))
-    return source
+    source = replace(source, rescans=True)
+    plain = None if source.kind.ascending else _first_rows(source, session)
+    if plain is not None:
+        return replace(source, plain=plain)
+    return replace(source, strict=_is_complete(files, source, session))
 
 
-def parquet_relation(
-    parts: Sequence[Path], session: Session, name: str
-) -> tuple[str, str, list[list[tuple[str, str]]]]:
-    """Return SQL for a list of files and for their table (from FROM on), and the columns of each file."""
+def _first_rows(source: Source, session: Session) -> PlainRows | None:
+    """Return the rows of a small table; None for a larger one, or if a value is missing or unusual."""
+    number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
+    select = f"SELECT coalesce(query, '') AS query, coalesce(doc, '') AS doc, {number}"
+    try:
+        rows = session.columns(f"{select} FROM ({source.select}) LIMIT {MOST_ROWS + 1}")
+    except EngineError:  # errors are reported when the rows are matched
+        return None
+    return plain_arrays(rows)
+
+
+def parquet_relation(parts: Sequence[Path], session: Session, name: str) -> tuple[str, str]:
+    """Return SQL for a list of files, and for their table (from FROM on)."""
     refuse_versioned_tables((part.parent for part in parts), name)
     files = ", ".join(file_quoted(part, session) for part in parts)
-    relation = f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
-    return files, relation, _written_columns(files, session, name)
+    return files, f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
 
 
-def _seen(files: str, source: Source, session: Session) -> tuple[bool, int]:
-    """Return whether the metadata guarantee that no value is missing and no id empty, and the number of rows."""
+def _is_complete(files: str, source: Source, session: Session) -> bool:
+    """Return whether the metadata guarantee that no value is missing, and no id empty."""
     chosen = ", ".join(quoted(name) for name in source.layout.names)
     with reading_table(source.name):
-        known, missing, values = session.rows(
-            "SELECT bool_and(stats_null_count IS NOT NULL AND stats_min_value IS DISTINCT FROM ''), "
-            "sum(stats_null_count), sum(num_values) "
+        complete = session.rows(
+            "SELECT bool_and(stats_null_count IS NOT DISTINCT FROM 0 AND stats_min_value IS DISTINCT FROM '') "
             f"FROM parquet_metadata([{files}]) WHERE path_in_schema IN ({chosen})"
-        )[0]
-    return bool(known) and missing == 0, int(values or 0) // len({*source.layout.names})
+        )[0][0]
+    return bool(complete)
 
 
 def typed(
     relation: str,
+    described: Sequence[tuple[str, str]],
+    written: Sequence[str],
     kind: Kind,
     columns: Given,
     session: Session,
@@ -131,18 +144,18 @@ def typed(
 
     Args:
         relation: SQL, from FROM on.
+        described: the engine's name and type of each column.
+        written: the names of the columns as written.
         kind: judgments or run.
         columns: the caller's column names, by role.
         session: the session in which the relation exists.
         name: its name in messages.
         frame: the result of `readable`, for a data frame or an Arrow object.
     """
-    described = described_columns(relation, session, name)
     names = [column for column, _ in described]
     records = records_with_lists(relation, described, kind, columns, session, name)
     if records is not None:
         return records
-    written = written_names(frame, names)
     kind = with_events_in_table(kind_by_columns(written, kind, columns), relation, session)
     places = find_columns(written, kind, columns, name)
     query, doc = (name_quoted(names[place]) for place in places[:2])
@@ -210,7 +223,7 @@ def id_text_in_sql(column: str, type_: str, name: str) -> str:
     )
 
 
-def _written_columns(files: str, session: Session, name: str) -> list[list[tuple[str, str]]]:
+def written_columns(files: str, session: Session, name: str) -> list[list[tuple[str, str]]]:
     """Return the columns of each file, name and type, as written; columns nested in others are left out."""
     with reading_table(name):
         found = session.rows(
@@ -262,8 +275,10 @@ def open_frame(
     small = _open_small_frame(given, kind, columns, session)
     if small is not None:
         return small
-    name = registered(session, given, table, kind.name, kind.name)
-    source = typed(f"FROM {name}", kind, columns, session, kind.name, table)
+    relation = f"FROM {registered(session, given, table, kind.name, kind.name)}"
+    described = described_columns(relation, session, kind.name)
+    written = written_names(table, [column for column, _ in described])
+    source = typed(relation, described, written, kind, columns, session, kind.name, table)
     if isinstance(source, Source):
         plain = _with_plain_numbers(given, source.layout.names[2:3], kind)
         if plain is not given:
@@ -422,11 +437,11 @@ def written_names(table: Any, names: list[str]) -> list[str]:
     names, such a name counts as repeated.
 
     Args:
-        table: the result of `readable`; None for a file, whose columns have the engine's names.
+        table: the result of `readable`.
         names: (c,) the engine's names.
     """
     if not isinstance(table, _Stream):
-        return names if table is None else [str(name) for name in table.columns]
+        return [str(name) for name in table.columns]
     schema = _arrow_schema(table.source)
     written = getattr(table.source, "columns", ()) if schema is None else schema.names
     if len(written) == len(names) and all(isinstance(name, str) for name in written):

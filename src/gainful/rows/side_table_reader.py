@@ -31,6 +31,7 @@ from gainful.rows.parquet_and_frame_tables import (
     refuse_mixed,
     refuse_odd_ids,
     registered,
+    written_columns,
     written_names,
 )
 from gainful.rows.run_and_judgment_columns import refuse_ids
@@ -210,7 +211,8 @@ def _from_path(name: str, reading: Reading, session: Session) -> InputTable:
                 text_table(file, replace(reading, name=name)), replace(reading, name=name)
             )
         parts = [file.path]
-    _, relation, written = parquet_relation(parts, session, name)
+    files, relation = parquet_relation(parts, session, name)
+    written = written_columns(files, session, name)
     return _typed(relation, replace(reading, name=name), session, written=written)
 
 
