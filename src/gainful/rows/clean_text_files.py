@@ -99,6 +99,18 @@ def read_clean_rows(path: Path, layout: Layout) -> PackedRows | None:
     return joined_rows(parts)
 
 
+def clean_rows_in(lines: Sequence[bytes], layout: Layout) -> PackedRows | None:
+    """Return the rows of lines that aren't blank, in order; None if one of them isn't clean."""
+    find = finder_of_fields(layout, lines[0] + b"\n")
+    content = b"\n".join([*lines, b""])
+    margin = bytes(MARGIN)
+    text = np.frombuffer(margin + content + margin, np.uint8)
+    if layout.format == "trec":
+        text = _tidied(content, layout.delimiter.encode())
+    file = _CleanFile(Path(), text.size, layout, keyed=False)
+    return None if find is None else file.fields(text, MARGIN, text.size - MARGIN, find)
+
+
 def count_clean_rows(path: Path, layout: Layout) -> int | None:
     """Return the number of rows of a clean file, whose lines all have the fields of the first; else None."""
     layout = replace(layout, places=(*layout.places[:2], -1))  # any text as number
@@ -264,14 +276,14 @@ class _CleanFile:
             return None  # a line that is too long for this reader
         if begin >= end:
             return _no_rows(text)
-        rows = self._fields(text, begin, end, find)
+        rows = self.fields(text, begin, end, find)
         if rows is None and self.layout.format == "trec" and not self.strict:
-            text = _tidied(text[begin:end], self.layout.delimiter.encode())
+            text = _tidied(text[begin:end].tobytes(), self.layout.delimiter.encode())
             end = text.size - MARGIN
-            rows = self._fields(text, MARGIN, end, find) if end > MARGIN else _no_rows(text)
+            rows = self.fields(text, MARGIN, end, find) if end > MARGIN else _no_rows(text)
         return rows
 
-    def _fields(self, text: Bytes, begin: int, end: int, find: Find) -> PackedRows | None:
+    def fields(self, text: Bytes, begin: int, end: int, find: Find) -> PackedRows | None:
         """Read whole lines; None if they aren't clean."""
         words = words_of(text)
         fields = find(text, words, begin, end)
@@ -305,10 +317,10 @@ def _no_rows(text: Bytes) -> PackedRows:
     return PackedRows([], none, none, np.empty(0), np.empty(0, np.uint64), none, none, text)
 
 
-def _tidied(text: Bytes, delimiter: bytes) -> Bytes:
+def _tidied(text: bytes, delimiter: bytes) -> Bytes:
     """Return TREC lines with one delimiter between fields, none around them, and no blank lines."""
     blanks = b" \t\v\f\r"
-    lines = text.tobytes().translate(bytes.maketrans(blanks, delimiter * len(blanks)))
+    lines = text.translate(bytes.maketrans(blanks, delimiter * len(blanks)))
     for edge in (delimiter, b"\n"):
         for pair, one in ((edge + delimiter, edge), (edge + b"\n", b"\n")):
             while pair in lines:

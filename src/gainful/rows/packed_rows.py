@@ -47,6 +47,13 @@ class PackedRows:
         """The ids of the queries as strings."""
         return [query.decode() for query in self.queries]
 
+    @property
+    def names_by_row(self) -> list[str]:
+        """The id of each row's query, as a string."""
+        lengths = np.diff(self.starts).tolist()
+        named = zip(self.names, lengths, strict=True)
+        return [*chain.from_iterable([name] * length for name, length in named)]
+
     def of_queries(self, first: int, end: int) -> "PackedRows":
         """Return a view of the rows of consecutive queries."""
         low, high = int(self.starts[first]), int(self.starts[end])

@@ -12,23 +12,17 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
-from operator import itemgetter
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeGuard, TypeVar
 
 import numpy as np
 
-from gainful.array_types import Ints
 from gainful.errors import GainfulError, InputError, MissingDependencyError
 from gainful.message_texts import printable, shortened
-from gainful.rows.clean_field_positions import finder_of_fields
-from gainful.rows.clean_text_files import MARGIN
-from gainful.rows.decimal_parsing import Bytes
+from gainful.rows.clean_text_files import clean_rows_in
 from gainful.rows.files import BYTE_ORDER_MARK, csv_fields
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.rows.identifiers import UNTYPED, IdType
-from gainful.rows.nested_json import read_line
-from gainful.rows.packed_rows import words_of
 from gainful.rows.run_and_judgment_columns import (
     find_columns,
     has_column,
@@ -68,7 +62,6 @@ FAULT = "struct<file:string,start:bigint,line:bigint,expected:string,found:strin
 
 _HEAD = 50  # lines from which the format is detected
 _LINE_END = "\n"  # as without Spark, which would also end lines at a carriage return
-_EXACT = 2**53  # a float64 represents every integer up to here
 _SCHEMA = f"query string, doc string, number double, fault {FAULT}"
 
 # Spark settings: whether it may merge partitions of cached rows, and the initial number of partitions.
@@ -652,29 +645,18 @@ class Parsing:
                 before += len(lines)
 
     def _read(self, lines: list[bytes], part: tuple[str, int], before: int) -> object:
-        """Parse lines at once if they are clean or can be made so; otherwise one by one."""
-        table = self.layout.format == "table"
-        texts = [line for line in lines if (line if table else line.strip())]  # skip blank lines
-        found = self._clean(texts, self.layout) if texts else None
-        if found is None and texts:
-            simple, layout = _simplified(texts, self.layout)
-            found = None if simple is texts else self._clean(simple, layout)
-        return self._one_by_one(lines, part, before) if found is None else found
-
-    def _clean(self, lines: list[bytes], layout: Layout) -> Any | None:
-        """Parse all lines at once; None if one of them isn't clean."""
+        """Parse lines at once if they are clean; otherwise one by one."""
         import pyarrow as pa
 
-        content = b"\n".join([bytes(MARGIN) + lines[0], *lines[1:], bytes(MARGIN)])
-        text = np.frombuffer(content, np.uint8)
-        find, words = finder_of_fields(layout, lines[0] + b"\n"), words_of(text)
-        fields = None if find is None else find(text, words, MARGIN, text.size - MARGIN)
-        if fields is None:
-            return None
-        numbers = (-fields.numbers if self.kind.ascending else fields.numbers) + 0.0  # no −0
-        texts = [_texts(text, *span) for span in (fields.queries, fields.docs)]
-        faults = pa.nulls(len(lines), _schema().field("fault").type)
-        return pa.record_batch([*texts, pa.array(numbers), faults], schema=_schema())
+        table = self.layout.format == "table"
+        texts = [line for line in lines if (line if table else line.strip())]  # skip blank lines
+        rows = clean_rows_in(texts, self.layout) if texts else None
+        if rows is None:
+            return self._one_by_one(lines, part, before)
+        numbers = (-rows.numbers if self.kind.ascending else rows.numbers) + 0.0  # no −0
+        faults = pa.nulls(len(texts), _schema().field("fault").type)
+        columns = [pa.array(column) for column in (rows.names_by_row, rows.texts(), numbers)]
+        return pa.record_batch([*columns, faults], schema=_schema())
 
     def _one_by_one(
         self, lines: list[bytes], part: tuple[str, int], before: int, *, header: bool = False
@@ -736,49 +718,6 @@ class Parsing:
                     shortened(repr(line.decode(errors="replace"))),
                     "Write the file as Parquet, or evaluate it without Spark.",
                 )
-
-
-def _simplified(lines: list[bytes], layout: Layout) -> tuple[list[bytes], Layout]:
-    """Rewrite lines as a table of the needed columns without quotes; unusual lines stay unchanged."""
-    places = [place for place in layout.places if place >= 0]
-    names = tuple(layout.names[place] for place in places)
-    rows: list[Any]
-    try:
-        if layout.format == "jsonl":
-            rows = [itemgetter(*names)(read_line(line)) for line in lines]
-            *ids, numbers = ({*map(type, column)} for column in zip(*rows, strict=True))
-            plain = numbers <= {int, float} and all(types in ({str}, {int}) for types in ids)
-            if (
-                not plain
-                or len(names) < len(layout.places)
-                or any(abs(row[-1]) > _EXACT for row in rows)
-            ):
-                return lines, layout
-        else:
-            split: Iterable[list[str]] = csv_fields(
-                map(bytes.decode, lines), layout.delimiter, strict=True
-            )
-            if layout.format == "trec":
-                split = ([field.decode() for field in line.split()] for line in lines)
-            rows = [*split]
-            if len(rows) != len(lines) or {*map(len, rows)} != {len(layout.names)}:
-                return lines, layout  # for example, a field continues on the next line
-            rows = [*map(itemgetter(*places), rows)]
-        texts = ["\t".join(map(str, row)).encode() for row in rows]
-    except (csv.Error, LookupError, TypeError, ValueError, RecursionError):
-        return lines, layout
-    table = Layout("table", "\t", names, (0, 1, layout.places[2] if len(names) < 3 else 2))
-    return texts, table
-
-
-def _texts(text: Bytes, starts: Ints, ends: Ints) -> object:
-    """Return the parts of a text between starts and ends (n,) as an Arrow array of strings."""
-    import pyarrow as pa
-
-    edges = np.concatenate(([0], np.cumsum(ends - starts)))
-    places = np.arange(edges[-1]) + np.repeat(starts - edges[:-1], ends - starts)
-    buffers = (pa.py_buffer(array) for array in (edges.astype(np.int32), text[places]))
-    return pa.StringArray.from_buffers(starts.size, *buffers)
 
 
 def _parts(batch: Any, name: str) -> Iterator[tuple[str, int, list[bytes]]]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import chain, islice
+from itertools import islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, NoReturn
@@ -591,13 +591,4 @@ def plain_text(path: Path, layout: Layout) -> PlainRows | None:
     # The reader of clean text drops the sign of −0, which the engine keeps.
     if rows is None or (not rows.numbers.all() and _MINUS_ZERO.search(path.read_bytes())):
         return None
-    lengths = np.diff(rows.starts).tolist()
-    queries = chain.from_iterable(
-        [query.decode()] * length for query, length in zip(rows.queries, lengths, strict=True)
-    )
-    text, ends = rows.text.tobytes(), rows.docs + rows.lengths
-    docs = [
-        text[start:end].decode()
-        for start, end in zip(rows.docs.tolist(), ends.tolist(), strict=True)
-    ]
-    return PlainRows([*queries], docs, rows.numbers.tolist())
+    return PlainRows(rows.names_by_row, rows.texts(), rows.numbers.tolist())
