@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gainful.errors import InputError
+from gainful.message_texts import shortened
 from gainful.rows.files import BYTE_ORDER_MARK, LINE_ENDS, LocalFile, opened
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind, number_in
 from gainful.rows.identifiers import refuse_halves
 
 KEY_ONCE = "Remove one: keys in a JSON object must be unique."
+_LONGEST = 60  # characters of a line in messages
 _NO_ROWS = f"{KEY_ONCE} The policy duplicates is for rows."
 
 
@@ -82,9 +84,16 @@ def read_json(
         raise InputError(file.name, "readable JSON", str(problem)) from None
 
 
-def read_line(line: bytes) -> Any:
-    """Return the value of a line of JSON; a repeated key raises `RepeatedError`."""
-    return _DECODER.decode(line.decode("utf-8-sig", "surrogatepass"))
+def read_line(line: bytes, where: str = "") -> Any:
+    """Return the value of a line of JSON."""
+    try:
+        return _DECODER.decode(line.decode("utf-8-sig", "surrogatepass"))
+    except RepeatedError as problem:
+        raise InputError(where, "each key once", f"{problem} again", KEY_ONCE) from None
+    except (ValueError, RecursionError) as problem:
+        found = f"{shortened(line.decode(errors='replace').strip(), _LONGEST)!r} ({problem})"
+        remedy = LINE_ENDS if b"\r" in line.rstrip(b"\r\n") else ""
+        raise InputError(where, "a JSON object", found, remedy) from None
 
 
 def _lines(text: bytes) -> list[object] | None:

@@ -12,7 +12,7 @@ from gainful.message_texts import shortened, shown, shown_with_type
 from gainful.rows.files import LocalFile, first_fields, no_text, opened
 from gainful.rows.identifiers import id_text, refuse_halves
 from gainful.rows.input_types import Record
-from gainful.rows.nested_json import KEY_ONCE, RepeatedError, read_json, read_line
+from gainful.rows.nested_json import KEY_ONCE, read_json, read_line
 from gainful.rows.side_table_columns import (
     Header,
     Roles,
@@ -24,7 +24,6 @@ from gainful.rows.text_formats import (
     DELIMITERS,
     HEAD,
     LETOR,
-    Fault,
     Head,
     Layout,
     TableDescription,
@@ -369,13 +368,7 @@ def _json_lines(head: _Text, reading: Reading) -> Iterator[tuple[Place, object]]
             continue
         if not line.strip():
             continue
-        where = f"{head.name}:{number}"
-        try:
-            yield number, read_line(line)
-        except RepeatedError as problem:
-            raise InputError(where, "each key once", f"{problem} again", KEY_ONCE) from None
-        except (ValueError, RecursionError) as problem:
-            raise InputError(where, "a JSON object", str(problem)) from None
+        yield number, read_line(line, f"{head.name}:{number}")
 
 
 def _printed(value: Mapping[str, Any], head: _Text) -> Any:
@@ -446,10 +439,9 @@ def _whole_rows(
         yield from islice(_tabbed(head, header=layout.header), int(layout.header), None)
         return
     read = table_fields if text_format is None else text_format.fields
-    for row in read(head.file, layout):
-        if isinstance(row, Fault):
-            raise row.error(head.file)
-        line, fields = row
+    for line, fields in read(head.file, layout):
+        if isinstance(fields, InputError):
+            raise fields.at(f"{head.name}:{line}")
         if fields and (len(fields) > 1 or fields[0].strip()):
             every = "".join(fields)
             if not is_writable(every):
@@ -489,7 +481,7 @@ def _as_long(
     for line, fields in rows:
         if len(fields) != len(names):
             remedy = None if roles is None else roles.hint(len(fields))
-            raise miscounted(line, fields, names, delimiter, remedy).error(head.file)
+            raise miscounted(f"{head.name}:{line}", fields, names, delimiter, remedy)
         yield line, [field or None for field in fields]
 
 
@@ -546,7 +538,7 @@ def _measured(head: _Text) -> Iterator[tuple[Place, dict[str, Any]]]:
             averaged = True
             continue
         if len(fields) != len(_TREC_EVAL):
-            raise miscounted(line, fields, _TREC_EVAL, " ").error(head.file)
+            raise miscounted(f"{head.name}:{line}", fields, _TREC_EVAL, " ")
         measure, query, value = fields
         record = records.setdefault(query, {"query": query})
         where, number = f"{head.name}:{line}", number_in(value)

@@ -37,10 +37,8 @@ from gainful.rows.text_formats import (
     Layout,
     Row,
     json_lines_layout,
-    json_row,
     recognise_head,
-    table_row,
-    trec_row,
+    rows_of_lines,
 )
 from gainful.rows.values_as_numbers import BEYOND_SINGLE, INEXACT, beyond_single
 
@@ -670,7 +668,8 @@ class Parsing:
                 rows.append({"query": row.query, "doc": row.doc, "number": row.number + 0.0})
                 continue
             # Arrow can't hold lone surrogates.
-            texts = map(printable, (part[0], row.expected, row.found, row.remedy))
+            problem = row.problem
+            texts = map(printable, (part[0], problem.expected, problem.found, problem.remedy))
             names = ("file", "expected", "found", "remedy")
             fault = dict(zip(names, texts, strict=True))
             rows.append({"fault": {**fault, "start": part[1], "line": row.line}})
@@ -678,45 +677,39 @@ class Parsing:
 
     def _rows(self, lines: list[bytes], before: int, *, header: bool) -> Iterator[Row | Fault]:
         """Parse lines; the header, if any, is the last one."""
+        numbered: Iterator[tuple[int, Any]] = enumerate(lines, before + 1)
         if self.layout.format == "table":
-            yield from self._rows_of_table(lines, before, header=header)
-            return
-        reader = trec_row if self.layout.format == "trec" else json_row
-        read = (
-            reader(number, line, self.layout, self.kind)
-            for number, line in enumerate(lines, before + 1)
-        )
-        yield from (row for row in read if row is not None)
+            numbered = self._fields(numbered, header=header)
+        return rows_of_lines(numbered, self.layout, self.kind)
 
-    def _rows_of_table(
-        self, lines: list[bytes], before: int, *, header: bool
-    ) -> Iterator[Row | Fault]:
-        """Parse lines of a table; a carriage return within a line may also end a row."""
+    def _fields(
+        self, lines: Iterator[tuple[int, bytes]], *, header: bool
+    ) -> Iterator[tuple[int, list[str] | InputError]]:
+        """Split lines of a table; a carriage return within a line may also end a row."""
         names = list(self.layout.names)
-        for number, line in enumerate(lines, before + 1):
+        for number, line in lines:
             text = line.decode(errors="surrogateescape")
-            whole = text if "\r" not in text[:-1] else io.StringIO(text, newline="")
+            parts = io.StringIO(text, newline="") if "\r" in text[:-1] else [text]
             try:
-                for fields in csv_fields(
-                    [text] if whole is text else whole, self.layout.delimiter, strict=True
-                ):
-                    if header and any(field.strip() for field in fields):
+                for fields in csv_fields(parts, self.layout.delimiter, strict=True):
+                    if not header:
+                        yield number, fields
+                    elif any(field.strip() for field in fields):
                         header = False
                         if fields != names:
-                            yield Fault(
-                                number,
-                                f"the columns {', '.join(names)}, as in another file",
-                                shortened(", ".join(fields)),
-                                "Write all files with the same columns.",
-                            )
-                    elif fields and not header:
-                        yield table_row(number, fields, self.layout, self.kind)
+                            expected = f"the columns {', '.join(names)}, as in another file"
+                            remedy = "Write all files with the same columns."
+                            found = shortened(", ".join(fields))
+                            yield number, InputError("", expected, found, remedy)
             except csv.Error:
-                yield Fault(
+                yield (
                     number,
-                    "a field in quotes that ends on its line, since Spark reads line by line",
-                    shortened(repr(line.decode(errors="replace"))),
-                    "Write the file as Parquet, or evaluate it without Spark.",
+                    InputError(
+                        "",
+                        "a field in quotes that ends on its line, since Spark reads line by line",
+                        shortened(repr(line.decode(errors="replace"))),
+                        "Write the file as Parquet, or evaluate it without Spark.",
+                    ),
                 )
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gainful.arguments import HALF, is_writable
+from gainful.arguments import is_writable
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shortened, shown
 from gainful.rows.files import (
@@ -25,7 +25,8 @@ from gainful.rows.files import (
     opened,
 )
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind, other_kind
-from gainful.rows.identifiers import ROWS_OR_JSON, id_advice, is_list_as_text
+from gainful.rows.grades_scores_or_ranks import number_in as checked_number
+from gainful.rows.identifiers import ROWS_OR_JSON, id_text, is_list_as_text
 from gainful.rows.run_and_judgment_columns import (
     ALIASES,
     asked_columns,
@@ -40,7 +41,6 @@ from gainful.rows.run_and_judgment_columns import (
     number_after_none,
     plain_name,
 )
-from gainful.rows.values_as_numbers import INEXACT, is_exact, number_of
 
 HEAD = 1 << 16
 """The number of bytes to inspect at the beginning of a file; the rest of the last line is added."""
@@ -179,36 +179,33 @@ class Row(NamedTuple):
     query: str
     doc: str
     number: float
-    rank: str | None = None
+    rank: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """An invalid row, with the error."""
+class Fault(NamedTuple):
+    """An invalid row, with its error, which doesn't name the file."""
 
     line: int
-    expected: str
-    found: str
-    remedy: str = ""
-    code: str = "rows.unreadable"
-    subject: object = None
+    problem: InputError
 
     def error(self, file: LocalFile) -> InputError:
         """Return the error with its location."""
+        problem = self.problem
         return InputError(
             f"{file.name}:{self.line}",
-            self.expected,
-            self.found,
-            self.remedy,
-            code=self.code,
-            subject=self.subject,
+            problem.expected,
+            problem.found,
+            problem.remedy,
+            code="rows.unreadable" if problem.code == InputError.usual_code else problem.code,
+            subject=problem.subject,
         )
 
     @property
     def is_number(self) -> bool:
         """Whether the invalid value is NaN or infinite, rather than not a number."""
-        number = number_in(str(self.subject))
-        return self.code == "rows.not-finite" and number is not None and not math.isfinite(number)
+        number = number_in(str(self.problem.subject))
+        is_value = self.problem.code == "rows.not-finite"
+        return is_value and number is not None and not math.isfinite(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +219,12 @@ class TextFormat:
     Attributes:
         name: its name in a `Layout`.
         layout: returns the layout of a file with this beginning; None if the format is another one.
-        fields: yields the line and the fields of each row.
+        fields: yields the line and the fields of each row, or their error.
     """
 
     name: str
     layout: Callable[[Head, TableDescription], Layout | None]
-    fields: Callable[[LocalFile, Layout], Iterator[tuple[int, list[str]] | Fault]]
+    fields: Callable[[LocalFile, Layout], Iterator[tuple[int, list[str] | InputError]]]
 
 
 def recognise(file: LocalFile, kind: Kind, given: Mapping[str, str]) -> Layout:
@@ -568,19 +565,26 @@ def _by_numbers(kind: Kind) -> str:
 
 def rows(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
     """Yield the rows of a file."""
-    read_line = {"trec": trec_row, "jsonl": json_row}.get(layout.format)
-    if read_line is not None:
-        for number, line in numbered_lines(file):
-            if row := read_line(number, line, layout, kind):
+    entry = next((entry for entry in FORMATS if entry.name == layout.format), None)
+    lines = numbered_lines(file) if entry is None else entry.fields(file, layout)
+    return rows_of_lines(lines, layout, kind)
+
+
+def rows_of_lines(
+    lines: Iterable[tuple[int, Any]], layout: Layout, kind: Kind
+) -> Iterator[Row | Fault]:
+    """Yield the rows in numbered lines, or in the fields or the error of each; blank lines have none."""
+    read = {"trec": _trec_row, "jsonl": _json_row}.get(layout.format, _table_row)
+    for number, line in lines:
+        try:
+            if isinstance(line, InputError):
+                raise line
+            row = read(number, line, layout, kind)
+        except InputError as problem:
+            yield Fault(number, problem)
+        else:
+            if row is not None:
                 yield row
-        return
-    entry = next(entry for entry in FORMATS if entry.name == layout.format)
-    for fields in entry.fields(file, layout):
-        if isinstance(fields, Fault):
-            yield fields
-            return
-        if fields[1]:
-            yield table_row(*fields, layout, kind)
 
 
 def first_fault(file: LocalFile, layout: Layout, kind: Kind) -> Fault | None:
@@ -601,30 +605,26 @@ def numbered_lines(file: LocalFile) -> Iterator[tuple[int, bytes]]:
             yield number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
 
 
-def trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Fault | None:
+def _trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | None:
     """Read a line of fields separated by white space; None if it is blank."""
     fields = [field.decode(errors="surrogateescape") for field in line.split()]
-    if not fields:
-        return None
-    row = table_row(number, fields, layout, kind)
-    if isinstance(row, Fault) and row.code == "rows.fields":
+    try:
+        return _table_row(number, fields, layout, kind)
+    except InputError as problem:
         other = "" if layout.numbered else other_kind(len(fields), kind)
-        if remedy := _line_ends(line) or other or (_TABLE if number == 1 else ""):
-            swapped = bool(other) and remedy == other
-            return replace(row, remedy=remedy, code="input.swapped" if swapped else row.code)
-    return row
+        remedy = LINE_ENDS if b"\r" in line.rstrip(b"\r\n") else other
+        remedy = remedy or (_TABLE if number == 1 else "")
+        if problem.code != "rows.fields" or not remedy:
+            raise
+        code = "input.swapped" if remedy == other else problem.code
+        raise InputError("", problem.expected, problem.found, remedy, code=code) from None
 
 
-def _line_ends(line: bytes) -> str:
-    """Return advice for a line that contains further lines, ended by only carriage returns; else empty."""
-    return LINE_ENDS if b"\r" in line.rstrip(b"\r\n") else ""
-
-
-def table_fields(file: LocalFile, layout: Layout) -> Iterator[tuple[int, list[str]] | Fault]:
+def table_fields(file: LocalFile, layout: Layout) -> Iterator[tuple[int, list[str] | InputError]]:
     """Yield the first line number and the fields of each row of a delimited file, without the header.
 
-    A blank line has no fields. Bytes that aren't UTF-8 become lone surrogates. The last row is a
-    fault if its quotes aren't closed.
+    A blank line has no fields. Bytes that aren't UTF-8 become lone surrogates. The last row is an
+    error if its quotes aren't closed.
     """
     names = layout.header
     with (
@@ -639,7 +639,8 @@ def table_fields(file: LocalFile, layout: Layout) -> Iterator[tuple[int, list[st
             except StopIteration:
                 return
             except csv.Error as problem:
-                yield Fault(line, "fields in quotes that are closed", str(problem))
+                expected = "fields in quotes that are closed"
+                yield line, InputError("", expected, str(problem))
                 return
             if names:  # blank lines may precede the header
                 names = not any(field.strip() for field in fields)
@@ -647,35 +648,45 @@ def table_fields(file: LocalFile, layout: Layout) -> Iterator[tuple[int, list[st
                 yield line, fields
 
 
-def table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row | Fault:
-    """Read the fields of a table row; bytes that aren't UTF-8 are lone surrogates."""
+def _table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row | None:
+    """Read the fields of a table row, if any; bytes that aren't UTF-8 are lone surrogates."""
+    if not fields:
+        return None
     query, doc, value = layout.places
     if not any(map(str.strip, fields)):  # spreadsheets write such rows below the last one
         written = _shown(layout.delimiter.join(fields))
-        return Fault(line, "a row with ids", f"an empty one: {written}", _EMPTY)
+        raise InputError("", "a row with ids", f"an empty one: {written}", _EMPTY)
     if len(fields) != len(layout.names):
-        return miscounted(line, fields, layout.names, layout.delimiter or ",")
-    rank = None if layout.rank is None else fields[layout.rank]
-    found = fields[value] if kind.implied is None else kind.implied
-    row = _row(line, fields[query], fields[doc], found, kind, rank)
-    if layout.numbered and line == 1 and isinstance(row, Fault) and row.code == "rows.not-finite":
-        return replace(row, remedy=f"{NO_HEADER} {row.remedy}".strip())
-    return row
+        raise miscounted("", fields, layout.names, layout.delimiter or ",")
+    ids = _text_id("query", fields[query]), _text_id("doc", fields[doc])
+    rank = "" if layout.rank is None else fields[layout.rank]
+    if not rank.isascii():  # only the lint uses it, as a number
+        rank = rank.encode(errors="replace").decode()
+    number = kind.implied if kind.implied is not None else number_in(fields[value])
+    if number is None or not math.isfinite(number):
+        advice = kind.advice(fields[value])
+        if layout.numbered and line == 1:
+            advice = f"{NO_HEADER} {advice}".strip()
+        expected = f"a finite number as {kind.number}"
+        found = _shown(fields[value]) if fields[value] else "nothing"
+        code, subject = "rows.not-finite", fields[value]
+        raise InputError("", expected, found, advice, code=code, subject=subject)
+    return Row(line, *ids, kind.turned(number), rank)
 
 
 def miscounted(
-    line: int,
+    where: str,
     fields: Sequence[str],
     names: Sequence[str],
     delimiter: str,
     remedy: str | None = None,
-) -> Fault:
-    """Return the fault of a row with too few or too many fields; by default, advise on trailing delimiters."""
+) -> InputError:
+    """Return the error for a row with too few or too many fields; by default, advise on trailing delimiters."""
     between = ", " if delimiter.strip(" ") else " "
     if remedy is None:
         remedy = _trailing_delimiters(fields, len(names), delimiter)
-    return Fault(
-        line,
+    return InputError(
+        where,
         shortened(f"{len(names)} fields ({between.join(names)})", _LONGEST_NAMES),
         f"{len(fields)}: {_shown(delimiter.join(fields))}",
         remedy,
@@ -697,75 +708,38 @@ def _trailing_delimiters(fields: Sequence[str], count: int, delimiter: str) -> s
     return f"Remove the delimiters at the ends of lines: sed -E 's/[{mark}]+\\r?$//' FILE > NEW."
 
 
-def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Fault | None:
+def _json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | None:
     """Read a line with a JSON object; None if it is blank."""
-    from gainful.rows.nested_json import KEY_ONCE, RepeatedError, read_line
+    from gainful.rows.nested_json import read_line
 
-    query, doc = (layout.names[place] for place in layout.places[:2])
-    value = layout.names[layout.places[2]] if kind.implied is None else query
     if not line.strip():
         return None
-    try:
-        record = read_line(line)
-    except RepeatedError as problem:
-        return Fault(number, "each key once", f"{problem} again", KEY_ONCE)
-    except (ValueError, RecursionError) as problem:
-        return Fault(number, "a JSON object", f"{_quoted(line)} ({problem})", _line_ends(line))
+    query, doc = (layout.names[place] for place in layout.places[:2])
+    value = layout.names[layout.places[2]] if kind.implied is None else query
+    record = read_line(line)
     if not isinstance(record, dict) or not {query, doc, value} <= record.keys():
         names = ", ".join(record) if isinstance(record, dict) else _quoted(line)
         keys = f"{query}, {doc} and {value}" if kind.implied is None else f"{query} and {doc}"
-        return Fault(number, f"the keys {keys}", names)
+        raise InputError("", f"the keys {keys}", names)
     if kind.assumed and tuple(record) != layout.names:
         extra = number_after_none(record, (query, doc), kind, "the first line")
         if extra is not None:
-            return Fault(number, *extra)
-    ids = [record[query], record[doc]]
-    fault = _fault_of_ids(number, ids)
-    if fault is not None:
-        return fault
-    if kind.implied is not None:
-        return _row(number, str(ids[0]), str(ids[1]), kind.implied, kind)
-    if isinstance(record[value], str):  # a number in quotes doesn't count, as in a dict
-        found = _shown(record[value])
-        return _not_finite(number, record[value], found, kind)
-    return _row(number, str(ids[0]), str(ids[1]), record[value], kind)
+            raise InputError("", *extra)
+    query, doc = (
+        _text_id(role, "" if record[name] == "" else id_text(record[name], where=""))
+        for role, name in (("query", query), ("doc", doc))
+    )
+    scored = kind.implied if kind.implied is not None else record[value]
+    return Row(number, query, doc, kind.turned(checked_number(scored, kind, "", finite=True)))
 
 
-def _not_finite(line: int, value: object, found: str, kind: Kind) -> Fault:
-    expected = f"a finite number as {kind.number}"
-    return Fault(line, expected, found, kind.advice(value), code="rows.not-finite", subject=value)
-
-
-def _fault_of_ids(number: int, ids: list[object]) -> Fault | None:
-    """Return the fault in the ids of a JSON object, if any."""
-    wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
-    if wrong:
-        expected = "a string (or an integer) as id"
-        return Fault(number, expected, shown(wrong[0]), id_advice(wrong[0]))
-    half = [one for one in ids if isinstance(one, str) and not is_writable(one)]
-    return Fault(number, "ids of whole characters", shown(half[0]), HALF) if half else None
-
-
-def _row(
-    line: int, query: str, doc: str, value: object, kind: Kind, rank: str | None = None
-) -> Row | Fault:
-    for role, text in (("query", query), ("doc", doc)):
-        if not text:
-            return Fault(line, f"an id as {role}", "an empty field")
-        if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-            return Fault(line, "UTF-8 text", _shown(text), "Convert the file to UTF-8.")
-    number = kind.number_of_truth(value)
-    if number is None:
-        number = number_in(value) if isinstance(value, str) else number_of(value)
-    if number is None or not math.isfinite(number):
-        found = _shown(value) if isinstance(value, str) else shown(value)
-        return _not_finite(line, value, found if value != "" else "nothing", kind)
-    if isinstance(value, int) and not is_exact(value):
-        expected = f"a {kind.number} that a float64 holds exactly"
-        return Fault(line, expected, shortened(str(value), _LONGEST), INEXACT)
-    if rank is not None and not rank.isascii():  # only the lint uses it, as a number
-        rank = rank.encode(errors="replace").decode()
-    return Row(line, query, doc, kind.turned(number), rank)
+def _text_id(role: str, text: str) -> str:
+    """Return an id; raise if it is empty, or contains bytes that aren't UTF-8."""
+    if not text:
+        raise InputError("", f"an id as {role}", "an empty field")
+    if not text.isascii() and not is_writable(text):
+        raise InputError("", "UTF-8 text", _shown(text), "Convert the file to UTF-8.")
+    return text
 
 
 def _quoted(line: bytes) -> str:

@@ -223,8 +223,9 @@ class TableInput(Input):
             if isinstance(row, Row):
                 yield row
             else:
-                found = f"expected {row.expected}, found {row.found}"
-                bad = BadRow(row.line, None, None, found, row.is_number, row.remedy)
+                problem = row.problem
+                found = f"expected {problem.expected}, found {problem.found}"
+                bad = BadRow(row.line, None, None, found, row.is_number, problem.remedy)
                 yield bad
 
 
