@@ -289,6 +289,15 @@ def test_explain_a_list(cli):
         assert cli("explain", "1,0", "-f", name).returncode == 0
 
 
+@pytest.mark.parametrize(
+    "words", [["3 2 3 0 1 2"], ["3, 2, 3, 0,1 2"], [*"323012"], ["3,", "2,", "3,0", "1,2"]]
+)
+def test_grades_may_be_separated_by_spaces_or_commas(cli, words):
+    done = cli("explain", *words, "--judged", "3 2 3 0 1 2 3 2")
+    assert done.stdout == cli("explain", "3,2,3,0,1,2", "--judged", "3,2,3,0,1,2,3,2").stdout
+    assert "0.785" in done.stdout
+
+
 def test_explain_a_query(cli, pair):
     done = cli("explain", *pair, "--query", "q1", "-m", "nDCG@3")
     assert done.stdout.startswith("nDCG@3 of query q1\n")
@@ -300,7 +309,7 @@ def test_explain_a_query(cli, pair):
     [
         (["3,2,x"], "Expected grades such as 3,2,3,0,1,2"),
         (["--jugded", "3"], "--jugded"),
-        (["3", "2", "1"], "Pass the grades as one list"),
+        (["3", "2", "x"], "or JUDGMENTS and RUN"),
         (["a", "b"], "--query ID"),
         (["3,2", "--query", "q"], "--query requires JUDGMENTS and RUN"),
         (["3,2", "--judged", "1"], "all known grades, including the list's"),

@@ -16,35 +16,35 @@ _GROUPS = {
         "check": "Check judgments and runs for errors and likely mistakes.",
         "evaluate": "Measure one or more runs against judgments.",
         "compare": "Test whether runs differ from a baseline, and how sure that is.",
-        "report": "Write an HTML page about runs: verdict, charts and ranked lists.",
+        "report": "Write an HTML page about runs: verdict, charts, ranked lists.",
         "explain": "Show the arithmetic behind a value, line by line.",
     },
     "Decide": {
         "leaderboard": "Rank many runs, with the uncertainty of each rank.",
         "power": "Compute how many queries a comparison needs.",
-        "why": "Explain why two tools report different numbers, or find the tool behind a number.",
+        "why": "Explain why two tools differ, or find the tool behind a number.",
     },
     "Judge": {
         "pool": "List the documents to judge, most useful first.",
-        "judge": "Open the judging desk, where people grade documents in a browser.",
+        "judge": "Open the judging desk, where people grade documents.",
         "agreement": "Measure how well assessors agree.",
         "collect": "Collect grades from a model.",
-        "sample": "Draw a random sample of queries or documents for people to judge.",
-        "calibrate": "Correct a model's grades with a human-graded sample and re-estimate each run's score.",
+        "sample": "Draw a random sample of queries or documents to judge.",
+        "calibrate": "Correct a model's grades with a sample that people graded.",
         "merge": "Merge several assessors' grades into one.",
     },
     "Make and convert": {
         "run": "Record a run by sending queries to a search service.",
         "fuse": "Fuse several runs into one.",
-        "recommend": "Measure recommendations beyond relevance: coverage, novelty, diversity.",
+        "recommend": "Measure coverage, novelty and diversity of recommendations.",
         "convert": "Convert runs or judgments to another format.",
     },
     "Look up": {
         "measures": "List the measures, or define one.",
         "dialects": "List the tools that --dialect reproduces.",
-        "conformance": "Test an nDCG implementation, in any language, on cases with exact values.",
+        "conformance": "Test an nDCG implementation, in any language, on exact cases.",
         "config": "Show the project settings and their origins.",
-        "help": "Show help on a topic (policy, formats …) or the full help of a command.",
+        "help": "Show help on a topic, or the full help of a command.",
         "mcp": "Run an MCP server so an LLM can call gainful (read-only).",
         "trec_eval": "Run as trec_eval: the same options, the same output.",
     },
@@ -65,16 +65,12 @@ _ELSEWHERE = {"which": "gainful why --got"}
 
 
 _FIRST_SCREEN = """\
-gainful measures how good rankings are. Start with one of these:
+gainful measures how good rankings are. To try it on example files: gainful demo
+With your own files:                    gainful evaluate JUDGMENTS RUN
 
-  gainful demo                        write example files to try everything on
-  gainful check JUDGMENTS RUN         find errors and likely mistakes in files
-  gainful evaluate JUDGMENTS RUN      measure a run, by default with nDCG@10
-  gainful compare JUDGMENTS BASE RUN  test whether a run beats a baseline
-  gainful report JUDGMENTS RUN        write an HTML page with charts
-
-Run gainful --help for all commands, gainful COMMAND --help for the main options
-of one, and gainful help for topics such as formats and policy."""
+{commands}
+Run gainful COMMAND --help for the main options of a command, gainful help for
+topics such as formats and policy, and gainful --help for general options."""
 
 
 class _Commands(click.Group):
@@ -154,8 +150,11 @@ def commands(config: str | None, no_config: bool, trust: bool) -> None:  # noqa:
     """Measure how good rankings are."""
     if config is not None and no_config:
         raise click.UsageError("Use either --config or --no-config, not both.")
-    if click.get_current_context().invoked_subcommand is None:
-        click.echo(_FIRST_SCREEN)
+    context = click.get_current_context()
+    if context.invoked_subcommand is None:
+        formatter = context.make_formatter()
+        _Commands.format_commands(context.command, context, formatter)
+        click.echo(_FIRST_SCREEN.format(commands=formatter.getvalue().lstrip("\n")))
 
 
 def import_quickly() -> None:

@@ -3,6 +3,7 @@
 import re
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,8 +15,8 @@ from gainful.cli.main import progress_bar, tell
 from gainful.cli.option_table import Options
 from gainful.cli.project import command, current_project, no_such_option
 
-_NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
-_GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
+_NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+_GRADES = re.compile(rf"\s*{_NUMBER}((\s*,\s*|\s+){_NUMBER})*\s*")
 _OF_RUNS = frozenset(
     ["ties", "unjudged", "missing", "duplicates", "extra", "fold", "drop_self", "precision"]
 )
@@ -50,16 +51,19 @@ def _rules() -> str:
 def explain(arguments: tuple[str, ...], **options: Any) -> None:
     """Show the arithmetic behind a value, line by line.
 
-    GRADES is a list in rank order, 3,2,3,0,1,2. JUDGMENTS and RUN are files, with --query. With --against
+    GRADES is a list in rank order, 3,2,3,0,1,2 or "3 2 3 0 1 2". JUDGMENTS and RUN are files, with --query. With --against
     BASE, it explains the difference between two runs, document by document. If --judgments or the project
     file names the judgments, pass RUN only.
     """
+    grades = " ".join(arguments)
+    are_grades = bool(_GRADES.fullmatch(grades)) and not any(
+        Path(argument).exists() for argument in arguments[1:]
+    )
     for argument in arguments:
-        if argument.startswith("-") and argument != "-" and not _GRADES.fullmatch(argument):
+        if argument.startswith("-") and argument != "-" and not are_grades:
             raise no_such_option(argument, "explain")
-    is_list = len(arguments) == 1 and _GRADES.fullmatch(arguments[0])
-    if is_list or (len(arguments) == 1 and options["judgments"] is None):
-        call.print_result(_of_grades(arguments[0], options), options)
+    if are_grades or (len(arguments) == 1 and options["judgments"] is None):
+        call.print_result(_of_grades(grades, options), options)
     else:
         call.print_result(_of_run(arguments, options), options)
 
@@ -100,11 +104,8 @@ def _of_run(
     base, measure = options["against"], options["measure"] or "nDCG@10"
     shared = call.read_shared_options(option.EVALUATING, options, judgments, *runs, base)
     if judgments is None or len(runs) != 1 or options["judged"] is not None:
-        are_grades = all(_GRADES.fullmatch(argument.strip(",")) for argument in arguments)
         raise click.UsageError(
-            "Pass the grades as one list, separated by commas without spaces: 3,2,0."
-            if are_grades
-            else "Pass a list of grades (with --judged if there are more), or JUDGMENTS and RUN."
+            "Pass a list of grades (with --judged if there are more), or JUDGMENTS and RUN."
         )
     if base is not None:
         runs = (base, *runs)
@@ -121,7 +122,7 @@ def _grades(text: str, option: str = "") -> list[float]:
         wanted = f"{option} expects" if option else "Expected"
         files = "" if option else ", or JUDGMENTS and RUN with --query"
         raise click.UsageError(f"{wanted} grades such as 3,2,3,0,1,2{files}; found {text!r}.")
-    return [float(number) for number in text.split(",")]
+    return [float(number) for number in re.split(r"[,\s]+", text.strip())]
 
 
 @command(
