@@ -10,6 +10,7 @@ from gainful.measures.policy import brief_policy
 from gainful.output.rendering.table_formats import (
     Note,
     PValue,
+    Signed,
     Table,
     as_csv,
     as_json,
@@ -128,6 +129,50 @@ def test_a_comparison_says_p_below_the_last_digit():
     assert "p < 0.0001" in found.verdicts[0]
     assert not re.search(r" 0\.0000 +\d", str(found).split("\n\n")[1])
     assert widest(str(found)) <= 80
+
+
+LONG = "a_run_with_every_one_of_its_parameters_in_its_name_k1_0.9_b_0.4_rerank_{}"
+BRIEF = ["run", "mean", "difference", "95%", "low", "95%", "high", "verdict"]
+
+
+@pytest.mark.parametrize("pairs", ["baseline", "all"])
+@pytest.mark.parametrize("measures", [["nDCG@10"], ["nDCG@10", "P@1"]])
+@pytest.mark.parametrize("name", ["{}", LONG])
+def test_a_comparison_is_its_verdicts_and_one_narrow_table(pairs, measures, name):
+    runs = {name.format(run): docs for run, docs in (("poor", POOR), ("good", GOOD))}
+    found = gf.compare(JUDGMENTS, runs, measures, pairs=pairs)
+    text = str(found)
+    assert text == gf.writing.render(found)
+    said, table, notes = text.split("\n\n")
+    assert " ".join(said.split()).startswith(f"{measures[0]}: {name.format('good')} is better")
+    assert "policy: default" in notes
+    assert widest(table) <= 80
+    head, _, *rows = table.splitlines()
+    assert len(rows) == len(measures) * (2 if pairs == "baseline" else 1)
+    if pairs == "baseline" and name == "{}":
+        assert head.split() == ["measure"] * (len(measures) > 1) + BRIEF
+        assert [row.split()[-1] for row in rows] == ["baseline", "better"] * len(measures)
+    else:
+        assert {"difference", "verdict"} < {*head.split()}
+    for hidden in ("effect", "settings", "resamples", "Holm", "moved"):
+        assert hidden not in text
+        assert hidden in gf.writing.render(found, verbose=True) or hidden == "Holm"
+    everything = ["base mean", "effect", "wins", "queries", "p"]
+    for whole in (found.table().columns, found.to_markdown().splitlines()[0], found.to_html()):
+        assert all(column in whole for column in everything)
+
+
+def test_slices_of_a_comparison_are_a_narrow_table_of_their_own():
+    found = gf.compare(JUDGMENTS, {"poor": POOR, "good": GOOD}, by="baseline")
+    table = str(found).split("Slices, worst first\n\n")[1].split("\n\n")[0]
+    assert widest(table) <= 80
+    assert table.splitlines()[0].split()[:3] == ["slice", "value", "run"]
+
+
+def test_differences_have_a_sign_and_long_numbers_are_short_for_people():
+    table = Table(["d", "x"], [[Signed(0.5), 1e20], [Signed(-2e-7), 123456789012.5], [None, 2.0]])
+    assert as_text(table).split()[3:] == ["+0.5000", "1e+20", "-2e-07", "1.23457e+11", "2.0000"]
+    assert as_csv(table).split()[1:] == ["0.5,1e+20", "-2e-07,123456789012.5", ",2.0"]
 
 
 @pytest.mark.parametrize(

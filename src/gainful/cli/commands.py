@@ -3,6 +3,7 @@
 import gc
 import os
 from importlib import import_module
+from typing import cast
 
 import click
 
@@ -153,7 +154,7 @@ def commands(config: str | None, no_config: bool, trust: bool) -> None:  # noqa:
     context = click.get_current_context()
     if context.invoked_subcommand is None:
         formatter = context.make_formatter()
-        _Commands.format_commands(context.command, context, formatter)
+        cast("_Commands", context.command).format_commands(context, formatter)
         click.echo(_FIRST_SCREEN.format(commands=formatter.getvalue().lstrip("\n")))
 
 

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, Union
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, Union
 
 from gainful import arguments
 from gainful.errors import InputError
@@ -13,6 +13,7 @@ from gainful.measures.measure_family import ALWAYS, MEAN, NEVER, RUN, Family
 from gainful.measures.policy import shared_policy
 from gainful.measures.tool_dialect import Dialect
 from gainful.output.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
+from gainful.output.writing.result_base import Document
 from gainful.version import VERSION
 
 if TYPE_CHECKING:  # a command that has no such result imports none of them
@@ -71,7 +72,9 @@ def render(
         level: of the intervals.
         width: the width of a table in characters; if None, the terminal's width, and at least 80.
             A wider one is folded, or shown in parts.
-        verbose: in a table, name every choice of the policy, as the other formats do; else those
+        verbose: in a table, print everything, as the other formats do: all statistics and settings of
+            a comparison, and every choice of the policy. Otherwise a comparison, the agreement of
+            assessors and a calibration are sentences and one narrow table, and the policy is the choices
             that differ from the defaults.
 
     >>> import gainful as gf
@@ -90,12 +93,13 @@ def render(
     write = WRITERS[format]
     if write is as_text:
         write = partial(as_text, width=width, verbose=verbose)
-    if interval is not None:
-        if per_query:
-            raise InputError("interval", "means", "per_query=True, whose rows have none")
-        return _intervals(result, format, write, method=interval, level=level, digits=digits)
-    if not per_query and _is_sliced(result):
-        return _intervals(result, format, write, level=level, digits=digits)
+    if interval is not None and per_query:
+        raise InputError("interval", "means", "per_query=True, whose rows have none")
+    if interval is not None or (not per_query and _is_sliced(result)):
+        method = "hall" if interval is None else interval
+        return _intervals(result, format, write, method=method, level=level, digits=digits)
+    if format == "table" and _is_brief(result) and not (per_query or verbose):
+        return result.brief_text(width=width, digits=digits)
     match result:
         case Family() | Dialect():
             return _one(result, format, write)
@@ -168,6 +172,11 @@ def _scores(
     return write(table if digits is None else replace(table, digits=digits))
 
 
+def _is_brief(result: object) -> TypeGuard[Document]:
+    """Return whether a result has sentences and narrow tables."""
+    return isinstance(result, Document) and bool(result.sentences())
+
+
 def _is_sliced(result: object) -> bool:
     """Return whether a result is scores that have slices, or several of them."""
     first = next(iter(result.values()), None) if isinstance(result, Mapping) else result
@@ -183,7 +192,7 @@ def _intervals(
     format: str,  # noqa: A002
     write: Callable[[Table], str],
     *,
-    method: str = "hall",
+    method: str,
     level: float,
     digits: int | None,
 ) -> str:

@@ -299,7 +299,11 @@ def test_on_the_command_line(cli, tmp_path):
     paths = [tmp_path / "ann.qrels", tmp_path / "bob.qrels"]
     done = cli("agreement", *paths)
     assert "2 assessors, 2 items, 2 graded by several" in done.stdout
-    assert "ann, bob" in done.stdout
+    assert done.stdout.startswith("Two assessors give an item the same grade 50% of the time.")
+    assert "other tables: pairs, leanings, confusion" in done.stdout
+    assert "ann, bob" not in done.stdout
+    assert "ann, bob" in cli("agreement", *paths, "--table", "pairs").stdout
+    assert "ann, bob" in cli("agreement", *paths, "--verbose").stdout
     told = json.loads(cli("agreement", *paths, "--names", "x,y", "--format", "json").stdout)
     assert told["assessors"] == ["x", "y"]
     rows = cli("agreement", *paths, "--format", "csv", "--seed", "3").stdout.splitlines()
@@ -345,8 +349,8 @@ def test_many_assessors_and_grades_are_summed_up():
     assert not math.isnan(found["cohen"])
     (cohen,) = [each for each in found.coefficients if each.name == "cohen"]
     assert math.isnan(cohen.low)
-    assert len(str(found).splitlines()) < 150
-    assert "different grades" in str(found)
+    assert len(found.rendered().splitlines()) < 150
+    assert "different grades" in found.rendered()
 
 
 def test_base_rates_and_the_queries_with_the_least_agreement_are_shown():

@@ -477,15 +477,22 @@ def test_every_form_of_the_result():
         e.estimate.value for e in (*found.means, *found.differences)
     ]
     assert all(gf.writing.render(found, each) for each in gf.writing.formats())
-    text = str(found)
-    for words in (
-        "differences from old",
-        "the model overrates",
-        "worth: the number of queries",
-        "people judged 24 queries",
-    ):
+    brief, text = str(found), found.rendered()
+    assert brief == gf.writing.render(found)
+    assert brief.startswith("nDCG@10: new is better than old (")
+    table = brief.split("\n\n")[1].splitlines()
+    assert " ".join(table[0].split()) == (
+        "measure run people model estimate 95% low 95% high verdict more"
+    )
+    for words in ("the model overrates", "people judged 24 queries", "more: how many more"):
         assert words in text
-    assert max(map(len, text.splitlines())) <= 80
+        assert words in brief
+    for words in ("differences from old", "worth: the number of queries", "Holm over 2"):
+        assert words in text
+        assert words not in brief
+    assert max(map(len, [*text.splitlines(), *brief.splitlines()])) <= 80
+    (one,) = calibrated(runs={"new": RUNS["new"]}).sentences()
+    assert one.startswith("nDCG@10: the mean of new is 0.")
     assert found == calibrated("nDCG@10", "P@3", width=0.05)
     with pytest.raises(InputError, match="the name of a run and a measure"):
         found["new", "AP"]

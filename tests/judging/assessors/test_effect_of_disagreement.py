@@ -260,7 +260,8 @@ def test_by_hand():
     text = gf.judging.agreement(
         people, names=["ann", "bob"], runs=runs, measures="DCG@1", resamples=20
     )
-    assert "1 of 2 verdicts by single assessors differ" in " ".join(str(text).split())
+    assert "1 of 2 verdicts by single assessors differ" in " ".join(text.rendered().split())
+    assert "1 of the 3 verdicts would change if only one assessor" in " ".join(str(text).split())
 
 
 def test_lists_longer_than_the_cutoff():
@@ -443,7 +444,8 @@ def test_on_the_command_line(cli, tmp_path, monkeypatch):
         "skip",
     )
     assert "merged by median" in done.stdout
-    assert "items to settle first" in done.stdout
+    assert "other tables: pairs, leanings" in done.stdout
+    assert "items to settle first" not in done.stdout
     assert Path("ann.qrels").exists()
     for wrong, said in (
         (("-m", "P@2"), "--measure requires --run."),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from gainful import arguments
 from gainful.analysis.comparison.differences import Difference
@@ -11,6 +11,7 @@ from gainful.analysis.comparison.query_differences import QueryDifferences, quer
 from gainful.analysis.comparison.score_columns import name_among
 from gainful.analysis.comparison.settings import Settings
 from gainful.analysis.comparison.slices import Slice
+from gainful.analysis.comparison.verdict import without_correction
 from gainful.arithmetic.statistics.corrections import CORRECTIONS
 from gainful.arithmetic.statistics.intervals import INTERVALS, few_queries
 from gainful.errors import InputError
@@ -22,6 +23,7 @@ from gainful.message_texts import counted, did_you_mean, shown
 from gainful.output.rendering.table_formats import (
     Cell,
     PValue,
+    Signed,
     Table,
     as_html,
     as_markdown,
@@ -32,6 +34,7 @@ from gainful.version import VERSION
 
 _SHOWN = 12  # slices in printed text, and comparisons with a list of queries
 _SENTENCES = 20  # verdicts under a table
+_FIRST_SENTENCES = 6  # verdicts above a narrow table
 _CAUTIONS = 5  # under a table
 
 
@@ -193,12 +196,47 @@ class ComparisonResult(Document, Logged):
         if made > 1 and any(CORRECTIONS[name].changes for name in corrections):
             how += f", corrected over {made} comparisons ({' and '.join(corrections)})"
         interval = INTERVALS[self.settings.interval].title
-        sentences = [difference.verdict.sentence for difference in self.differences[:_SENTENCES]]
-        if len(self.differences) > _SENTENCES:
-            more = counted(len(self.differences) - _SENTENCES, "more verdict")
-            sentences.append(f"… and {more}")
-        notes = [*sentences, "", f"{how}; interval by {interval}, of each difference alone"]
+        notes = [
+            *self._first_verdicts(_SENTENCES),
+            "",
+            f"{how}; interval by {interval}, of each difference alone",
+        ]
         return [*notes, f"settings: {self.settings}", *self.cautions(), *self.basis]
+
+    def _first_verdicts(self, most: int) -> list[str]:
+        """Return the first verdicts, and the number of the others."""
+        sentences = [difference.verdict.sentence for difference in self.differences[:most]]
+        if len(self.differences) > most:
+            sentences.append(f"… and {counted(len(self.differences) - most, 'more verdict')}")
+        return sentences
+
+    def sentences(self) -> list[str]:
+        """Return the first verdicts, without the names of corrections."""
+        return [without_correction(said) for said in self._first_verdicts(_FIRST_SENTENCES)]
+
+    def narrow_tables(self) -> list[Table]:
+        """Return a row for each run: mean, difference, interval and verdict; and the slices, if any."""
+        level = f"{100 * self.settings.level:g}%"
+        ends = (f"{level} low", f"{level} high")
+        of_all_pairs = self.settings.pairs == "all"
+        means = ("base mean", "run mean") if of_all_pairs else ("", "mean")
+        left_out = ["", "p", *(["measure"] if len(self.measures) == 1 else [])]
+        left_out += [] if of_all_pairs else ["base"]
+        rows: list[list[Cell]] = []
+        for one in self.differences:
+            if not of_all_pairs and (not rows or rows[-1][0] != one.measure):
+                cells = [None, one.base_mean, None, None, None, "baseline"]
+                rows.append([one.measure, None, self.baseline, *cells])
+            numbers = (one.base_mean, one.run_mean, *map(_signed, (one.difference, *_ends(one))))
+            rows.append([one.measure, one.base, one.run, *numbers, one.verdict.word])
+        columns = ["measure", "base", "run", *means, "difference", *ends, "verdict"]
+        table = Table(
+            columns, rows, notes=[*self.cautions(), *self.basis], optional=(means, ends)
+        ).without(left_out)
+        if not self.slices:
+            return [table]
+        slices = replace(self.slices_table(_SHOWN), optional=(("queries",), ends, ("base",)))
+        return [table, slices.without(left_out)]
 
     def cautions(self, base: str | None = None) -> list[str]:
         """Return warnings about intervals whose true error rate may exceed the nominal one.
@@ -353,7 +391,11 @@ def _p(p: float | None) -> PValue | None:
     return None if p is None else PValue(p)
 
 
-def _ends(difference: Difference) -> list[Cell]:
+def _signed(number: float | None) -> Signed | None:
+    return None if number is None else Signed(number)
+
+
+def _ends(difference: Difference) -> list[float | None]:
     """Return the ends of the interval; None where too few queries make them infinite."""
     ends = (difference.interval.low, difference.interval.high)
     return [None if abs(end) == float("inf") else end for end in ends]

@@ -1,5 +1,6 @@
 """`Verdict`: the decision about a difference in one sentence, and the number of queries that would settle it."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,7 @@ from gainful.output.writing.result_base import Record
 _SMALLEST = 1e-6  # standard deviations: smaller differences would need more queries than exist
 _MOST = 100_000  # queries; nobody judges more to decide between two runs
 _TINY_P = 0.0001
+_CORRECTED = re.compile(r"(?<=\d), [^,()]+ over \d+ comparisons(?=, )")
 
 
 class _WithLaterWords(Record):
@@ -215,6 +217,15 @@ def _evidence(grounds: Grounds, correction: str, p: float | None, name: str = "p
     few = few_changed(grounds.changed, count) if grounds.changed and interval.known else ""
     evidence += f", {few or f'{count} {_queries(count)}'}"
     return f"{signed(grounds.moments.mean)}, {span}, {evidence}"
+
+
+def without_correction(sentence: str) -> str:
+    """Return the sentence of a verdict without the correction of its p-value.
+
+    >>> without_correction("b is better than a (p = 0.0011, Tukey HSD over 3 comparisons, 20 queries).")
+    'b is better than a (p = 0.0011, 20 queries).'
+    """
+    return _CORRECTED.sub("", sentence)
 
 
 def _queries(count: int) -> str:

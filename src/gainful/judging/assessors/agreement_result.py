@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gainful.errors import InputError
@@ -214,6 +214,18 @@ class AgreementResult(Document):
                 f"intervals leave out resamples in which a coefficient is undefined, up to {most:,} of {self.resamples:,}"
             )
         return notes
+
+    def sentences(self) -> list[str]:
+        """Return how often assessors agree, whether that is more than chance, and what it affects."""
+        return [self.sentence]
+
+    def narrow_tables(self) -> list[Table]:
+        """Return the coefficients, what the grades of runs rest on, and the names of the other tables."""
+        tables = self.named_tables()
+        table = tables.pop("coefficients")
+        notes = [*table.notes, *(tables["means"].notes if "means" in tables else ())]
+        names = f"other tables: {', '.join(tables)} (--table NAME prints one of them, --verbose prints all)"
+        return [replace(table, notes=[*notes, names])]
 
     def tables(self) -> list[Table]:
         """Return all tables for display."""

@@ -18,7 +18,7 @@ from gainful.analysis.comparison.gate import (
     level_of_each,
 )
 from gainful.analysis.comparison.score_columns import name_among
-from gainful.analysis.comparison.verdict import Verdict
+from gainful.analysis.comparison.verdict import Verdict, without_correction
 from gainful.arithmetic.statistics.intervals import (
     INTERVALS,
     Ends,
@@ -248,14 +248,70 @@ class Calibration(Document):
 
     def notes(self) -> list[str]:
         """Return notes on the basis of the numbers."""
+        how = INTERVALS["hall"].title
+        line = f"{100 * self.level:g}% intervals, by {how}; the query is the unit"
+        return [self._judged(), line, *self._doubts()]
+
+    def _judged(self) -> str:
+        """Return how much people and the model judged."""
         noun = ("query", "queries") if self.unit == "queries" else ("document",)
         line = f"people judged {counted(self.judged, *noun)}, the model {self.further:,} more; {self.drawn}"
-        if len(self.strata) > 1:
-            line += f"; {len(self.strata)} strata"
-        how = INTERVALS["hall"].title
-        lines = [line, f"{100 * self.level:g}% intervals, by {how}; the query is the unit"]
-        lines += few_queries([self.queries], self.level)
-        return [*lines, *self._cautions(), *self.remarks, policy_note(self.policy)]
+        return line + (f"; {len(self.strata)} strata" if len(self.strata) > 1 else "")
+
+    def _doubts(self) -> list[str]:
+        """Return reasons to doubt the estimates, and the policy."""
+        few = few_queries([self.queries], self.level)
+        return [*few, *self._cautions(), *self.remarks, policy_note(self.policy)]
+
+    def sentences(self) -> list[str]:
+        """Return the verdicts; without a comparison, the estimated means."""
+        if self.verdicts:
+            return [without_correction(verdict.sentence) for verdict in self.verdicts]
+        return [self._mean(row) for row in self.means]
+
+    def _mean(self, row: Calibrated) -> str:
+        """Return the estimate of a mean as a sentence."""
+        value, low, high = (
+            f"{number:.{_DIGITS}f}"
+            for number in (row.estimate.value, row.estimate.low, row.estimate.high)
+        )
+        is_known = math.isfinite(row.estimate.low)
+        span = f" ({100 * self.level:g}% interval {low} to {high})" if is_known else ""
+        return f"{row.measure}: the mean of {row.run} is {value}{span}."
+
+    def narrow_tables(self) -> list[Table]:
+        """Return a row for each run: by people, by the model and by both, with its verdict."""
+        ends = [f"{100 * self.level:g}% {end}" for end in ("low", "high")]
+        words = {(row.run, row.measure): row.verdict for row in self.differences}
+        rows: list[list[Cell]] = []
+        for row in self.means:
+            cells = _cells(row)
+            verdict = words.get((row.run, row.measure))
+            word = "baseline" if row.run == self.baseline else None
+            rows.append(
+                [
+                    *(cells[name] for name in ("measure", "run", "people", "model", "estimate")),
+                    *(cells["low"], cells["high"]),
+                    word if verdict is None else verdict.word,
+                    *([cells["more"]] if self.width is not None else []),
+                ]
+            )
+        columns = ["measure", "run", "people", "model", "estimate", *ends, "verdict"]
+        columns += ["more"] if self.width is not None else []
+        left = ["measure"] if len(self.measures) == 1 else []
+        left += [] if self.unit == "queries" else ["people"]
+        left += [] if self.differences else ["verdict"]
+        how = (
+            "PPI++, the model's value corrected by people's grades"
+            if self.unit == "queries"
+            else "the unbiased estimate from the documents that people graded"
+        )
+        notes = [f"estimate: {how}", self._judged()]
+        notes += [line for line in self._meanings() if line.startswith("more:")]
+        notes += [] if self.agreement is None else self.agreement.table().notes
+        optional = (("people", "model"), ends)
+        table = Table(columns, rows, _DIGITS, notes=[*notes, *self._doubts()], optional=optional)
+        return [table.without(left)]
 
     def _cautions(self) -> list[str]:
         """Return reasons why intervals may miss more often than their level implies."""

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from types import SimpleNamespace
 from typing import Any
@@ -33,6 +33,12 @@ class Marked:
 
 class PValue(float):
     """A p-value, which is never shown as 0: people read that it is below the last decimal."""
+
+    __slots__ = ()
+
+
+class Signed(float):
+    """A difference, which people read with its sign, and never as 0 if it is not."""
 
     __slots__ = ()
 
@@ -83,12 +89,14 @@ _LEAST_SHOWN, _TOO_LONG = 0.0001, 1e9  # the last of four decimals; nobody reads
 SCREEN = 80
 """The width of a file, and of a screen without a terminal."""
 _GAP, _NARROW_GAP = 3, 2  # blanks between columns
+_SHORT, _SHORTEST = 24, 8  # columns of a text before others are left out, and of any text
 _LEAST_PROSE = 20  # columns, below which a folded text is no longer read
 _INDENT = "  "  # of what follows in a note that is folded
 _LONGEST_WIDTH = 6  # digits
 _LINE_END = "\r\n"
 # With one of these begins what a spreadsheet runs; some read wide characters as narrow ones.
 _FORMULA = re.compile("[=+\\-@\t\r\n＝＋－＠]")
+_WHOLE = re.compile("`[^`]*`|p [<=] [0-9.]+")  # commands and p-values, which are not broken
 _BREAK = re.compile("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")
 
 
@@ -99,6 +107,8 @@ class Table:
     `digits` is the number of decimals for people, `notes` are lines under the table, and `caption` is
     the caption in a paper: with one, LaTeX has a whole table and not the tabular alone. `prose` names
     the columns of texts that people typed: in CSV and TSV, which spreadsheets open, none of them is a formula.
+    A table with `optional` columns is never folded or shown in parts: a screen that is too narrow leaves out
+    these groups of columns, in this order, and then shortens texts.
     """
 
     columns: Sequence[str]
@@ -108,6 +118,7 @@ class Table:
     notes: Sequence[str] = ()
     caption: str = ""
     prose: Sequence[str] = ()
+    optional: Sequence[Sequence[str]] = ()
 
     def table(self) -> "Table":
         """Return itself: a table is rendered like every result that has one."""
@@ -162,9 +173,21 @@ class Table:
             for column in zip(*self.rows, strict=True)
         ] or [False] * len(self.columns)
 
+    def without(self, columns: Sequence[str]) -> "Table":
+        """Return the table without some of its columns."""
+        places = [place for place, name in enumerate(self.columns) if name not in columns]
+        rows = [[row[place] for place in places] for row in self.rows]
+        return replace(self, columns=[self.columns[place] for place in places], rows=rows)
+
     def _write(self, cell: str | int | float | None) -> str:
         if cell is None:
             return ""
+        if isinstance(cell, Signed) and 0 < abs(cell) < 10.0**-self.digits / 2:
+            return f"{cell:+.2g}"
+        if isinstance(cell, float) and abs(cell) >= _TOO_LONG:
+            return f"{cell:.6g}"
+        if isinstance(cell, Signed):
+            return f"{cell:+.{self.digits}f}"
         if isinstance(cell, PValue) and cell < 10.0**-self.digits:
             return f"< {10.0**-self.digits:.{self.digits}f}"
         if isinstance(cell, float):
@@ -209,6 +232,8 @@ def as_text(table: Table, *, width: int | None = None, verbose: bool = False) ->
         verbose: print notes in full instead of their short form.
     """
     most = screen_width() if width is None else width
+    if table.optional:
+        return as_text(_narrowed_table(table, most), width=most, verbose=verbose)
     written = zip(*map(_padded, *_columns(table)), strict=True) if table.rows else []
     rows = [[printable(cell) for cell in row] for row in (table.columns, *written)]
     notes = [
@@ -219,6 +244,39 @@ def as_text(table: Table, *, width: int | None = None, verbose: bool = False) ->
     head = [*_folded(printable(table.title), most), ""] if table.title else []
     below = [line for note in notes for line in _folded(printable(note), most, _INDENT)]
     return "\n".join([*head, "\n\n".join(parts), *([""] if below else []), *below])
+
+
+def _narrowed_table(table: Table, most: int) -> Table:
+    """Return the table with the columns that fit the screen, and with texts as short as they must be."""
+    for left_out in (*table.optional, ()):
+        cells = zip(table.columns, *table.written(_unmarked), strict=True)
+        widths = [max(_width(printable(cell)) for cell in column) for column in cells]
+        texts = {at: width for at, width in enumerate(widths) if not table.numeric()[at]}
+        excess = _total(widths, _NARROW_GAP) - most
+        if excess <= sum(max(0, width - _SHORT) for width in texts.values()):
+            break
+        table = table.without(left_out)
+    while excess > 0 and max(texts.values(), default=0) > _SHORTEST:
+        texts[max(texts, key=texts.__getitem__)] -= 1
+        excess -= 1
+    rows = [
+        [
+            _shortened(cell, texts[place]) if place in texts and isinstance(cell, str) else cell
+            for place, cell in enumerate(row)
+        ]
+        for row in table.rows
+    ]
+    return replace(table, rows=rows, optional=())
+
+
+def _shortened(text: str, most: int) -> str:
+    """Return a text with … for the middle if it is too wide, because names of runs often differ at their ends."""
+    shown = printable(text)
+    if _width(shown) <= most:
+        return text
+    ends = range(len(shown) // 2, 0, -1)
+    texts = (f"{shown[:end]}…{shown[-end:]}" for end in ends)
+    return next((text for text in texts if _width(text) <= most), "…")
 
 
 def screen_width() -> int:
@@ -316,16 +374,17 @@ def _line(cells: Sequence[str], widths: list[int], numeric: list[bool], gap: int
     return (" " * gap).join(padded).rstrip()
 
 
-def folded(text: str) -> str:
-    """Return a line of text on as many lines as a screen needs for it."""
-    return "\n".join(_folded(text, SCREEN, _INDENT))
+def folded(text: str, width: int | None = None) -> str:
+    """Return a line of text on as many lines as a screen of this width needs for it; 80 if None."""
+    return "\n".join(_folded(text, SCREEN if width is None else width, _INDENT))
 
 
 def _folded(text: str, most: int, indent: str = "") -> list[str]:
-    """Break a text between words, so that no line is longer than it must be."""
+    """Break a text between words, but not inside a command or p-value, so that no line is longer than it must be."""
     if _width(text) <= most:
         return [text]
-    words = text.lstrip(" ").split(" ")
+    whole = _WHOLE.sub(lambda found: found[0].replace(" ", "\0"), text.lstrip(" "))
+    words = [word.replace("\0", " ") for word in whole.split(" ")]
     before = " " * (len(text) - len(text.lstrip(" ")))
     lines = [before + words[0]]
     for word in words[1:]:

@@ -23,6 +23,8 @@ from gainful.output.rendering.table_formats import (
     as_html,
     as_text,
     data_frame_library,
+    folded,
+    screen_width,
 )
 
 if TYPE_CHECKING:
@@ -167,9 +169,33 @@ class Result:
 
 
 class Document(Result):
-    """A result that prints its tables, and whose JSON is all of it rather than the rows of its table."""
+    """A result that prints sentences and narrow tables, and whose JSON is all of it rather than the rows of its table."""
 
     __slots__ = ()
+
+    def sentences(self) -> list[str]:
+        """Return what the result says, in sentences that are printed above its tables."""
+        return []
+
+    def narrow_tables(self) -> list[Table]:
+        """Return the tables that a terminal shows: what most people need; `tables()` has everything."""
+        return self.tables()
+
+    def brief_text(self, *, width: int | None = None, digits: int | None = None) -> str:
+        """Return the result as a terminal shows it: sentences, then narrow tables.
+
+        Args:
+            width: the width of the text in characters; if None, the terminal's width, and at least 80.
+            digits: the number of decimals; if None, as many as each table usually has.
+        """
+        most = screen_width() if width is None else width
+        said = "\n".join(folded(printable(sentence), most) for sentence in self.sentences())
+        tables = [
+            table if digits is None else dataclasses.replace(table, digits=digits)
+            for table in self.narrow_tables()
+        ]
+        parts = (said, *(as_text(table, width=most) for table in tables))
+        return "\n\n".join(part for part in parts if part)
 
     def to_json(self) -> str:
         """Return all of it as JSON."""
@@ -179,7 +205,7 @@ class Document(Result):
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
     def __str__(self) -> str:
-        return "\n\n".join(map(as_text, self.tables()))
+        return self.brief_text()
 
 
 class Record(Result):
