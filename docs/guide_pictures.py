@@ -717,6 +717,35 @@ def trusting_a_model() -> str:
     )
 
 
+def correcting_a_model() -> str:
+    """Draw the value of three runs by a model, and by people and the model; and the truth in words."""
+    runs = {name: HOTELS / f"{name}.run" for name in ("live", "hybrid", "rerank")}
+    people = gf.judging.merge_judgments(HOTELS / "people.csv", "median")
+    found = gf.judging.calibrate(
+        people, HOTELS / "model.qrels", runs, "nDCG@10", design=HOTELS / "design.json"
+    )
+    truth = gf.evaluate_runs(HOTELS / "truth.qrels", runs, "nDCG@10")
+    rows = [
+        Interval(
+            name, *ends(each.estimate), f"truth {truth[name]['nDCG@10']:.3f}", 0, each.model.value
+        )
+        for name in runs
+        for each in (found[name, "nDCG@10"],)
+    ]
+    body, height = intervals(rows, [0.84, 0.86, 0.88, 0.9, 0.92, 0.94, 0.96], "nDCG@10", {})
+    listed = "; ".join(
+        f"{each.name} {each.other:.3f} by the model alone, {each.value:.3f} by both, "
+        f"from {each.low:.3f} to {each.high:.3f}, {each.note}"
+        for each in rows
+    )
+    return picture(
+        "Three runs by a model alone, and corrected",
+        f"nDCG@10 of three runs: {listed}.",
+        body + legend(["people and model", "model alone"]),
+        height,
+    )
+
+
 PICTURES: dict[str, Callable[[], str]] = {
     each.__name__: each
     for each in (
@@ -742,6 +771,7 @@ PICTURES: dict[str, Callable[[], str]] = {
         slices_and_gates,
         tensors,
         trusting_a_model,
+        correcting_a_model,
     )
 }
 
