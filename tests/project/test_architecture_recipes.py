@@ -504,7 +504,9 @@ def test_the_example_of_a_shape_has_it(shape):
 
 
 def test_the_files_and_folders_that_the_page_names_exist():
-    named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", PAGE.read_text() + ADDITIONS.read_text()))
+    named = set(
+        re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", PAGE.read_text() + ADDITIONS.read_text())
+    )
     assert len(named) > 20
     places = (ROOT, ROOT / "src", ROOT / "src" / "gainful")
     assert [path for path in named if not any((place / path).exists() for place in places)] == []
