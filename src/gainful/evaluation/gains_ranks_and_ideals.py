@@ -32,6 +32,7 @@ _SHORT = 1000  # ranks; tables up to this size are cached
 Cutoffs = Sequence[int | None]
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
+Sheet = TypeVar("Sheet", bound="Worksheet")
 Parameters = Mapping[str, Any]
 
 
@@ -101,6 +102,22 @@ class Ideal(NamedTuple):
     offsets: Ints
 
 
+def shared(
+    compute: Callable[Concatenate[Sheet, Given], Made],
+) -> Callable[Concatenate[Sheet, Given], Made]:
+    """Have a function of a worksheet computed once for its other arguments, for all measures."""
+
+    @wraps(compute)
+    def once(sheet: Sheet, /, *given: Given.args, **named: Given.kwargs) -> Made:
+        key = (compute, *(tuple(one.items()) if isinstance(one, Mapping) else one for one in given))
+        if key not in sheet.kept:
+            sheet.kept[key] = compute(sheet, *given, **named)
+        made: Made = sheet.kept[key]
+        return made
+
+    return once
+
+
 class Worksheet:
     """A matched run under a policy, with each intermediate result computed once."""
 
@@ -109,11 +126,8 @@ class Worksheet:
         self.matched = matched
         self.policy = policy
         self.marks = marks
-        self._listed: dict[Gain, tuple[Floats, Ints, Ints]] = {}
-        self._ideal: dict[Gain, Floats] = {}
-        self._discounts: dict[tuple[Discount, float, int], Floats] = {}
         self.measuring: object = ""  # the measure's name in messages
-        self.kept: dict[tuple[object, ...], Any] = {}  # other shared results
+        self.kept: dict[tuple[object, ...], Any] = {}  # the results of `shared` functions
 
     @cached_property
     def owner(self) -> Ints:
@@ -153,18 +167,14 @@ class Worksheet:
         grades = np.unique(self.matched.pool_grades)
         return grades if self.absent_grade is None else np.union1d(grades, [self.absent_grade])
 
+    @shared
     def listed(self, gain: Gain) -> tuple[Floats, Ints, Ints]:
         """Return gain, first and last possible rank (n,) of the judged documents retrieved."""
-        if gain not in self._listed:
-            self._listed[gain] = self._under_tie_rule(self._gains(gain, self.matched.grade))
-        return self._listed[gain]
+        return self._under_tie_rule(self._gains(gain, self.matched.grade))
 
+    @shared
     def graded(self) -> tuple[Floats, Ints, Ints]:
         """Return grade, first and last possible rank (n,) of the judged documents retrieved."""
-        return self._graded
-
-    @cached_property
-    def _graded(self) -> tuple[Floats, Ints, Ints]:
         return self._under_tie_rule(self.matched.grade)
 
     @cached_property
@@ -214,11 +224,10 @@ class Worksheet:
             case _:
                 return worth, matched.rank, matched.rank
 
+    @shared
     def ideal(self, gain: Gain) -> Floats:
         """Return the gains (m,) of all judged documents by query, descending, negative ones as 0."""
-        if gain not in self._ideal:
-            self._ideal[gain] = _without_losses(self._descending(gain))
-        return self._ideal[gain]
+        return _without_losses(self._descending(gain))
 
     def _descending(self, gain: Gain) -> Floats:
         """Return the gains (m,) of all judged documents by query, descending."""
@@ -228,31 +237,24 @@ class Worksheet:
             worth = worth[np.lexsort((-worth, owners(self.matched.pool_offsets)))]
         return worth
 
+    @shared
     def ideal_of(self, gain: Gain, documents: str) -> Ideal:
         """Return the ideal of all `judged` documents, or of the `retrieved` judged documents.
 
         Negative gains count as 0, except under the policy negative=both. Then unjudged retrieved
         documents, which have gain 0 and no rows, are ranked above negative gains.
         """
-        key = "ideal", gain, documents
-        if key not in self.kept:
-            both = self.policy.negative == "both"
-            if documents == "judged":
-                worth = self._descending(gain) if both else self.ideal(gain)
-                self.kept[key] = Ideal(worth, self.pool_rank, self.matched.pool_offsets)
-            else:
-                worth = self._gains(gain, self.matched.grade)
-                worth = worth[np.lexsort((-worth, self.owner))]
-                offsets = self.matched.offsets
-                rank = places_of(offsets)
-                if both:
-                    unjudged = self.matched.retrieved - np.diff(offsets)
-                    rank = np.where(worth < 0, rank + unjudged[self.owner], rank)
-                else:
-                    worth = _without_losses(worth)
-                self.kept[key] = Ideal(worth, rank, offsets)
-        found: Ideal = self.kept[key]
-        return found
+        both = self.policy.negative == "both"
+        if documents == "judged":
+            worth = self._descending(gain) if both else self.ideal(gain)
+            return Ideal(worth, self.pool_rank, self.matched.pool_offsets)
+        worth, offsets = self._gains(gain, self.matched.grade), self.matched.offsets
+        worth = worth[np.lexsort((-worth, self.owner))]
+        rank = places_of(offsets)
+        if not both:
+            return Ideal(_without_losses(worth), rank, offsets)
+        unjudged = self.matched.retrieved - np.diff(offsets)
+        return Ideal(worth, np.where(worth < 0, rank + unjudged[self.owner], rank), offsets)
 
     def losses(self, gain: Gain) -> Floats:
         """Return the negative gains (m,) as losses by query, descending, all others as 0."""
@@ -279,12 +281,10 @@ class Worksheet:
         empty[~empty] = self.ideal(gain)[starts[~empty]] <= 0
         return empty
 
+    @shared
     def discounts(self, discount: Discount, base: float, depth: int) -> Floats:
         """Return the discounts by rank, down to `depth` at least."""
-        key = (discount, base, depth)
-        if key not in self._discounts:
-            self._discounts[key] = discounts_of(discount, base, depth)
-        return self._discounts[key]
+        return discounts_of(discount, base, depth)
 
     def _gains(self, gain: Gain, grades: Floats, known: Floats | None = None) -> Floats:
         """Return the gains (n,) of grades (n,), which are among `known`: all that occur if None."""
@@ -415,22 +415,6 @@ class Relevant:
     place: Ints
     total: Ints
     rel: float
-
-
-def shared(
-    compute: Callable[Concatenate[Worksheet, Given], Made],
-) -> Callable[Concatenate[Worksheet, Given], Made]:
-    """Have a function of a worksheet computed once for its other arguments, for all measures."""
-
-    @wraps(compute)
-    def once(sheet: Worksheet, /, *given: Given.args, **named: Given.kwargs) -> Made:
-        key = (compute, *(tuple(one.items()) if isinstance(one, Mapping) else one for one in given))
-        if key not in sheet.kept:
-            sheet.kept[key] = compute(sheet, *given, **named)
-        made: Made = sheet.kept[key]
-        return made
-
-    return once
 
 
 @shared

@@ -49,6 +49,7 @@ from gainful.matching.dict_matching import (
 from gainful.matching.matched import Matched, cut, warn_of_marks
 from gainful.matching.ranked_documents import Ranking
 from gainful.matching.reader import Reader
+from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.own_measures import OwnMeasure
@@ -273,7 +274,11 @@ class ListSheet(Worksheet):
             **{name: getattr(whole, name)[query] for name in of_query},
         )
         super().__init__(matched, sheet.policy)
-        self._discounts = sheet._discounts  # noqa: SLF001 - the same for all lists
+        self._whole = sheet
+
+    def discounts(self, discount: Discount, base: float, depth: int) -> Floats:
+        """Return the discounts by rank, which are the same for all lists."""
+        return self._whole.discounts(discount, base, depth)
 
     @cached_property
     def longest(self) -> int:
