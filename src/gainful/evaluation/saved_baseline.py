@@ -8,12 +8,13 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.array_types import Bools, Floats, Ints
@@ -36,18 +37,24 @@ from gainful.rows.identifiers import UNTYPED, IdType
 from gainful.rows.nested_json import read_json
 from gainful.version import VERSION
 
+Member = TypeVar("Member")
+
 _KIND, _FORMAT = "baseline", 1
 _NO_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-_LARGEST = float(np.finfo(np.float64).max)
 _COUNTS = tuple(Coverage(0, 0, (), (), (), 0, None, 0, 0, 0, 0).counts())
 _REMEDY = "Save it again: gainful evaluate --save-baseline, or gf.comparison.save_baseline."
-_MEMBERS: Mapping[str, tuple[type, str]] = {
-    "version": (str, "a text"),
-    **dict.fromkeys(("measures", "queries", "judged"), (list, "a list")),
-    **dict.fromkeys(
-        ("policy", "coverage", "signatures", "judgments", "runs", "values"), (dict, "an object")
-    ),
+_TEXTS = "a text for each measure"
+_EXPECTED: Mapping[str, str] = {
+    "version": "a text",
+    "measures": "measures in the notation",
+    "policy": "choices of a policy, with a decided answer for ties",
+    "coverage": f"the counts {', '.join(_COUNTS)}",
+    **dict.fromkeys(("signatures", "judgments", "runs"), _TEXTS),
+    "queries": "texts, each once",
+    "judged": "a whole number from 0 for each query",
+    "values": "for each measure, a number or null for each query",
 }
+"""The members of a file that depend on the scores."""
 _SNIFFED = 300  # bytes
 _BEGINNING = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"gainful"\s*:\s*"baseline"')
 
@@ -224,99 +231,63 @@ class _Saved:
     def __init__(self, name: str, members: Mapping[str, Any]) -> None:
         self.name, self.members = name, members
 
-    def expect(self, key: str, expected: str, found: object, *, met: bool = False) -> None:
-        """Reject a member unless the expectation is met."""
-        if not met:
-            raise InputError(f"{self.name}, {key}", expected, shown(found), _REMEDY)
+    def member(self, key: str, read: Callable[[Any], Member]) -> Member:
+        """Read a member; an error says which one is invalid."""
+        try:
+            return read(self.members[key])
+        except GainfulError as problem:
+            where = problem.where if problem.where.startswith(key) else key
+            expected, found, remedy = problem.expected, problem.found, problem.remedy
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            where, expected, remedy = key, _EXPECTED[key], _REMEDY
+            found = shown(self.members.get(key))
+        raise InputError(f"{self.name}, {where}", expected, found, remedy)
 
     def baseline(self) -> Baseline:
         """Return the saved baseline, or raise an error for the first invalid member."""
-        members = self.members
-        for key, (kind, words) in _MEMBERS.items():
-            self.expect(key, words, members.get(key), met=type(members.get(key)) is kind)
-        for key in ("measures", "queries"):
-            texts = members[key]
-            once = bool(texts) and {*map(type, texts)} == {str} and len({*texts}) == len(texts)
-            self.expect(key, "texts, at least one and each once", texts, met=once)
-        measures, queries = members["measures"], tuple(members["queries"])
-        parsed = {text: self._called("measures", parse, text) for text in measures}
-        for key in ("signatures", "judgments", "runs", "values"):
-            member = members[key]
-            names = f"the measures {', '.join(measures)}"
-            self.expect(key, names, [*member], met={*member} == {*measures})
-            if key != "values":
-                texts = [*member.values()]
-                met = {*map(type, texts)} == {str}
-                self.expect(key, "a text for each measure", texts, met=met)
-        judged = members["judged"]
-        counts = [count for count in judged if type(count) is int and 0 <= count < 2**63]
-        met = len(counts) == len(judged) == len(queries)
-        self.expect("judged", f"{len(queries)} whole numbers from 0", judged, met=met)
-        columns = [self._values(text, len(queries)) for text in measures]
-        signatures, judgments, runs = (
-            # A measure's spelling in the file is its key there.
-            {str(measure): members[key][text] for text, measure in parsed.items()}
-            for key in ("signatures", "judgments", "runs")
-        )
+        # A measure's spelling in the file is its key there.
+        measures = self.member("measures", lambda texts: {text: parse(text) for text in texts})
+        queries = self.member("queries", lambda ids: tuple(dict.fromkeys(ids)))
+        size = len(queries)
+
+        def by_measure(texts: Mapping[str, str]) -> dict[str, str]:
+            return {str(measure): texts[text] for text, measure in measures.items()}
+
+        def cells(columns: Mapping[str, Any]) -> NDArray[np.object_]:
+            return np.stack([_cells(columns[text], size) for text in measures], axis=1)
+
+        values = self.member("values", cells)
         return Baseline(
-            measures=tuple(parsed.values()),
-            policy=self._policy(),
-            coverage=self._coverage(),
+            version=self.member("version", str),
+            measures=tuple(measures.values()),
+            policy=self.member("policy", _policy),
+            coverage=self.member(
+                "coverage", lambda counts: {name: counts[name] for name in _COUNTS}
+            ),
             queries=queries,
-            values=np.stack([np.array(column, np.float64) for column in columns], axis=1),
-            counted=np.stack([[cell is not None for cell in column] for column in columns], axis=1),
-            judged=np.array(judged, np.int64),
-            signatures=signatures,
-            judgments=judgments,
-            runs=runs,
-            version=members["version"],
+            values=values.astype(np.float64),
+            counted=values != None,  # noqa: E711 - of each cell
+            judged=self.member("judged", lambda counts: np.array(counts, np.int64).reshape(size)),
+            signatures=self.member("signatures", by_measure),
+            judgments=self.member("judgments", by_measure),
+            runs=self.member("runs", by_measure),
             name=self.name,
         )
 
-    def _called(self, key: str, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        """Call a function; its errors begin with the name of the file."""
-        try:
-            return function(*given, **named)
-        except GainfulError as problem:
-            where = problem.where if problem.where.startswith(key) else key
-            raise InputError(
-                f"{self.name}, {where}", problem.expected, problem.found, problem.remedy
-            ) from None
 
-    def _policy(self) -> Policy:
-        answers = self.members["policy"]
-        unknown = [choice for choice in answers if choice not in {known.name for known in CHOICES}]
-        self.expect("policy", "choices of a policy", unknown, met=not unknown)
-        # A choice that is missing was added after the file was written, and had the effect of its default.
-        policy: Policy = self._called("policy", Policy, **answers)
-        self.expect("policy", "a decided answer for ties", "auto", met=policy.ties != "auto")
-        return policy
+def _policy(answers: Mapping[str, Any]) -> Policy:
+    # A choice that is missing was added after the file was written, and had the effect of its default.
+    policy = Policy(**answers)
+    if policy.ties == "auto":
+        raise ValueError
+    return policy
 
-    def _coverage(self) -> dict[str, int | float | None]:
-        counts: dict[str, int | float | None] = self.members["coverage"]
-        names = f"the counts {', '.join(_COUNTS)}"
-        self.expect("coverage", names, [*counts], met={*counts} == {*_COUNTS})
-        for count, value in counts.items():
-            is_amount = type(value) in (int, float) and 0 <= value < math.inf  # type: ignore[operator]
-            met = is_amount or (value is None and count == "depth")
-            self.expect(f"coverage, {count}", "a number from 0", value, met=met)
-        return counts
 
-    def _values(self, name: str, size: int) -> list[Any]:
-        """Return the values (q,) of a measure; None where it doesn't count."""
-        cells, where = self.members["values"][name], f"values, {name}"
-        met = type(cells) is list and len(cells) == size and any(cell is not None for cell in cells)
-        self.expect(
-            where, f"a list of {size}, one for each query, and not only null", cells, met=met
-        )
-        values: list[Any] = [
-            _NO_NUMBERS.get(cell, cell) if type(cell) is str else cell for cell in cells
-        ]
-        for value in values:
-            is_number = type(value) in (int, float) and not abs(value) > _LARGEST
-            met = value is None or is_number or value in _NO_NUMBERS.values()
-            self.expect(where, "numbers, null, 'nan', 'inf' or '-inf'", value, met=met)
-        return values
+def _cells(column: Sequence[Any], size: int) -> NDArray[np.object_]:
+    """Return the values (q,) of a measure; None where it doesn't count."""
+    cells = [_NO_NUMBERS[cell] if isinstance(cell, str) else cell for cell in column]
+    numbers = [cell if cell is None else float(cell) for cell in cells]
+    return np.array(numbers, np.object_).reshape(size)
 
 
 def _refuse_without_notation(measure: Measure) -> None:
