@@ -50,7 +50,7 @@ TASKS = {
         ApiPage(
             "Subtopics",
             "subtopics.evaluate_subtopics subtopics.SubtopicMeasure subtopics.read_subtopics"
-            " subtopics.subtopic_catalogue subtopics.subtopic_family results.SubtopicScores",
+            " subtopics.subtopic_catalogue subtopics.subtopic_family",
             "guides/subtopics.md",
         ),
         ApiPage(

@@ -459,7 +459,7 @@ RESULTS = {
     "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Case", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
     "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
-    "Slice", "SubtopicScores", "TieRange",
+    "Slice", "TieRange",
     "Tuned", "Verdict", "Which", "Why",
 }  # fmt: skip
 
@@ -721,7 +721,6 @@ def results() -> dict[str, Any]:
         "Slice": compared.slices[0],
         "Spark": gf.Spark(memory="1GB"),
         "SubtopicMeasure": gf.subtopics.SubtopicMeasure("alpha_nDCG", cutoff=5),
-        "SubtopicScores": gf.subtopics.evaluate_subtopics(SUBTOPICS, RUN),
         "TieRange": scores.ties["nDCG@10"],
         "Tuned": gf.fusion.tune(JUDGMENTS, RUNS),
         "Verdict": difference.verdict,
@@ -780,7 +779,6 @@ def methods() -> Iterator[tuple[str, Call]]:
         "CollectedGrades": {"path": "grades.qrels", "format": None},
         "RecordedRun": {"path": "recorded.run", "format": None},
         "Pool": {"path": "pool.qrels", "format": None},
-        "SubtopicScores": {"measure": "alpha_nDCG@20", "runs": {"one": scores}},
         "RecommendationScores": {"measure": "ILD@2", "runs": {"one": scores}},
         "RecommendationMeasure": {"names": "by"},
         "Report": {"path": "report.html", "comparison": compared},

@@ -128,7 +128,7 @@ _NAMES = {
         "judging.inferred_measures": "Inferred, InferredAP",
         "judging.pool": "Pool",
         "analysis.linting.findings": "Finding, Findings",
-        "evaluation.tables_beside_judgments": "RecommendationScores, SubtopicScores",
+        "evaluation.tables_beside_judgments": "RecommendationScores",
         "reporting.movers": "Movers",
         "integrations.recording.recorded_run": "RecordedRun",
         "reporting.report": "Report",
@@ -139,7 +139,7 @@ _NAMES = {
         "analysis.ranking_agreement": "kendall_tau, rbo, tau_ap",
     },
     "gainful.subtopics": {
-        "evaluation.tables_beside_judgments": "evaluate_subtopics",
+        "evaluation.evaluate": "evaluate_subtopics",
         "measures.measures_by_need": "SubtopicMeasure, subtopic_catalogue, subtopic_family",
         "evaluation.subtopics": "read_subtopics",
     },

@@ -24,7 +24,6 @@ from gainful.evaluation.scores import RunScores
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.scores import TieRange
 from gainful.evaluation.tables_beside_judgments import RecommendationScores
-from gainful.evaluation.tables_beside_judgments import SubtopicScores
 from gainful.integrations.recording.recorded_run import RecordedRun
 from gainful.judging.assessors.agreement import Agreement
 from gainful.judging.assessors.calibration_result import Calibration
@@ -80,7 +79,6 @@ __all__ = [
     "SampleDesign",
     "Scores",
     "Slice",
-    "SubtopicScores",
     "TieRange",
     "Tuned",
     "Verdict",

@@ -57,7 +57,7 @@ BELOW = {
         "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
         "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
         "Slice",
-        "SubtopicScores", "TieRange", "Tuned", "Verdict", "Which", "Why",
+        "TieRange", "Tuned", "Verdict", "Which", "Why",
     ],
     "statistics": ["kendall_tau", "rbo", "tau_ap"],
     "subtopics": [

@@ -338,7 +338,6 @@ class Evidence:
         covered: the coverage, if it isn't that of `by_query`.
         reaches: the last ranks that the measures see.
         rematch: matches the lists whole, where they were cut.
-        kind: what the scores are, where no lists are kept.
         hash_of: returns the hashes down to a reach, where no lists are kept.
     """
 
@@ -350,7 +349,6 @@ class Evidence:
     covered: Coverage | None = None
     reaches: frozenset[int | None] = frozenset()
     rematch: Callable[[], Sequence[Matched]] | None = None
-    kind: str = ""
     hash_of: Callable[[int | None], Hashes] | None = None
 
     @cached_property
@@ -386,7 +384,7 @@ class Evidence:
     def counts(self) -> QueryCounts:
         """The numbers of judged, retrieved and unjudged documents, query by query."""
         if self.by_query is None:
-            raise InputError("judged", "scores of queries without subtopics", self.kind)
+            raise InputError("judged", "scores of queries", "those of recommendations")
         return self.by_query
 
     def judged(self, queries: tuple[str, ...]) -> Ints:

@@ -1,4 +1,4 @@
-"""`evaluate`, `evaluate_runs` and `evaluate_arrays`: match, then measure, then apply the policy."""
+"""`evaluate`, `evaluate_runs`, `evaluate_subtopics` and `evaluate_arrays`: match, then measure, then apply the policy."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +12,7 @@ from gainful.errors import GainfulError, InputError, taken_warnings, warn
 from gainful.evaluation.measuring import batches_for, match_and_measure, measure_batches
 from gainful.evaluation.request import (
     Request,
+    TablesGiven,
     asked_of,
     counting_every_rating,
     may_be_ratings,
@@ -19,6 +20,7 @@ from gainful.evaluation.request import (
     policy_for,
     read_request,
     read_tool,
+    refuse_dialect,
     refuse_grades,
     speaking,
     warn_of_ratings,
@@ -34,13 +36,14 @@ from gainful.matching.matched import Matched, cut, marks_among, tell_marks
 from gainful.matching.reader import Reader, open_input, opened_session, reading
 from gainful.measures.formulas import knowing_baseline
 from gainful.measures.measure import Measure, measures_inside, refuse_without_baseline
-from gainful.measures.measure_family import GRADES
+from gainful.measures.measure_family import GRADES, SUBTOPICS
+from gainful.measures.measures_by_need import read_measures_of
 from gainful.measures.notation import DocumentMeasure, Measures
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.measures.tool_dialect import Dialect
 from gainful.rows.duckdb_engine import Progress
 from gainful.rows.grades_scores_or_ranks import RUN
-from gainful.rows.identifiers import examples
+from gainful.rows.identifiers import decided_type, examples
 from gainful.rows.input_types import Judgments, Run, TableLike
 from gainful.rows.run_and_judgment_columns import read_columns
 from gainful.rows.runs_by_name import Runs, read_runs
@@ -363,6 +366,59 @@ def _match_whole(
 ) -> list[Matched]:
     with reading(judgments, policy, options) as reader:
         return [reader.match(run)[0]]
+
+
+@takes(MeasuringOptions)
+def evaluate_subtopics(
+    judgments: Judgments,
+    run: Run,
+    measures: Measures = "alpha_nDCG@20",
+    *,
+    weights: TableLike | None = None,
+    **options: Unpack[MeasuringOptions],
+) -> Scores:
+    """Measure a run against judgments of the subtopics of queries.
+
+    Subtopics without a relevant document are ignored. By default, judged queries that
+    the run lacks count as 0, like queries without a relevant document.
+
+    Args:
+        judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file, a data frame, an Arrow
+            object. A file is TREC with the fields query, subtopic, doc and grade, or CSV, TSV,
+            JSON, JSON lines, Parquet.
+        run: `{query: {doc: score}}`, higher is better, or any of the others.
+        measures: one measure or several, of `subtopic_catalogue()`.
+        weights: `{query: {subtopic: probability}}`, or a table; the weights of subtopics with a
+            relevant document are divided by their sum. All subtopics of a query are equally likely if None.
+        **options: see `MeasuringOptions`; subtopic is among the usual columns, and these measures
+            have no dialects.
+
+    >>> judgments = {"jaguar": {"cat": {"d1": 1, "d2": 1}, "car": {"d3": 1}}}
+    >>> same = evaluate_subtopics(judgments, {"jaguar": {"d1": 2, "d2": 1}}, ["alpha_nDCG@2", "strec@2"])
+    >>> both = evaluate_subtopics(judgments, {"jaguar": {"d1": 2, "d3": 1}}, ["alpha_nDCG@2", "strec@2"])
+    >>> round(same["alpha_nDCG@2"], 4), same["strec@2"], both["alpha_nDCG@2"], both["strec@2"]
+    (0.8066, 0.5, 1.0, 1.0)
+    """
+    # Imported here because most judgments have no subtopics.
+    from gainful.evaluation import subtopics
+
+    refuse_dialect(options, "measures of subtopics are gainful's own")
+    asked, policy = read_measures_of(SUBTOPICS, measures), read_policy(options.get("policy"))
+    subtopics.refuse_policy(policy, options.get("chunks"))
+    columns = read_columns(options.get("columns"), options.get("queries"), options.get("assessors"))
+    with opened_session(options) as session:
+        judged, judged_type = subtopics.read_judged(judgments, columns, policy, session)
+        tables = TablesGiven({"subtopics": judged})
+        request = Request(asked, policy.folding(chunks=False), None, tables)
+        best = subtopics.best_grades(judged)
+        reader = Reader(best, request.policy, session, columns, None)
+        likely = subtopics.read_weights(weights, judged)
+        tables.read("subtopics", reader, lambda: (judged, likely))
+        scores = _measure_run(reader, run, request, None, whole=True)
+        reader.warn_of_marks()
+        query_type = decided_type([reader.run(run).query_type, judged_type])
+    columns.refuse_unused()
+    return replace(scores, query_type=query_type)
 
 
 @naming_keywords

@@ -7,10 +7,10 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -59,8 +59,6 @@ if TYPE_CHECKING:
 
 _DEEPEST = 10**9  # no list is longer
 _SHOWN = 10  # runs in a repr
-
-Kind = TypeVar("Kind", bound="Scores")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -212,7 +210,7 @@ class Scores(Logged):
         """
         if not self.evidence.lists:
             expected = "scores whose tied documents can be reordered"
-            raise InputError("ties", expected, self.evidence.kind)
+            raise InputError("ties", expected, "those of recommendations")
         batches = self.evidence.whole()
 
         def mean(measure: Measure, ties: str) -> float:
@@ -386,11 +384,6 @@ class Scores(Logged):
         means = ", ".join(f"{name}: {mean:.4f}" for name, mean in self.means.items())
         count = message_texts.counted(len(self.rows), *self._units)
         return f"{self._called}({means}; {count})"
-
-
-def as_kind(scores: Scores, kind: type[Kind], **changed: Any) -> Kind:
-    """Return scores as another class, with some attributes changed."""
-    return kind(**{field.name: getattr(scores, field.name) for field in fields(scores)} | changed)
 
 
 def sliced_scores(scores: Scores, slicing: "Slicing | None") -> Scores:

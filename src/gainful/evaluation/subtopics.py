@@ -15,7 +15,7 @@ from gainful.arithmetic.kernels.subtopics import greedy_order, novelty_gains
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, MeasureError, PolicyError
 from gainful.evaluation.computing.own_measures import asked_of_documents
-from gainful.evaluation.coverage import Hashes, digest_of
+from gainful.evaluation.coverage import digest_of
 from gainful.evaluation.gains_ranks_and_ideals import gains_of
 from gainful.evaluation.request import policy_for, warn_of_ratings
 from gainful.evaluation.scores import measure_matched
@@ -112,6 +112,17 @@ def read_judged(
             unmarked = without_negative(kept) if policy.negative == "unjudged" else kept
             subtopics_of[subtopic] = {**unmarked}
     return judged, table.types.get("query", UNTYPED)
+
+
+def best_grades(judged: Judged) -> dict[str, dict[str, float]]:
+    """Return the judged documents of each query, with their highest grades."""
+    by_query: dict[str, dict[str, float]] = {}
+    for query, by_subtopic in judged.items():
+        best = by_query.setdefault(query, {})
+        for docs in by_subtopic.values():
+            for doc, grade in docs.items():
+                best[doc] = max(grade, best.get(doc, grade))
+    return by_query
 
 
 def read_weights(weights: object, judged: Judged) -> Weights | None:
@@ -311,27 +322,15 @@ def values_of_run(
     return by_measure
 
 
-def hashes_of(topics: Sequence[Topic], reach: int | None) -> Hashes:
-    """Return the hash of the judgments, and that of the lists down to the last rank that a measure sees."""
-    lists = (
-        f"{topic.query}\n{topic.missing}\n" + "".join(f"{doc}\n" for doc in topic.documents[:reach])
-        for topic in topics
-    )
-    return _hash_of_judgments(topics), _hash(lists)
-
-
 def _hash_of_judgments(topics: Sequence[Topic]) -> str:
     """Return the hash of the judgments of subtopics, with all their ids and weights."""
-    return _hash(
+    parts = (
         f"{topic.query}\n{name}\n{doc}\n{grades[doc] + 0.0!r}\n{weight!r}\n"
         for topic in topics
         for name, grades in sorted(topic.judged.items())
         for weight in ([None] if topic.given is None else [topic.given.get(name)])
         for doc in sorted(grades)
     )
-
-
-def _hash(parts: Iterable[str]) -> str:
     return digest_of(part.encode(errors="surrogatepass") for part in parts)
 
 

@@ -1,4 +1,4 @@
-"""Measures that need more than grades: `with_values` for `evaluate`, and evaluations without plain judgments."""
+"""Measures that need more than grades: `with_values` for `evaluate`, and evaluations of recommendations."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -15,15 +15,13 @@ from gainful.evaluation import recommending, subtopics
 from gainful.evaluation.coverage import (
     Coverage,
     Evidence,
-    Hashes,
     coverage_sentences,
     query_sentences,
 )
-from gainful.evaluation.request import TablesGiven, naming_run, refuse_dialect, warn_of_ratings
-from gainful.evaluation.scores import Kind, RunScores, Scores, as_kind, measure_matched
+from gainful.evaluation.request import TablesGiven, naming_run, warn_of_ratings
+from gainful.evaluation.scores import RunScores, Scores, measure_matched
 from gainful.matching.keyword_options import (
     ItemTables,
-    MeasuringOptions,
     ReadingOptions,
     TableOptions,
     takes,
@@ -42,12 +40,12 @@ from gainful.measures.measure_family import GRADES, ITEMS, SUBTOPICS
 from gainful.measures.measures_by_need import read_measures_of
 from gainful.measures.name_suggestions import suggest
 from gainful.measures.notation import Measures
-from gainful.measures.policy import Policy, read_policy
+from gainful.measures.policy import Policy
 from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Table
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.identifiers import IdType, decided_type
-from gainful.rows.input_types import Judgments, Run, TableLike
+from gainful.rows.input_types import Judgments, Run
 from gainful.rows.run_and_judgment_columns import read_columns
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.spark_frames import refuse_spark
@@ -77,7 +75,7 @@ def _of_subtopics(
     measures: Sequence[Measure], tables: TablesGiven, reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
     policy, options = reader.decided(run), tables.options
-    subtopics.refuse_policy(policy, options.get("chunks"))
+    subtopics.refuse_policy(reader.policy, options.get("chunks"))
 
     def read() -> tuple[subtopics.Judged, subtopics.Weights | None]:
         judged, _ = subtopics.read_judged(
@@ -129,99 +127,6 @@ def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, ob
 
 
 _USUAL_CUTOFF = 10
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SubtopicScores(Scores):
-    """Means over queries, the values of each query, and what they rest on, as in `Scores`.
-
-    It accepts measures of subtopics in any spelling. Documents with equal scores
-    are ordered by id, and no other order is measured.
-    """
-
-    _called = "SubtopicScores"
-
-
-@takes(MeasuringOptions)
-def evaluate_subtopics(
-    judgments: Judgments,
-    run: Run,
-    measures: Measures = "alpha_nDCG@20",
-    *,
-    weights: TableLike | None = None,
-    **options: Unpack[MeasuringOptions],
-) -> SubtopicScores:
-    """Measure a run against judgments of the subtopics of queries.
-
-    Subtopics without a relevant document are ignored. By default, judged queries that
-    the run lacks count as 0, like queries without a relevant document.
-
-    Args:
-        judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file, a data frame, an Arrow
-            object. A file is TREC with the fields query, subtopic, doc and grade, or CSV, TSV,
-            JSON, JSON lines, Parquet.
-        run: `{query: {doc: score}}`, higher is better, or any of the others.
-        measures: one measure or several, of `subtopic_catalogue()`.
-        weights: `{query: {subtopic: probability}}`, or a table; the weights of subtopics with a
-            relevant document are divided by their sum. All subtopics of a query are equally likely if None.
-        **options: see `MeasuringOptions`; subtopic is among the usual columns, and these measures
-            have no dialects.
-
-    >>> judgments = {"jaguar": {"cat": {"d1": 1, "d2": 1}, "car": {"d3": 1}}}
-    >>> same = evaluate_subtopics(judgments, {"jaguar": {"d1": 2, "d2": 1}}, ["alpha_nDCG@2", "strec@2"])
-    >>> both = evaluate_subtopics(judgments, {"jaguar": {"d1": 2, "d3": 1}}, ["alpha_nDCG@2", "strec@2"])
-    >>> round(same["alpha_nDCG@2"], 4), same["strec@2"], both["alpha_nDCG@2"], both["strec@2"]
-    (0.8066, 0.5, 1.0, 1.0)
-    """
-    refuse_dialect(options, "measures of subtopics are gainful's own")
-    asked, policy = read_measures_of(SUBTOPICS, measures), read_policy(options.get("policy"))
-    subtopics.refuse_policy(policy, options.get("chunks"))
-    columns = read_columns(options.get("columns"), options.get("queries"), options.get("assessors"))
-    with opened_session(options) as session:
-        judged, query_type = subtopics.read_judged(judgments, columns, policy, session)
-        reader = Reader(_best_grades(judged), policy.folding(chunks=False), session, columns, None)
-        likely = subtopics.read_weights(weights, judged)
-        matched, decided = reader.match(run)
-        topics = subtopics.topics_of(judged, likely, reader.lists(run), decided)
-        reader.warn_of_marks()
-        query_type = decided_type([reader.run(run).query_type, query_type])
-    columns.refuse_unused()
-    values = subtopics.values_of_run(asked, topics, decided)
-    known = tuple(with_values_of_run(measure, values[measure]) for measure in asked)
-    scores = measure_matched([matched], known, decided)
-    hash_of = partial(subtopics.hashes_of, topics)
-    return _as_scores_of("subtopics", scores, SubtopicScores, hash_of, query_type)
-
-
-def _best_grades(judged: subtopics.Judged) -> dict[str, dict[str, float]]:
-    """Return the judged documents of each query, with their highest grades."""
-    union: dict[str, dict[str, float]] = {}
-    for query, by_subtopic in judged.items():
-        best = union.setdefault(query, {})
-        for docs in by_subtopic.values():
-            for doc, grade in docs.items():
-                best[doc] = max(grade, best.get(doc, grade))
-    return union
-
-
-def _as_scores_of(
-    what: str,
-    scores: Scores,
-    kind: type[Kind],
-    hash_of: Callable[[int | None], Hashes],
-    query_type: IdType,
-    empty: tuple[int, ...] | None = None,
-    covered: Coverage | None = None,
-) -> Kind:
-    """Return scores of a kind without lists, so that they can't be measured again."""
-    evidence = Evidence(
-        counting=scores.evidence.counting,
-        empty=scores.evidence.empty if empty is None else empty,
-        covered=scores.coverage if covered is None else covered,
-        kind=f"those of {what}",
-        hash_of=hash_of,
-    )
-    return as_kind(scores, kind, evidence=evidence, query_type=query_type)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -465,15 +370,14 @@ def _scores(
         without=without,
         left_out=left_out,
     )
-    return _as_scores_of(
-        "recommendations",
-        scores,
-        RecommendationScores,
-        partial(sources.hashes, lists),
-        user_type,
-        tuple(without.get(str(measure), 0) for measure in measures),
-        coverage,
+    evidence = Evidence(
+        counting=scores.evidence.counting,
+        empty=tuple(without.get(str(measure), 0) for measure in measures),
+        covered=coverage,
+        hash_of=partial(sources.hashes, lists),
     )
+    plain = {field.name: getattr(scores, field.name) for field in fields(scores)}
+    return RecommendationScores(**plain | {"evidence": evidence, "query_type": user_type})
 
 
 def _chosen(

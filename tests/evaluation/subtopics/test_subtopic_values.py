@@ -173,7 +173,7 @@ def test_a_result_says_what_it_rests_on():
     assert "1 of 3 queries returned nothing (scored 0)." in str(scores)
     assert "<td>strec@10</td>" in scores._repr_html_()
     assert scores.table().columns == ["measure", "mean"]
-    assert repr(scores).startswith("SubtopicScores(strec@10: 0.1667")
+    assert repr(scores).startswith("Scores(strec@10: 0.1667")
     for name in gf.writing.formats():
         assert "strec@10" in gf.writing.render({"mine": scores}, name).replace(r"\_", "_")
 
@@ -269,8 +269,6 @@ def test_the_signature_pins_the_data_down():
     first = signature(JUDGMENTS, RUN)
     assert first.split(" | ")[:3] == ["alpha_nDCG@2", "ties=doc", "queries=3 missing=1 empty=1"]
     assert first == signature(dict(reversed(JUDGMENTS.items())), dict(reversed(RUN.items())))
-    below = {**RUN, "q1": {**RUN["q1"], "u2": 0.5}}
-    assert first == signature(JUDGMENTS, below)
     for judgments, run in (
         ({**JUDGMENTS, "q2": {"y": {"d4": 1}}}, RUN),
         ({**JUDGMENTS, "q2": {"x": {"d4": 2}}}, RUN),

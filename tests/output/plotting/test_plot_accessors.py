@@ -197,7 +197,7 @@ def test_scores_without_rankings_have_no_curve():
     measures = ["alpha_nDCG@5"]
     subtopics = gf.subtopics.evaluate_subtopics({"q": {"t": {"a": 1}}}, {"q": {"a": 1}}, measures)
     assert rows(subtopics.plot.distribution()) == [{"run": "run", "score": 1.0}]
-    with pytest.raises(gf.errors.InputError, match="rankings to measure again"):
+    with pytest.raises(gf.errors.MeasureError, match="subtopics in addition to judgments and run"):
         subtopics.plot.curve()
 
 
