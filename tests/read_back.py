@@ -1,6 +1,6 @@
 """What a file holds, as `evaluate` reads it."""
 
-from gainful.matching.input_kinds.table_input import TableInput
+from gainful.matching.input import TableInput
 from gainful.matching.reader import open_input
 from gainful.measures.policy import Policy
 from gainful.rows.duckdb_engine import Session

@@ -19,8 +19,7 @@ from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
 from gainful.matching.array_matching import LabelInput, PredictionInput
 from gainful.matching.engine_rows import columns_of, documents_in
-from gainful.matching.input import DictInput
-from gainful.matching.input_kinds.table_input import TableInput
+from gainful.matching.input import DictInput, TableInput
 from gainful.matching.reader import Reader, open_input
 from gainful.measures.policy import Policy
 from gainful.rows.clean_text_files import read_clean_rows

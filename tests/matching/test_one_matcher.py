@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from gainful.matching import array_matching, dict_matching, rows_under_policy
-from gainful.matching.input_kinds.table_input import TableInput
+from gainful.matching.input import TableInput
 from gainful.matching.reader import reading
 from gainful.matching.rows_under_policy import Step
 from gainful.matching.spark.partition_matching import bunches

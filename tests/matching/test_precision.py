@@ -14,8 +14,8 @@ import pytest
 
 import gainful as gf
 from gainful.matching import array_matching, dict_matching
+from gainful.matching import input as inputs
 from gainful.matching.chunks_to_documents import read_chunks
-from gainful.matching.input_kinds import table_input
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from gainful.rows import clean_text_files
@@ -97,13 +97,13 @@ def test_clean_files_without_the_engine(ties, depth, name, chunk, tmp_path, monk
     form = next(form for form in FORMS if form.name == name)
     policy = Policy(ties=ties, precision="single")
     asked = []
-    work = table_input.work_on_clean_rows
+    work = inputs.work_on_clean_rows
 
     def noted(*given, **options):
         asked.append(work(*given, **options))
         return asked[-1]
 
-    monkeypatch.setattr(table_input, "work_on_clean_rows", noted)
+    monkeypatch.setattr(inputs, "work_on_clean_rows", noted)
     for seed in range(5):
         folder = tmp_path / str(seed)
         folder.mkdir()

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import gainful as gf
-from gainful.matching.input_kinds.table_input import TableInput
+from gainful.matching.input import TableInput
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from gainful.rows import table_source

@@ -341,7 +341,7 @@ def test_an_evaluation_loads_only_what_it_uses(tmp_path):
     )
     slow = {"hashlib", "html", "queue", "shutil", "tempfile"}
     assert trec & {*ELSEWHERE, *OF_THE_ENGINE, *slow} == set()
-    assert "gainful.matching.input_kinds.table_input" in trec
+    assert "gainful.matching.input" in trec
     grades, scores = tmp_path / "grades.csv", tmp_path / "scores.csv"
     grades.write_text("query,doc,grade\n1,a,1\n")
     scores.write_text("query,doc,score\n1,a,0.5\n")

@@ -10,9 +10,9 @@ import pytest
 import gainful as gf
 from every_case import assert_every_case
 from gainful.matching import dict_matching
+from gainful.matching import input as inputs
 from gainful.matching import match as the_matcher
-from gainful.matching.input_kinds import table_input
-from gainful.matching.input_kinds.table_input import TableInput
+from gainful.matching.input import TableInput
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from gainful.rows import clean_text_files
@@ -45,9 +45,9 @@ def layout_of(path, kind, columns=None):
 
 
 def match(judgments, run, policy, depth):
-    judged = table_input.read_judgments(judgments, layout_of(judgments, JUDGMENTS))
+    judged = inputs.read_clean_judgments(judgments, layout_of(judgments, JUDGMENTS))
     assert judged is not None
-    system = table_input.CleanRun(run, layout_of(run, RUN))
+    system = inputs.CleanRun(run, layout_of(run, RUN))
     return the_matcher.match(judged, system, policy, depth)
 
 
@@ -87,14 +87,14 @@ def test_same_as_dicts(files, monkeypatch, case, deep):
 def matches(monkeypatch):
     """Whether each file that may be clean was, or was left to the engine."""
     clean = []
-    work = table_input.work_on_clean_rows
+    work = inputs.work_on_clean_rows
 
     def noted(*given, **options):
         found = work(*given, **options)
         clean.append(found is not None)
         return found
 
-    monkeypatch.setattr(table_input, "work_on_clean_rows", noted)
+    monkeypatch.setattr(inputs, "work_on_clean_rows", noted)
     return clean
 
 

@@ -8,8 +8,8 @@ import pytest
 from every_case import assert_every_case
 from gainful.errors import InputError
 from gainful.matching import dict_matching
+from gainful.matching import input as inputs
 from gainful.matching import match as the_matcher
-from gainful.matching.input_kinds import table_input
 from gainful.matching.reader import reading as opened
 from gainful.matching.rows_under_policy import judged_in
 from gainful.measures.policy import Policy
@@ -35,7 +35,7 @@ def match(judged, path, mark, policy, depth):
 
 def match_in(judged, path, layout, policy, depth):
     """Match a clean run; None where it is not clean."""
-    run = table_input.CleanRun(path, layout)
+    run = inputs.CleanRun(path, layout)
     return the_matcher.match(judged, run, policy, depth)
 
 
@@ -195,7 +195,7 @@ def test_the_engine_gives_the_same(tmp_path, monkeypatch):
         with opened(str(qrels), Policy()) as reader:
             fast, _ = reader.match(str(system), depth)
         with monkeypatch.context() as patch, opened(str(qrels), Policy()) as reader:
-            patch.setattr(table_input, "work_on_clean_rows", lambda *_, **__: None)
+            patch.setattr(inputs, "work_on_clean_rows", lambda *_, **__: None)
             slow, _ = reader.match(str(system), depth)
         assert_same(fast, slow)
 

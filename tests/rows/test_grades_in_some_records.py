@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 import gainful as gf
-from gainful.matching.input_kinds.table_input import TableInput
+from gainful.matching.input import TableInput
 
 RUN = {"q1": {"a": 2.0, "b": 1.0}}
 BARE, GRADED = {"query": "q1", "doc": "a"}, {"query": "q1", "doc": "b", "grade": 3}

@@ -17,8 +17,12 @@ from gainful.evaluation.spark.evaluate import measured_rows
 from gainful.evaluation.spark.partition_measuring import Measuring
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.spark import plan as cutting
-from gainful.matching.spark.plan import Plan, RunWithJudgments
-from gainful.matching.spark.spark_judgments import judgments_in_dicts, judgments_in_frame
+from gainful.matching.spark.plan import (
+    Plan,
+    RunWithJudgments,
+    judgments_in_dicts,
+    judgments_in_frame,
+)
 from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.run_and_judgment_columns import read_columns
 from gainful.rows.spark_frames import as_they_are

@@ -16,8 +16,7 @@ from gainful import arguments
 from gainful.arithmetic.cores import at_most, cached_property
 from gainful.errors import InputError, warn
 from gainful.matching.chunks_to_documents import Chunks, read_chunks, refuse_in_place
-from gainful.matching.input import DictInput, Fetch, Input, Judgments
-from gainful.matching.input_kinds.table_input import TableInput
+from gainful.matching.input import DictInput, Fetch, Input, Judgments, TableInput
 from gainful.matching.matched import Matched, tell_marks
 from gainful.measures.policy import Policy, folding, resolved
 from gainful.rows import mistakes
@@ -204,8 +203,7 @@ class Reader:
         sessions = (judgments.given.spark, opened.spark)
         session = next(each for each in sessions if each is not None)
         # Imported here because runs on this machine don't need it.
-        from gainful.matching.spark.plan import Plan, RunWithJudgments
-        from gainful.matching.spark.spark_judgments import refuse_orders
+        from gainful.matching.spark.plan import Plan, RunWithJudgments, refuse_orders
         from gainful.rows.spark_frames import errors_of_spark, functions
 
         with errors_of_spark():

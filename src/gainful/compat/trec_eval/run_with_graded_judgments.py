@@ -33,7 +33,7 @@ from gainful.compat.trec_eval.ranked_lists import (
     whole_grades,
 )
 from gainful.errors import GainfulError, GainfulWarning
-from gainful.matching.input_kinds import table_input
+from gainful.matching.input import CleanRun, read_clean_judgments
 from gainful.matching.match import match
 from gainful.matching.matched import Matched
 from gainful.matching.reader import reading
@@ -150,7 +150,7 @@ def _of_clean_files(
 
 def _clean_judgments(path: Path, version: int) -> JudgedRows | None:
     """Read a clean file; None if it isn't clean, or trec_eval would read it differently."""
-    judged = table_input.read_judgments(path, _layout(path, JUDGMENTS))
+    judged = read_clean_judgments(path, _layout(path, JUDGMENTS))
     if judged is None or _has_comments(judged.queries, version):
         return None
     return None if _has_exponents(path) else judged
@@ -160,7 +160,7 @@ def _clean_match(judged: JudgedRows, run: Path, policy: Policy, version: int) ->
     """Match a clean run as trec_eval reads it; None if it isn't clean."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GainfulWarning)  # trec_eval never warns
-        matched = match(judged, table_input.CleanRun(run, _layout(run, RUN)), policy)
+        matched = match(judged, CleanRun(run, _layout(run, RUN)), policy)
     return None if matched is None or _has_comments(matched.extra, version) else matched
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 from gainful.arithmetic.cores import cached_property
 from gainful.matching.engine_rows import Documents
 from gainful.matching.input import Input
-from gainful.matching.spark.spark_judgments import (
+from gainful.matching.spark.plan import (
     SparkJudgments,
     documents_on_spark,
     judgments_in_frame,
