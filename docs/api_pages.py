@@ -121,7 +121,7 @@ TASKS = {
         ApiPage(
             "why and which",
             "why results.Why explanation.which results.Which",
-            "reference/dialects.md",
+            "reference/different_numbers.md",
         ),
         ApiPage("check", "check results.Findings results.Finding", "reference/check.md"),
     ),
@@ -233,10 +233,11 @@ TASKS = {
             " compat.compute_aggregated_measure",
             "reference/trec_eval.md",
         ),
+        ApiPage("LightGBM", "integrations.lightgbm results.LearningCurve", "hosts/lightgbm.md"),
         ApiPage(
-            "Tree boosters",
-            "integrations.lightgbm integrations.xgboost integrations.catboost results.LearningCurve",
-            "hosts/index.md",
+            "XGBoost and CatBoost",
+            "integrations.xgboost integrations.catboost",
+            "hosts/xgboost.md",
         ),
         ApiPage(
             "Collections and toolkits",
@@ -245,10 +246,14 @@ TASKS = {
             "hosts/index.md",
         ),
         ApiPage(
-            "LLM frameworks",
-            "integrations.langchain integrations.llama_index integrations.haystack"
-            " integrations.ragas integrations.deepeval integrations.mcp",
-            "hosts/index.md",
+            "LangChain and LlamaIndex",
+            "integrations.langchain integrations.llama_index",
+            "hosts/langchain.md",
+        ),
+        ApiPage(
+            "Haystack and LLM tools",
+            "integrations.haystack integrations.ragas integrations.deepeval integrations.mcp",
+            "hosts/haystack.md",
         ),
         ApiPage(
             "Training, tracking and tests",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape, unescape
 from pathlib import Path
 
-WIDTH, HEIGHT = 640, 370
+WIDTH, HEIGHT = 640, 350
 LEFT, RIGHT, TOP, BOTTOM = 56, 20, 76, 56  # of the plot, within the picture
 STYLE = """
   .card { fill: #ffffff; stroke: #d0d4da } text { fill: #1f2328; font: 15px system-ui, sans-serif }

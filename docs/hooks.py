@@ -33,7 +33,8 @@ SEARCHED_FOR = {
     "guides/beyond_relevance.md": ["diversity", "novelty", "coverage"],
     "coming_from/scikit_learn.md": ["sklearn", "ndcg_score"],
     "reference/measures.md": ["MAP", "average precision", "MRR", "recall", "graded precision"],
-    "reference/dialects.md": ["Kaggle", "different numbers"],
+    "reference/dialects.md": ["Kaggle"],
+    "reference/different_numbers.md": ["different numbers"],
     "reference/formats.md": ["CSV", "TREC", "JSON", "Parquet"],
 }
 # Pages that contain every word come after the pages that explain it.
@@ -116,12 +117,25 @@ def relinked(markdown: str, folder: Path, place: str) -> str:
     return "".join(parts)
 
 
+def collapsed(page: str) -> str:
+    """Return a long page whose parts of the third level open on a click."""
+
+    def part(found: re.Match[str]) -> str:
+        title, body = found.groups()
+        return (
+            f'<details markdown="1"><summary>{title}</summary>\n\n{body.strip()}\n\n</details>\n\n'
+        )
+
+    return re.sub(r"^### ([^\n]+)\n(.*?)(?=^##|\Z)", part, page, flags=re.DOTALL | re.MULTILINE)
+
+
 def page_of(file: Path) -> str:
     """Return a file of the repository as a page; the search finds only those in the navigation."""
     text = file.read_text(encoding="utf-8")
     search = "" if file in PLACES else "---\nsearch:\n  exclude: true\n---\n\n"
     if file.suffix == ".md":
-        return search + relinked(text, file.parent, place_of(file))
+        page = search + relinked(text, file.parent, place_of(file))
+        return collapsed(page) if file.name == "CHANGELOG.md" else page
     language = LANGUAGES.get(file.suffix, "text")
     return f"{search}# {file.relative_to(ROOT)}\n\n``````{language}\n{text}\n``````\n"
 

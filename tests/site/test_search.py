@@ -43,7 +43,7 @@ QUESTIONS = {
     "diversity": "guides/beyond_relevance.html",
     "glossary": "reference/glossary.html",
     "coverage novelty": "guides/beyond_relevance.html",
-    "different numbers": "reference/dialects.html",
+    "different numbers": "reference/different_numbers.html",
 }
 META = "document.querySelector('.md-search-result__meta').textContent"
 LINKS = """[...document.querySelectorAll('.md-search-result__item a.md-search-result__link')]
