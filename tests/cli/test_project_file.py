@@ -421,7 +421,7 @@ def test_scores_take_how_they_are_compared_alone(project, cli):
     Path("gainful.toml").write_text(
         SETTINGS + '[compare]\ntest = "sign"\n[gate]\nfail_if = "Δ clicks < -1"\n'
     )
-    done = cli("compare", "--scores", "one.csv", "two.csv")
+    done = cli("compare", "--scores", "one.csv", "two.csv", "--verbose")
     assert done.returncode == 0, done.stderr
     assert "p by sign" in done.stdout
     assert re.search(r"fail if Δ clicks < -1 +passed", done.stderr)

@@ -442,7 +442,8 @@ def print_result(
         verbose=to_file or options.get("verbose", False),
         **rendering,
     )
-    write(_json_with_gate(text, gate) if format_ == "json" else text, options["output"])
+    text = _json_with_gate(text, gate) if format_ == "json" else text
+    write(text, options["output"], has_verdicts=format_ == "table")
     if format_ in bare:
         for note in notes:
             tell(note)

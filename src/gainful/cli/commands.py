@@ -2,8 +2,9 @@
 
 import gc
 import os
+from collections.abc import Iterable
 from importlib import import_module
-from typing import cast
+from typing import Any, cast
 
 import click
 
@@ -50,6 +51,7 @@ _GROUPS = {
         "trec_eval": "Run as trec_eval: the same options, the same output.",
     },
 }
+_NO_BREAK = "\u2011"  # a hyphen at which no line is broken
 _COMMANDS = {name: line for group in _GROUPS.values() for name, line in group.items()}
 # The modules of commands; a command that is missing here has a module of its own.
 _MODULES = {
@@ -72,6 +74,26 @@ With your own files:                    gainful evaluate JUDGMENTS RUN
 {commands}
 Run gainful COMMAND --help for the main options of a command, gainful help for
 topics such as formats and policy, and gainful --help for general options."""
+
+
+class _Formatter(click.HelpFormatter):
+    """Writes help without breaking words such as --save-baseline at their hyphens."""
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], *args: Any, **options: Any) -> None:
+        """Write names and their meanings."""
+        whole = [(name, meaning.replace("-", _NO_BREAK)) for name, meaning in rows]
+        super().write_dl(whole, *args, **options)
+
+    def write_text(self, text: str) -> None:
+        """Write a paragraph."""
+        super().write_text(text.replace("-", _NO_BREAK))
+
+    def getvalue(self) -> str:
+        """Return all of the help."""
+        return super().getvalue().replace(_NO_BREAK, "-")
+
+
+click.Context.formatter_class = _Formatter
 
 
 class _Commands(click.Group):

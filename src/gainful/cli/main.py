@@ -8,6 +8,7 @@ SIGTERM. Slow imports are in functions, because signals must be handled first.
 import gc
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -30,6 +31,21 @@ _SIGNALLED = 128  # added to the number of a signal, as shells do
 _OUTPUT, _ERROR = 1, 2
 _SHOWN = 5  # messages; the rest are counted
 _PATIENCE = 1.0  # seconds until progress is shown
+_NARROWEST = 40  # columns of a terminal, for messages
+_RED, _GREEN, _YELLOW = 31, 32, 33
+_COLOURS = {
+    "better": _GREEN,
+    "passed": _GREEN,
+    "worse": _RED,
+    "failed": _RED,
+    "gainful: error:": _RED,
+    "gainful: warning:": _YELLOW,
+}
+# Labels of messages, and verdicts in sentences, in cells of a table, and of a gate.
+_COLOURED = re.compile(
+    r"^gainful: (?:error|warning):|(?:(?<=  )|(?<=\bis )|(?<=^Gate ))(?:better|worse|passed|failed)(?=  |$|\s+than\b)",
+    re.MULTILINE,
+)
 
 
 class _Terminated(BaseException):
@@ -61,7 +77,7 @@ def _run() -> int:
 
     from gainful.cli.commands import commands
 
-    warnings.showwarning = lambda message, *_, **__: tell(f"gainful: warning: {message}")
+    warnings.showwarning = lambda message, *_, **__: tell(f"{message}", "gainful: warning:")
     warnings.simplefilter("always", gf.errors.GainfulWarning)  # also repeated warnings
     try:
         # Sub-commands return nothing; click's own errors carry their exit code.
@@ -135,24 +151,25 @@ def _failed(message: str) -> int:
         import traceback
 
         tell_lines(traceback.format_exc().rstrip())
-    tell(f"gainful: error: {message}")
+    tell(message, "gainful: error:")
     return _BAD
 
 
 def _misused(problem: Any) -> int:
-    """Report a usage error like click, but with the message on one line."""
+    """Report a usage error like any other, with the closest option, and where the options are described."""
     context, message = getattr(problem, "ctx", None), problem.format_message()
     if type(problem).__name__ == "NoArgsIsHelpError":  # its message is the help page
         tell_lines(message)
         return int(problem.exit_code)
-    if context is not None:
-        tell_lines(context.get_usage())
-        if context.command.get_help_option(context) is not None:
-            tell(f"Try '{context.command_path} --help' for help.")
-        tell("")
-    listed = message if "\n\t" not in message else " ".join(message.split())  # one choice per line
-    tell(f"Error: {listed}")
-    return int(problem.exit_code)
+    if possibilities := getattr(problem, "possibilities", None):
+        import difflib
+
+        close = difflib.get_close_matches(problem.option_name, possibilities, n=1)
+        message = f"{problem.message} Did you mean '{close[0]}'?" if close else problem.message
+    is_described = type(problem).__name__ != "UsageError"  # otherwise the message says what to do
+    if context is not None and is_described:
+        message += f" See `{context.command_path} --help`."
+    return _failed(message if "\n\t" not in message else " ".join(message.split()))
 
 
 def _refused(problem: OSError) -> str:
@@ -201,23 +218,34 @@ def _open_closed() -> None:
             stream.reconfigure(errors="replace")  # a terminal may not have all characters
 
 
-def write(text: str, output: str | None) -> None:
-    """Write to standard output, or replace a file once the new one is complete."""
+def write(text: str, output: str | None, *, has_verdicts: bool = False) -> None:
+    """Write to standard output, where verdicts may be coloured, or replace a file once the new one is complete."""
     if output is None or output == "-":
-        print_data(f"{text}\n")
+        print_data(f"{text}\n", has_verdicts=has_verdicts)
     else:
         gf.writing.write_text(f"{text}\n", output)
 
 
-def print_data(text: str) -> None:
-    """Write to standard output; on a terminal, escape control characters."""
+def print_data(text: str, *, has_verdicts: bool = False) -> None:
+    """Write to standard output; on a terminal, escape control characters, and colour verdicts if there are any."""
     with seen_enough():
         if not sys.stdout.isatty():
-            gf.writing.write_text(text, "-")
+            gf.writing.write_text(_coloured(text, sys.stdout) if has_verdicts else text, "-")
             return
         shown = "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
-        sys.stdout.write(shown)
+        sys.stdout.write(_coloured(shown, sys.stdout) if has_verdicts else shown)
         sys.stdout.flush()
+
+
+def _coloured(text: str, stream: Any) -> str:
+    """Return a text with colours for verdicts, errors and warnings, if the stream is for people.
+
+    NO_COLOR switches colours off everywhere, and FORCE_COLOR switches them on for what is not a terminal.
+    """
+    is_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
+    if os.environ.get("NO_COLOR") or not (is_terminal or os.environ.get("FORCE_COLOR")):
+        return text
+    return _COLOURED.sub(lambda word: f"\x1b[{_COLOURS[word[0]]}m{word[0]}\x1b[0m", text)
 
 
 @contextmanager
@@ -229,15 +257,22 @@ def seen_enough() -> Iterator[None]:
         discard(_OUTPUT)
 
 
-def tell(text: str) -> None:
-    """Write a message to standard error, on one line."""
-    tell_lines(printable(text))
+def tell(text: str, label: str = "") -> None:
+    """Write a message to standard error, on one line; a terminal shows it on several, broken between words."""
+    line = printable(f"{label} {text}" if label else text)
+    if sys.stderr.isatty():
+        from gainful.output.rendering.table_formats import folded  # most calls have no message
+
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns  # 0 if it is unknown
+        line = folded(line, max(_NARROWEST, columns) if columns else None)
+    tell_lines(line)
 
 
 def tell_lines(text: str) -> None:
     """Write gainful's own lines to standard error; if it is closed, they are lost."""
     try:
-        sys.stderr.write("\n".join(map(printable, text.split("\n"))) + "\n")
+        shown = "\n".join(map(printable, text.split("\n")))
+        sys.stderr.write(f"{_coloured(shown, sys.stderr)}\n")
         sys.stderr.flush()
     except (OSError, ValueError):
         discard(_ERROR)

@@ -16,6 +16,7 @@ import click
 from click.core import ParameterSource
 
 import gainful as gf
+from gainful.message_texts import did_you_mean
 
 Command = Callable[..., None]
 _USAGE = re.compile(
@@ -31,6 +32,14 @@ class InputFile(click.types.StringParamType):
     """The path of an input file; in a project file, it is relative to the folder of that file."""
 
     name = "file"
+
+
+class _Choice(click.Choice[str]):
+    """A choice of words; an error suggests the closest one."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """Return what is wrong with a word, and the choices."""
+        return f"found {value!r}. {did_you_mean(value, self.choices)}"
 
 
 _TYPES: Mapping[str, Any] = {
@@ -79,13 +88,14 @@ def _taken(usage: str) -> dict[str, Any]:
     if usage in _TYPES:
         return {"type": _TYPES[usage]}
     if usage.startswith("[") and "|" in usage:
-        return {"type": click.Choice(usage[1:-1].split("|"))}
+        return {"type": _Choice(usage[1:-1].split("|"))}
     parts = _TAKES.fullmatch(usage)
     if parts is None or not (parts["low"] or parts["high"]):
         return {"metavar": usage, "nargs": len(usage.split())}
     low, high = (None if end is None else _number(end) for end in parts.group("low", "high"))
     kind: Any = click.FloatRange if "." in usage else click.IntRange
     limits = kind(low, high, min_open=parts["above"] == ">", max_open=parts["below"] == "<")
+    limits.name = "number" if kind is click.FloatRange else "whole number"  # in messages
     return {"metavar": parts["metavar"] or None, "type": limits}
 
 

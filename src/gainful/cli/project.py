@@ -695,6 +695,9 @@ class ProjectCommand(GroupedCommand):
             return super().make_context(info_name, args, parent, **extra)
         except click.NoSuchOption as wrong:
             raise no_such_option(wrong.option_name, str(info_name), wrong) from None
+        except click.UsageError as wrong:
+            wrong.ctx = wrong.ctx or click.Context(self, parent, info_name)
+            raise
 
     def help_context(self, info_name: str, parent: click.Context | None) -> click.Context:
         """Return a context for showing help, with the settings of the file as defaults if it is readable."""
