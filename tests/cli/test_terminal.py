@@ -74,6 +74,7 @@ CALLS = {
     ],
     "convert": [("convert", RUNS[0], "again.csv", "--as", "run")],
     "config": [("config",)],
+    "completion": [("completion", "zsh"), ("completion", "fish")],
     "help": [("help", "policy"), ("help", "evaluate")],
     "mcp": [("mcp", ".")],
     "trec_eval": [("trec_eval", J, RUNS[1]), ("trec_eval", J, "none.run", 2)],

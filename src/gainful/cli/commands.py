@@ -46,6 +46,7 @@ _GROUPS = {
         "dialects": "List the tools that --dialect reproduces.",
         "conformance": "Test an nDCG implementation, in any language, on exact cases.",
         "config": "Show the project settings and their origins.",
+        "completion": "Print the script for tab completion in bash, zsh or fish.",
         "help": "Show help on a topic, or the full help of a command.",
         "mcp": "Run an MCP server so an LLM can call gainful (read-only).",
         "trec_eval": "Run as trec_eval: the same options, the same output.",
@@ -59,7 +60,7 @@ _MODULES = {
     "explaining": ("explain", "why", "check", "power"),
     "judging": ("pool", "judge", "agreement", "collect", "sample", "merge"),
     "making": ("report", "run", "fuse", "recommend", "convert"),
-    "look_up": ("measures", "dialects", "conformance", "config", "help", "mcp"),
+    "look_up": ("measures", "dialects", "conformance", "config", "completion", "help", "mcp"),
 }
 # These read, measure, print and exit; they start no other program.
 _MEASURING = ("evaluate", "trec_eval")

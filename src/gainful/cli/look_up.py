@@ -1,18 +1,18 @@
-"""Commands that look things up: `measures`, `dialects`, `conformance`, `config`, `help` and `mcp`."""
+"""Commands that look things up: `measures`, `dialects`, `conformance`, `config`, `help`, `completion` and `mcp`."""
 
 import difflib
 import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import click
 
 import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
-from gainful.cli.main import print_data, tell, tell_lines
+from gainful.cli.main import COMPLETE_VARIABLE, print_data, tell, tell_lines
 from gainful.cli.project import (
     EXAMPLE,
     NAME,
@@ -28,7 +28,7 @@ from gainful.output.rendering.table_formats import Cell, Table
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=option.COMPLETED["--measure"])
 @option.give(
     {
         "--subtopics": "List the measures for queries with subtopics.",
@@ -67,7 +67,7 @@ def _define_those_of_the_project(name: str, context: click.Context) -> None:
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=option.COMPLETED["--dialect"])
 @option.give("format", "output")
 def dialects(name: str | None, **options: Any) -> None:
     """List the tools that --dialect reproduces, or describe one in detail."""
@@ -399,8 +399,46 @@ TOPICS: dict[str, Callable[[], Iterable[Part]]] = {
 }
 
 
+def _complete_topic(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    commands = cast("click.Group", context.find_root().command).list_commands(context)
+    return [name for name in (*TOPICS, *commands) if name.startswith(incomplete)]
+
+
+_INSTALL = {
+    "bash": 'add this line to ~/.bashrc: eval "$(gainful completion bash)"',
+    "zsh": 'add this line to ~/.zshrc, after compinit: eval "$(gainful completion zsh)"',
+    "fish": "run: gainful completion fish > ~/.config/fish/completions/gainful.fish",
+}
+
+
+@command(
+    "gainful completion bash",
+    cls=option.GroupedCommand,
+)
+@click.argument("shell", type=option.Choice(_INSTALL))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script with which SHELL completes commands, options, values and files.
+
+    SHELL is bash (4.4 or newer), zsh or fish. To install the completion in bash, add the line
+    eval "$(gainful completion bash)" to ~/.bashrc; in zsh, add eval "$(gainful completion zsh)" to ~/.zshrc, after
+    compinit; in fish, run gainful completion fish > ~/.config/fish/completions/gainful.fish.
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"click has no completion for {shell}.")
+    script = kind(context.find_root().command, {}, "gainful", COMPLETE_VARIABLE).source()
+    print_data(f"{script.strip()}\n")
+    if sys.stdout.isatty():
+        tell(f"To install the completion, {_INSTALL[shell]}")
+
+
 @click.command(name="help")
-@click.argument("topic", required=False, metavar="[TOPIC | COMMAND]")
+@click.argument(
+    "topic", required=False, metavar="[TOPIC | COMMAND]", shell_complete=_complete_topic
+)
 @click.pass_context
 def help_(context: click.Context, topic: str | None) -> None:
     """Show help on a TOPIC, or the full help of a COMMAND, with every option."""

@@ -22,6 +22,8 @@ from typing import Any, NoReturn
 import gainful as gf
 from gainful.message_texts import printable, shortened
 
+COMPLETE_VARIABLE = "_GAINFUL_COMPLETE"
+"""The environment variable in which a shell asks for completions."""
 _BAD = 2  # input or usage, or a bug
 _ENDING = [signal.SIGINT, signal.SIGTERM]
 if sys.platform != "win32":
@@ -81,7 +83,7 @@ def _run() -> int:
     warnings.simplefilter("always", gf.errors.GainfulWarning)  # also repeated warnings
     try:
         # Sub-commands return nothing; click's own errors carry their exit code.
-        commands.main(standalone_mode=False)
+        commands.main(standalone_mode=False, complete_var=COMPLETE_VARIABLE)
     except gf.errors.GainfulError as problem:
         return _failed(str(problem))
     except click.ClickException as problem:

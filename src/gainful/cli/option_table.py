@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 import gainful as gf
 from gainful.message_texts import did_you_mean
@@ -33,8 +34,36 @@ class InputFile(click.types.StringParamType):
 
     name = "file"
 
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem[str]]:
+        """Let the shell complete the path."""
+        return [CompletionItem(incomplete, type="file")]
 
-class _Choice(click.Choice[str]):
+
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def _completer(words: Callable[[], Iterable[str]]) -> Completer:
+    """Return what completes a word, in upper or lower case."""
+
+    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+        return [word for word in words() if word.casefold().startswith(incomplete.casefold())]
+
+    return complete
+
+
+COMPLETED = {
+    "--measure": _completer(lambda: [family.name for family in gf.measures.families()]),
+    "--dialect": _completer(lambda: [dialect.name for dialect in gf.measures.dialects()]),
+}
+"""Options whose values shells complete from a catalogue."""
+
+
+class Choice(click.Choice[str]):
     """A choice of words; an error suggests the closest one."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
@@ -79,6 +108,8 @@ def options_of(usages: Usages) -> dict[str, click.Option]:
         name = parts["name"] or parts["option"].split("/")[0][2:].replace("-", "_")
         names = filter(None, (parts["option"], parts["short"], name))
         more = entry if isinstance(entry, dict) else {"help": entry}
+        if (completer := COMPLETED.get(parts["option"])) is not None:
+            details["shell_complete"] = completer
         options[name] = click.Option([*names], **details | more)
     return options
 
@@ -88,7 +119,12 @@ def _taken(usage: str) -> dict[str, Any]:
     if usage in _TYPES:
         return {"type": _TYPES[usage]}
     if usage.startswith("[") and "|" in usage:
-        return {"type": _Choice(usage[1:-1].split("|"))}
+        return {"type": Choice(usage[1:-1].split("|"))}
+    if usage == "FILE":
+        return {"metavar": usage, "type": InputFile()}
+    if "|" in usage:
+        words = [word for word in usage.split("|") if word.islower()]
+        return {"metavar": usage, "shell_complete": _completer(lambda: words)}
     parts = _TAKES.fullmatch(usage)
     if parts is None or not (parts["low"] or parts["high"]):
         return {"metavar": usage, "nargs": len(usage.split())}
@@ -139,6 +175,8 @@ def own_modules(project: object) -> Iterator[None]:
 
 
 def _define(context: click.Context, _: click.Parameter, places: tuple[str, ...]) -> None:
+    if context.resilient_parsing:  # a shell completes a word
+        return
     if context.get_parameter_source("define") is ParameterSource.DEFAULT_MAP:
         context.obj.refuse_untrusted(["define"])
     use_definitions(places, context.obj)
@@ -662,6 +700,9 @@ class GroupedCommand(click.Command):
         self, *args: Any, examples: Sequence[str] = (), more: str = "", **options: Any
     ) -> None:
         super().__init__(*args, **options)
+        for argument in self.params:
+            if isinstance(argument, click.Argument) and argument.type is click.STRING:
+                argument.type = InputFile()
         self.examples = tuple(examples)
         self.more = more
 

@@ -687,7 +687,7 @@ class ProjectCommand(GroupedCommand):
         An error in the file takes precedence over an error in the call, but not over --help.
         """
         try:
-            extra |= self._settings(parent)
+            extra |= {} if extra.get("resilient_parsing") else self._settings(parent)
         except gf.errors.GainfulError:
             if not {"--help", "-h"} & {*args}:
                 raise
