@@ -133,7 +133,7 @@ def page_of_verdicts(opened, reports, tmp_path):
         payload["scores"] = [[payload["scores"][0][0]] * len(payload["runs"])]
         payload["verdicts"] = [
             {
-                **like, "measure": measure, "base": "base", "run": run, "word": word, "difference": difference,
+                **like, "measure": measure, "baseline": "base", "run": run, "word": word, "difference": difference,
                 "low": difference - 0.1 if ends else None, "high": difference + 0.1 if ends else None,
             }
             for run, difference, word in verdicts

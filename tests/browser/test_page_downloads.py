@@ -33,7 +33,7 @@ def rows_of(case, table):
         ]
         return head, rows
     if table == "differences":
-        head = ["measure", "base", "run", "query", "base_score", "run_score", "difference"]
+        head = ["measure", "baseline", "run", "query", "baseline_score", "run_score", "difference"]
         rows = [
             [m, names[0], names[r], query, a := scores[p][0][q], b := scores[p][r][q], b - a]
             for p, m in enumerate(measures)

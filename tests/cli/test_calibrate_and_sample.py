@@ -152,7 +152,7 @@ def test_calibrate_is_the_function(judged, cli):
     )
     done = cli(*call, "-f", "csv")
     assert done.stdout.startswith(
-        "measure,run,base,people,model,bias,PPI,estimate,low,high,λ,worth,p,verdict"
+        "measure,run,baseline,people,model,bias,PPI,estimate,low,high,λ,worth,p,verdict"
     )
     assert "people judged 25 queries, the model 35 more" in done.stderr
 

@@ -94,8 +94,8 @@ def test_the_format_follows_the_name_of_the_output(cli, found, tmp_path):
 
 def test_digits(cli, found):
     _, out, _ = cli("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "--digits", 2)
-    assert f"{found.differences[0].base_mean:.2f}   " in out
-    assert f"{found.differences[0].base_mean:.4f}" not in out.split("\n\n", maxsplit=1)[0]
+    assert f"{found.differences[0].baseline_mean:.2f}   " in out
+    assert f"{found.differences[0].baseline_mean:.4f}" not in out.split("\n\n", maxsplit=1)[0]
 
 
 OPTIONS = {
@@ -207,7 +207,7 @@ def test_files_for_machines_and_people(cli, tmp_path):
         "missing > 3", "--junit", junit, "--summary", summary, "--html", page, "-f", "csv",
     )  # fmt: skip
     assert code == 1  # and all is written all the same
-    assert out.startswith("measure,base,run")
+    assert out.startswith("measure,baseline,run")
     runs = {"hybrid": HYBRID, "keyword": KEYWORD}
     gate = gf.compare(JUDGMENTS, runs).gate(["Δ nDCG@10 < -0.01", "missing > 3"])
     assert junit.read_text() == gate.to_junit()
@@ -453,9 +453,9 @@ def test_the_queries_that_moved_most_have_the_sign_that_was_asked_for(cli, optio
 
 def test_both_ends_stand_in_one_table(cli):
     done = cli("compare", *TWO, "--worst", "2", "--best", "1", "--digits", "1")
-    assert done.stdout.startswith("Queries that lost and gained most\n")
+    assert done.stdout.startswith("Queries that lost and gained most (baseline: keyword)\n")
     rows = [line.split() for line in done.stdout.splitlines() if line.startswith("nDCG@10  ")]
-    assert [(row[3], row[-1]) for row in rows] == [
+    assert [(row[2], row[-1]) for row in rows] == [
         ("waffles-buttermilk", "-0.3"), ("pad-thai", "-0.3"), ("udon-soup", "0.9"),
     ]  # fmt: skip
     assert "17 gained and 6 lost, of 24 queries" in done.stdout

@@ -127,7 +127,7 @@ def test_a_comparison_says_p_below_the_last_digit():
     for text in (str(found), gf.writing.render(found.tests_table()), found.to_markdown()):
         assert "< 0.0001" in text
     assert "p < 0.0001" in found.verdicts[0]
-    assert not re.search(r" 0\.0000 +\d", str(found).split("\n\n")[1])
+    assert not re.search(r" 0\.0000 +\d", str(found).split("\n\n")[2])
     assert widest(str(found)) <= 80
 
 
@@ -157,7 +157,7 @@ def test_a_comparison_is_its_verdicts_and_one_narrow_table(pairs, measures, name
     for hidden in ("effect", "settings", "resamples", "Holm", "moved"):
         assert hidden not in text
         assert hidden in gf.writing.render(found, verbose=True) or hidden == "Holm"
-    everything = ["base mean", "effect", "wins", "queries", "p"]
+    everything = ["baseline mean", "effect", "wins", "queries", "p"]
     for whole in (found.table().columns, found.to_markdown().splitlines()[0], found.to_html()):
         assert all(column in whole for column in everything)
 

@@ -234,7 +234,7 @@ def test_a_dialect_changes_what_is_measured():
     found = gf.evaluate(JUDGMENTS, ONE, "ndcg@3", dialect="lightgbm")
     assert found["ndcg@3"] == gain["nDCG(gain=exp2, ideal=retrieved)@3"]
     compared = gf.compare(JUDGMENTS, RUNS, "ndcg@3", dialect="lightgbm")
-    assert compared["two", "ndcg@3"].base_mean == found["ndcg@3"]
+    assert compared["two", "ndcg@3"].baseline_mean == found["ndcg@3"]
     assert "dialect: lightgbm" in compared.notes()
     assert compared.to_dict()["dialect"] == "lightgbm"
     assert not compared.gate("Δ ndcg@3 < -0.9").failed

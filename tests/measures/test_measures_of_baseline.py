@@ -125,7 +125,7 @@ def test_a_saved_baseline(tmp_path):
     fresh = gf.compare(JUDGMENTS, {"base": RUN, "other": OTHER}, formula)
     saved = gf.compare(JUDGMENTS, {"base": tmp_path / "base.json", "other": OTHER}, formula)
     assert saved["other", formula].difference == fresh["other", formula].difference
-    assert saved["other", formula].base_mean == fresh["other", formula].base_mean
+    assert saved["other", formula].baseline_mean == fresh["other", formula].baseline_mean
     assert saved.changed == ()
     # A saved run may stand beside another baseline.
     fresh = gf.compare(JUDGMENTS, {"base": RUN, "other": OTHER}, formula, baseline="other")

@@ -404,7 +404,7 @@ def test_it_is_one_entry_for_all_other_tables(sentences):
         for name, values in (("old", (0.25, 0.5)), ("new", (0.5, 0.75)))
     }
     (one,) = gf.comparison.compare_scores(runs).differences
-    assert (one.measure, one.base_mean, one.run_mean) == ("nDCG", 0.375, 0.625)
+    assert (one.measure, one.baseline_mean, one.run_mean) == ("nDCG", 0.375, 0.625)
 
 
 @pytest.mark.parametrize(

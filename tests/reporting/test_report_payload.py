@@ -86,11 +86,11 @@ def test_verdicts_and_slices_are_those_of_a_comparison(data, page):
     assert len(payload["verdicts"]) == len(found.differences) == 6
     for verdict, each in zip(payload["verdicts"], found.differences, strict=True):
         assert verdict == {
-            "measure": each.measure, "base": each.base, "run": each.run,
+            "measure": each.measure, "baseline": each.baseline, "run": each.run,
             "word": each.verdict.word, "sentence": each.verdict.sentence,
             "queries_needed": each.verdict.queries_needed,
             "qualification": each.verdict.qualification or None,
-            "base_mean": each.base_mean, "run_mean": each.run_mean, "difference": each.difference,
+            "baseline_mean": each.baseline_mean, "run_mean": each.run_mean, "difference": each.difference,
             "low": each.interval.low, "high": each.interval.high, "level": 0.95, "p": each.p,
             "effect": each.effect, "wins": each.wins, "ties": each.ties, "losses": each.losses,
             "queries": each.queries,
@@ -247,7 +247,7 @@ def test_another_baseline_and_all_pairs(data):
     found = gf.compare(judgments, runs, baseline="run2", pairs="all")
     for run in payload["runs"][:2]:
         turned = {"better": "worse", "worse": "better", "inconclusive": "inconclusive"}
-        words = {(each.base, each.run): each.verdict.word for each in found.differences}
+        words = {(each.baseline, each.run): each.verdict.word for each in found.differences}
         word = words.get(("run2", run["name"])) or turned[words[run["name"], "run2"]]
         assert run["marks"] == [word]
 

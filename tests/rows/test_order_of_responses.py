@@ -86,7 +86,7 @@ def test_every_part_keeps_it(service, tmp_path):
     compared = gf.compare(JUDGMENTS, {"other": other, "run": run, "file": whole}, "nDCG@10")
     assert compared["run", "nDCG@10"].run_mean == 1.0
     assert compared["file", "nDCG@10"].run_mean == 1.0
-    assert compared["run", "nDCG@10"].base_mean == pytest.approx(BY_ID)
+    assert compared["run", "nDCG@10"].baseline_mean == pytest.approx(BY_ID)
     moved = gf.comparison.movers(compared, JUDGMENTS, {"other": other, "run": run, "file": whole})
     assert {each.documents[0].partition(" (")[0] for each in moved.moved} == {"d1 3 → 1"}
     for given in (run, whole, lines):

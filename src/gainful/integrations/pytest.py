@@ -208,7 +208,7 @@ def _whole(movers: object) -> int:
 
 def _moved_lines(moved: "gf.results.Movers") -> Iterator[str]:
     for query in moved.moved:
-        scores = f"{query.base_score:.4f} → {query.run_score:.4f} ({query.difference:+.4f})"
+        scores = f"{query.baseline_score:.4f} → {query.run_score:.4f} ({query.difference:+.4f})"
         documents = f": {'; '.join(query.documents)}" if query.documents else ""
         yield f"  {query.measure} {query.query} {scores}{documents}"
     yield from (f"  {note}" for note in moved.notes)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from gainful import arguments
 from gainful.analysis.comparison.compare import split_runs
@@ -24,7 +24,7 @@ from gainful.measures.notation import read_measure
 from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import shown
 from gainful.output.rendering.table_formats import Cell, Table, signed
-from gainful.output.writing.result_base import Result
+from gainful.output.writing.result_base import FormerNames, Result
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.runs_by_name import Runs, read_runs
 
@@ -32,26 +32,28 @@ _TITLE = "Queries and documents that moved most"
 
 
 @dataclass(frozen=True, slots=True)
-class MovedQuery:
+class MovedQuery(FormerNames):
     """A query that lost or gained, and why.
 
     Attributes:
         measure: the name of the measure.
-        base: the name of the baseline.
+        baseline: the name of the baseline.
         run: the name of the compared run.
         query: the id of the query.
-        base_score: its score under the baseline.
+        baseline_score: its score under the baseline.
         run_score: its score under the run.
         difference: the run's score minus the baseline's.
-        documents: the documents with the largest share of the difference, as text: the rank in the base, the
-            rank in the run, and the part.
+        documents: the documents with the largest share of the difference, as text: the rank in the baseline,
+            the rank in the run, and the part.
     """
 
+    _FORMER: ClassVar = {"base": "baseline", "base_score": "baseline_score"}
+
     measure: str
-    base: str
+    baseline: str
     run: str
     query: str
-    base_score: float
+    baseline_score: float
     run_score: float
     difference: float
     documents: tuple[str, ...]
@@ -71,13 +73,23 @@ class Movers(Result):
 
     def table(self) -> Table:
         """Return a row for each query."""
-        columns = ["measure", "base", "run", "query", "base score", "run score", "difference"]
+        columns = [
+            "measure",
+            "baseline",
+            "run",
+            "query",
+            "baseline score",
+            "run score",
+            "difference",
+        ]
         rows: list[list[Cell]] = [
-            [moved.measure, moved.base, moved.run, moved.query, moved.base_score, moved.run_score,
+            [moved.measure, moved.baseline, moved.run, moved.query, moved.baseline_score, moved.run_score,
              moved.difference, "; ".join(moved.documents)]
             for moved in self.moved
         ]  # fmt: skip
-        return Table([*columns, "documents"], rows, title=_TITLE, notes=list(self.notes))
+        return Table(
+            [*columns, "documents"], rows, title=_TITLE, notes=list(self.notes), once=("baseline",)
+        )
 
 
 @takes(MeasuringOptions)
@@ -142,12 +154,12 @@ def movers(
 
 
 def _moved_query(row: Mapping[str, Any], documents: tuple[str, ...]) -> MovedQuery:
-    base_score, run_score = row["base score"], row["run score"]
+    base_score, run_score = row["baseline score"], row["run score"]
     return MovedQuery(*_key(row), base_score, run_score, row["difference"], documents)
 
 
 def _key(row: Mapping[str, Cell]) -> tuple[str, str, str, str]:
-    measure, base, run, query = (str(row[name]) for name in ("measure", "base", "run", "query"))
+    measure, base, run, query = (str(row[name]) for name in ("measure", "baseline", "run", "query"))
     return measure, base, run, query
 
 

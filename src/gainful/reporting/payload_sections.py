@@ -118,8 +118,8 @@ def means_of(comparison: Comparison | None, run: str) -> list[float]:
     """Return the means of a run over the queries that were compared, of each measure."""
     means: dict[str, float] = {}
     for d in () if comparison is None else comparison.differences:
-        if run in (d.base, d.run):
-            means[d.measure] = d.base_mean if run == d.base else d.run_mean
+        if run in (d.baseline, d.run):
+            means[d.measure] = d.baseline_mean if run == d.baseline else d.run_mean
     return list(means.values())
 
 
@@ -136,9 +136,9 @@ def _mark(comparison: Comparison | None, run: str, measure: str) -> str:
     compared = (comparison.baseline, run, measure)
     for difference in comparison.differences:
         word = difference.verdict.word
-        if (difference.base, difference.run, difference.measure) == compared:
+        if (difference.baseline, difference.run, difference.measure) == compared:
             return word
-        if (difference.run, difference.base, difference.measure) == compared:
+        if (difference.run, difference.baseline, difference.measure) == compared:
             return _TURNED.get(word, word)
     return ""
 
@@ -157,13 +157,13 @@ def verdicts_section(comparison: Comparison | None) -> tuple[list[dict[str, obje
 def _verdict(difference: Difference) -> dict[str, object]:
     return {
         "measure": difference.measure,
-        "base": difference.base,
+        "baseline": difference.baseline,
         "run": difference.run,
         "word": difference.verdict.word,
         "sentence": difference.verdict.sentence,
         "queries_needed": difference.verdict.queries_needed,
         "qualification": difference.verdict.qualification or None,
-        "base_mean": difference.base_mean,
+        "baseline_mean": difference.baseline_mean,
         "run_mean": difference.run_mean,
         "difference": difference.difference,
         "low": finite(difference.interval.low),

@@ -90,7 +90,7 @@ class Report(Result):
         """
         refuse_missing_packages()
         arguments.one_of_type(comparison, "comparison", Comparison, "what compare returns")
-        title = title_of(comparison.systems, comparison.baseline) if title is None else title
+        title = title_of(comparison.runs, comparison.baseline) if title is None else title
         arguments.text(title, "title")
         data = of_comparison(comparison, title, _date(created))
         return cls(comparison, {}, data)

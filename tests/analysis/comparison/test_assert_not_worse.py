@@ -30,7 +30,7 @@ def ends(level=0.95):
 def test_a_run_that_is_not_worse_passes_and_returns_the_comparison(runs):
     judgments, good, worse = runs
     found = gf.assert_not_worse(judgments, worse, good, "RR")
-    assert (found.baseline, found.systems, found.measures) == ("base", ("base", "run"), ("RR",))
+    assert (found.baseline, found.runs, found.measures) == ("base", ("base", "run"), ("RR",))
     assert found.differences[0].difference == 0.25
     same = gf.assert_not_worse(judgments, good, good, ["RR", "nDCG@10"])
     assert [one.difference for one in same.differences] == [0, 0]

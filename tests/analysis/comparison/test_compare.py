@@ -43,8 +43,8 @@ def test_an_example_worked_by_hand():
 
     runs = {"old": ranked(1, 2, 2, 4, 9), "new": ranked(1, 1, 4, 2, 2)}
     (one,) = gf.compare(judgments, runs, "RR").differences
-    assert (one.measure, one.base, one.run, one.queries) == ("RR", "old", "new", 5)
-    assert (one.base_mean, one.run_mean) == (0.45, 0.65)
+    assert (one.measure, one.baseline, one.run, one.queries) == ("RR", "old", "new", 5)
+    assert (one.baseline_mean, one.run_mean) == (0.45, 0.65)
     assert one.difference == pytest.approx(0.2, abs=1e-15)
     assert one.sd == pytest.approx(math.sqrt(0.10625))
     assert one.effect == pytest.approx(0.2 / math.sqrt(0.10625))
@@ -72,8 +72,8 @@ def test_means_and_differences_are_those_of_evaluate(compared):
     found, values = compared
     assert len(found.differences) == 2 * len(MEASURES)
     for one in found.differences:
-        base, run = values[one.base, one.measure], values[one.run, one.measure]
-        assert one.base_mean == math.fsum(base) / base.size
+        base, run = values[one.baseline, one.measure], values[one.run, one.measure]
+        assert one.baseline_mean == math.fsum(base) / base.size
         assert one.run_mean == math.fsum(run) / run.size
         assert one.difference == pytest.approx((run - base).mean(), abs=1e-15)
         assert one.sd == pytest.approx((run - base).std(ddof=1), rel=1e-12)
@@ -81,13 +81,13 @@ def test_means_and_differences_are_those_of_evaluate(compared):
         apart = np.round(run - base, 12)
         assert (one.wins, one.ties) == ((apart > 0).sum(), (apart == 0).sum())
         assert one.wins + one.ties + one.losses == one.queries == 40
-        assert one.difference == pytest.approx(one.run_mean - one.base_mean, abs=1e-15)
+        assert one.difference == pytest.approx(one.run_mean - one.baseline_mean, abs=1e-15)
 
 
 def test_p_values_are_those_of_scipy(compared):
     found, values = compared
     for one in found.differences:
-        base, run = values[one.base, one.measure], values[one.run, one.measure]
+        base, run = values[one.baseline, one.measure], values[one.run, one.measure]
         apart = np.round(run - base, 12)  # ranks of equal differences are equal
         changed = int((apart != 0).sum())
         assert one.tests["t"].p == pytest.approx(stats.ttest_rel(run, base).pvalue, rel=1e-9)
@@ -115,7 +115,7 @@ def test_few_queries_are_flipped_in_all_ways():
 def test_intervals_are_those_of_scipy(compared):
     found, values = compared
     for one in found.differences:
-        apart = values[one.run, one.measure] - values[one.base, one.measure]
+        apart = values[one.run, one.measure] - values[one.baseline, one.measure]
         low, high = stats.ttest_1samp(apart, 0).confidence_interval(0.95)
         plain = one.intervals["t"]
         assert (plain.low, plain.high) == pytest.approx((low, high), abs=1e-12)
@@ -221,7 +221,7 @@ def test_tukey_of_many_measures_is_never_beyond_1():
 def test_all_pairs_once_each_with_the_baseline_first():
     judgments, runs = collection()
     found = gf.compare(judgments, runs, "nDCG@5", pairs="all", baseline="new")
-    pairs = [(one.base, one.run) for one in found.differences]
+    pairs = [(one.baseline, one.run) for one in found.differences]
     assert pairs == [("new", "old"), ("new", "other"), ("old", "other")]
     bare = [one.tests["t"].p for one in found.differences]
     wanted = multipletests(bare, method="holm")[1]
@@ -238,7 +238,7 @@ def test_the_baseline_is_the_first_or_the_one_that_is_named():
     assert gf.compare(judgments, runs).baseline == "old"
     found = gf.compare(judgments, runs, baseline="other")
     assert found.baseline == "other"
-    assert [(one.base, one.run) for one in found.differences] == [
+    assert [(one.baseline, one.run) for one in found.differences] == [
         ("other", "old"),
         ("other", "new"),
     ]
@@ -306,7 +306,7 @@ def test_queries_that_do_not_count_are_left_out_of_the_measure_that_they_do_not_
     assert "nDCG@2: 1 query left out, because some run has no value" in found.notes()
     for measure in ("nDCG@2", "P@1"):
         one = found["worst", measure]
-        assert one.base_mean == gf.evaluate(judgments, best, measure, policy=policy)[measure]
+        assert one.baseline_mean == gf.evaluate(judgments, best, measure, policy=policy)[measure]
         assert one.run_mean == gf.evaluate(judgments, worst, measure, policy=policy)[measure]
     assert f"policy: {gf.evaluate(judgments, best, policy=policy).policy}" in found.notes()
 
@@ -320,7 +320,7 @@ def test_a_query_that_one_run_lacks_counts_as_zero_or_is_left_out_for_all():
     assert skip.paired.left_out() == {"RR": ("q4",)}
     assert {one.queries for one in skip.differences} == {9}  # every run has the same queries
     rest = {query: grades for query, grades in judgments.items() if query != "q4"}
-    assert skip["other", "RR"].base_mean == gf.evaluate(rest, runs["old"], "RR")["RR"]
+    assert skip["other", "RR"].baseline_mean == gf.evaluate(rest, runs["old"], "RR")["RR"]
     without_nan(skip)
 
 
@@ -427,11 +427,11 @@ def test_the_queries_that_moved_most_are_the_first_of_all_in_order(digits):
     }
     found = gf.comparison.compare_scores(tables, pairs="all", resamples=20)
     for each in found.differences:
-        base, run = (values[:, int(name[1:])] for name in (each.base, each.run))
+        base, run = (values[:, int(name[1:])] for name in (each.baseline, each.run))
         apart = np.where(np.abs(run - base) < 1e-14, 0, run - base)
         order = [at for at in np.argsort(-np.abs(apart), kind="stable")[:5] if apart[at]]
         assert [one.query for one in each.moved] == [f"q{at:02}" for at in order]
-        assert [one.base for one in each.moved] == base[order].tolist()
+        assert [one.baseline for one in each.moved] == base[order].tolist()
         assert (each.wins, each.losses) == ((apart > 0).sum(), (apart < 0).sum())
 
 

@@ -94,7 +94,7 @@ def test_the_order_of_runs_and_measures_moves_rows_alone(given_and_found):
     judgments, runs, found = given_and_found
     turned = dict(reversed(runs.items()))
     again = gf.compare(judgments, turned, MEASURES[::-1], baseline="old", correction="holm")
-    assert again.systems == ("other", "new", "old")
+    assert again.runs == ("other", "new", "old")
     for one in found.differences:
         assert again[one.run, one.measure].to_dict() == one.to_dict()
 
@@ -106,7 +106,7 @@ def test_exchanged_runs_change_the_sign_and_nothing_else(correction):
     back = gf.compare(judgments, {name: runs[name] for name in PAIR[::-1]}, correction=correction)
     (one,), (two,) = there.differences, back.differences
     assert (one.difference, one.effect) == (-two.difference, -two.effect)
-    assert (one.base_mean, one.run_mean) == (two.run_mean, two.base_mean)
+    assert (one.baseline_mean, one.run_mean) == (two.run_mean, two.baseline_mean)
     assert (one.wins, one.ties, one.losses) == (two.losses, two.ties, two.wins)
     for name in one.tests:
         assert one.tests[name].p == two.tests[name].p

@@ -154,7 +154,7 @@ def test_intervals_and_letters_follow_from_the_comparisons(correction):
     compared = gf.comparison.compare_scores(
         scores, pairs="all", correction=correction, resamples=400
     )
-    p = {frozenset((each.base, each.run)): each.p for each in compared.differences}
+    p = {frozenset((each.baseline, each.run)): each.p for each in compared.differences}
     means = {each.run: each.value for each in found.places}
     for at, one in enumerate(found.places):
         others = [other for other in found.places if other is not one]

@@ -27,8 +27,8 @@ def test_there_is_a_row_for_each_query(found):
     assert rows["query"] == list(OLD)
     assert rows["difference"] == [0.25, -0.25, 0.0, -0.5, 0.5, -0.125]
     assert next(iter(rows)) == {
-        "measure": "value", "base": "old", "run": "new", "query": "q1",
-        "base score": 0.5, "run score": 0.75, "difference": 0.25,
+        "measure": "value", "baseline": "old", "run": "new", "query": "q1",
+        "baseline score": 0.5, "run score": 0.75, "difference": 0.25,
     }  # fmt: skip
     assert repr(rows) == "QueryDifferences(6 rows of 1 comparison)"
 
@@ -105,8 +105,8 @@ def test_every_comparison_has_its_rows():
     rows = found.per_query
     # q2 and q3 are not in all of them, and are told below.
     assert set(rows["query"]) == {"q1"}
-    pairs = [(row["measure"], row["base"], row["run"]) for row in rows]
-    assert pairs == [(each.measure, each.base, each.run) for each in found.differences]
+    pairs = [(row["measure"], row["baseline"], row["run"]) for row in rows]
+    assert pairs == [(each.measure, each.baseline, each.run) for each in found.differences]
     assert rows.to_dict()["RR"] == {
         "one": {"two": {"q1": -0.5}, "three": {"q1": 0.0}},
         "two": {"three": {"q1": 0.5}},
@@ -121,7 +121,7 @@ def test_it_agrees_with_the_scores_of_each_run():
     found = gf.compare(judgments, {"old": old, "new": new}, ["nDCG@5", "RR"], resamples=10)
     scores = gf.evaluate_runs(judgments, {"old": old, "new": new}, ["nDCG@5", "RR"])
     for row in found.per_query:
-        for side in ("base", "run"):
+        for side in ("baseline", "run"):
             known = scores[row[side]].per_query.to_dict()[row["query"]][row["measure"]]
             assert row[f"{side} score"] == known
     # The movers are the farthest of both ends.
@@ -164,3 +164,31 @@ def test_the_scores_of_a_run_are_written_query_by_query(tmp_path):
     scores = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["RR", "P@1"])
     scores.per_query.write(tmp_path / "scores.csv")
     assert (tmp_path / "scores.csv").read_text() == "query,RR,P@1\nq,1.0,1.0\n"
+
+
+def test_former_names_work_with_a_warning():
+    found = gf.comparison.compare_scores({"old": OLD, "new": NEW})
+    one = found.differences[0]
+    for old, new in {"base": "baseline", "base_mean": "baseline_mean"}.items():
+        with pytest.warns(
+            gf.errors.GainfulWarning, match=f"Difference.{old} is now Difference.{new}"
+        ):
+            assert getattr(one, old) == getattr(one, new)
+    with pytest.warns(gf.errors.GainfulWarning, match="Comparison.systems is now Comparison.runs"):
+        assert found.systems == found.runs == ("old", "new")
+    with pytest.warns(
+        gf.errors.GainfulWarning, match="the column 'base score' is now 'baseline score'"
+    ):
+        assert found.per_query["base score"] == found.per_query["baseline score"]
+    with pytest.raises(AttributeError, match="has no attribute 'bse'"):
+        one.bse  # noqa: B018
+
+
+def test_a_single_baseline_is_stated_once_on_a_screen():
+    two = gf.comparison.compare_scores({"old": OLD, "new": NEW}).per_query
+    assert str(two.worst(1)).startswith("Queries that lost most (baseline: old)\n\nmeasure   run")
+    three = {"old": OLD, "new": NEW, "other": dict.fromkeys(OLD, 0.25)}
+    all_pairs = gf.comparison.compare_scores(three, pairs="all").per_query
+    assert set(all_pairs["baseline"]) == {"old", "new"}
+    assert str(all_pairs).split()[:2] == ["measure", "baseline"]
+    assert two.table().columns == all_pairs.table().columns

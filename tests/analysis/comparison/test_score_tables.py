@@ -164,7 +164,7 @@ def test_queries_that_not_all_have_are_reported(files):
     assert "value: 3 queries left out, because some run has no value" in found.notes()
     assert found.to_dict()["left_out"] == {"value": ["q3", "q7", "q20"]}
     both = {q: (tables["old"][q], tables["new"][q]) for q in tables["old"] if q in tables["new"]}
-    assert found.differences[0].base_mean == pytest.approx(sum(o for o, _ in both.values()) / 8)
+    assert found.differences[0].baseline_mean == pytest.approx(sum(o for o, _ in both.values()) / 8)
 
 
 def test_an_empty_cell_is_left_out_of_its_measure_alone(files):
@@ -197,7 +197,7 @@ def test_measures_of_subtopics_are_compared_by_their_scores():
     found = quick(scores)
     assert found.measures == ("alpha_nDCG@2",)
     (one,) = found.differences
-    assert one.run_mean == scores["new"]["alpha_nDCG@2"] > one.base_mean
+    assert one.run_mean == scores["new"]["alpha_nDCG@2"] > one.baseline_mean
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,9 @@ def test_a_slice_is_the_comparison_of_its_queries(judged):
             level=1 - 0.05 / 12,  # all twelve intervals hold at once
         )
         wanted = part[one.difference.run, one.difference.measure]
-        for name in ("queries", "base_mean", "run_mean", "difference", "sd", "effect", "moved"):
+        for name in ("queries", "baseline_mean", "run_mean", "difference", "sd", "effect", "moved"):
             assert getattr(one.difference, name) == getattr(wanted, name)
-        for name in ("wins", "ties", "losses", "interval", "intervals", "base"):
+        for name in ("wins", "ties", "losses", "interval", "intervals", "baseline"):
             assert getattr(one.difference, name) == getattr(wanted, name)
         for name, tested in one.difference.tests.items():
             assert tested.outcome == wanted.tests[name].outcome
@@ -86,14 +86,14 @@ def test_the_worst_slice_comes_first(judged):
     assert [row["difference"] for row in shown] == order
     assert shown[0]["value"] == found.slices[0].value
     assert found.to_dict()["slices"][0]["difference"] == order[0]
-    assert set(found.to_dict()["slices"][0]) > {"slice", "value", "measure", "base", "run", "p"}
+    assert set(found.to_dict()["slices"][0]) > {"slice", "value", "measure", "baseline", "run", "p"}
 
 
 def test_slices_of_all_pairs_tell_both_runs(judged):
     judgments, runs = judged
     found = gf.compare(judgments, runs, "RR", slices=locales(judgments), pairs="all")
     rows = found.slices_table().records()
-    assert len({(row["value"], row["base"], row["run"]) for row in rows}) == len(rows) == 9
+    assert len({(row["value"], row["baseline"], row["run"]) for row in rows}) == len(rows) == 9
 
 
 def test_what_has_no_metadata_is_a_slice_of_its_own():
@@ -181,7 +181,7 @@ def test_slices_by_the_score_of_the_baseline_are_of_the_first_measure(judged):
         for s in found.slices
         if (s.value, s.difference.measure, s.difference.run) == (lowest, "nDCG@5", "old")
     )
-    assert one.base_mean == pytest.approx(values[chosen].mean(), rel=1e-12)
+    assert one.baseline_mean == pytest.approx(values[chosen].mean(), rel=1e-12)
     assert any("by chance" in note for note in found.slices_table().notes)
     assert not any("by chance" in n for n in gf.compare(*judged, by="judged").slices_table().notes)
 

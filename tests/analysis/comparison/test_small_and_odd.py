@@ -177,11 +177,11 @@ def test_negative_grades():
     for one in found.differences:
         old, new = (
             gf.evaluate(below, runs[name], one.measure).per_query[one.measure]
-            for name in (one.base, one.run)
+            for name in (one.baseline, one.run)
         )
         wanted = stats.ttest_rel(new, old).pvalue
         assert one.tests["t"].p == pytest.approx(wanted, rel=1e-9)
-        assert one.base_mean == gf.evaluate(below, runs["old"], one.measure)[one.measure]
+        assert one.baseline_mean == gf.evaluate(below, runs["old"], one.measure)[one.measure]
 
 
 @pytest.mark.parametrize("value", [1e301, -1.7e308])
@@ -288,7 +288,9 @@ def test_what_does_not_fit_is_said(options, told):
 @pytest.mark.parametrize("key", ["nDCG@5", "new", ("new",), ("a", "b", "c", "d"), 3])
 def test_a_key_that_is_none(key):
     found = gf.compare(JUDGED, RUNS, "nDCG@5")
-    with pytest.raises(gf.errors.InputError, match=r"\(run, measure\) or \(base, run, measure\)"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"\(run, measure\) or \(baseline, run, measure\)"
+    ):
         found[key]
 
 

@@ -113,10 +113,10 @@ def test_the_numbers_are_those_of_the_comparison():
     found = gf.comparison.compare_scores(THREE, pairs="all")
     cells = {row[1]: row[2].number for row in found.systems_table().rows}
     for each in found.differences:
-        assert (cells[each.base], cells[each.run]) == (each.base_mean, each.run_mean)
+        assert (cells[each.baseline], cells[each.run]) == (each.baseline_mean, each.run_mean)
         better = each.verdict.word == "better"
-        letter = "abc"[found.systems.index(each.base)]
-        row = found.systems_table().rows[found.systems.index(each.run)]
+        letter = "abc"[found.runs.index(each.baseline)]
+        row = found.systems_table().rows[found.runs.index(each.run)]
         assert (letter in row[2].marks) == better
 
 

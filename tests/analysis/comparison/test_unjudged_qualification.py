@@ -64,7 +64,7 @@ def test_a_verdict_for_the_pooled_run_is_qualified(judgments, runs, measure, bas
     (found,) = gf.compare(judgments, runs, measure, baseline=baseline).differences
     assert found.verdict.qualification.endswith(TOLD)
     assert f", but {found.verdict.qualification}" in found.verdict.sentence
-    shares = dict(zip((found.base, found.run), found.unjudged, strict=True))
+    shares = dict(zip((found.baseline, found.run), found.unjudged, strict=True))
     assert f"{shares['other']:.0%} of other's " in found.verdict.sentence
     cutoff = gf.measure(measure).cutoff
     for name, run in runs.items():
@@ -162,10 +162,10 @@ def test_every_surface_shows_the_qualification(judgments, runs, surface):
 
 def test_json_has_fields_of_its_own(judgments, runs):
     (found,) = json.loads(gf.compare(judgments, runs).to_json())["differences"]
-    assert found["unjudged"]["base"] == 0 < 0.4 < found["unjudged"]["run"]
+    assert found["unjudged"]["baseline"] == 0 < 0.4 < found["unjudged"]["run"]
     assert found["qualification"].endswith(TOLD)
     (found,) = json.loads(gf.compare(judgments, runs, "RR@1").to_json())["differences"]
-    assert set(found["unjudged"]) == {"base", "run"}
+    assert set(found["unjudged"]) == {"baseline", "run"}
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "json"])

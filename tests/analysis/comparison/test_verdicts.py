@@ -459,10 +459,10 @@ def test_every_correction_can_decide_and_has_a_title(correction, pairs):
         f"r{at}": moved(normal(at, seed=at, count=30))["new"] for at in (0, 2, 3)
     }
     found = without_nan(quick(tables, correction=correction, pairs=pairs, resamples=999))
-    words = {(one.base, one.run): one.verdict.word for one in found.differences}
+    words = {(one.baseline, one.run): one.verdict.word for one in found.differences}
     assert words["base", "r0"] == "inconclusive"
     assert words["base", "r2"] == words["base", "r3"] == "better"
-    p = {(one.base, one.run): one.p for one in found.differences}
+    p = {(one.baseline, one.run): one.p for one in found.differences}
     assert p["base", "r3"] <= p["base", "r2"] < 0.05 < p["base", "r0"]
     title = "uncorrected" if correction == "none" else CORRECTIONS[correction].title
     assert title in found.systems_table().caption

@@ -70,12 +70,14 @@ def test_means_and_verdicts_are_those_of_the_functions_by_themselves(partial):
             assert each.merged == pytest.approx(same[run][measure], abs=1e-15)
             assert each.queries == len(judged)
     assert len(means) == 3 * 2 * 4
-    verdicts = {(each.measure, each.base, each.run, each.assessor): each for each in found.verdicts}
+    verdicts = {
+        (each.measure, each.baseline, each.run, each.assessor): each for each in found.verdicts
+    }
     for name, judged in [(None, merged), *by_name.items()]:
         compared = gf.compare(judged, runs, measures)
         same = gf.compare(over(merged, judged), runs, measures)
         for one, other in zip(compared.differences, same.differences, strict=True):
-            each = verdicts[one.measure, one.base, one.run, name]
+            each = verdicts[one.measure, one.baseline, one.run, name]
             assert (each.verdict, each.merged) == (one.verdict.word, other.verdict.word)
             assert (each.difference, each.p, each.queries) == (one.difference, one.p, one.queries)
             assert each.changes == (one.verdict.word != other.verdict.word)
@@ -94,8 +96,8 @@ def test_all_pairs_another_baseline_and_another_rule():
         merged = gf.judging.merge_judgments(people, "median", names=NAMES)
         wanted = gf.compare(merged, runs, "nDCG@3", **options).differences
         given = [each for each in found.verdicts if each.assessor is None]
-        assert [(e.base, e.run, e.verdict, e.p) for e in given] == [
-            (e.base, e.run, e.verdict.word, e.p) for e in wanted
+        assert [(e.baseline, e.run, e.verdict, e.p) for e in given] == [
+            (e.baseline, e.run, e.verdict.word, e.p) for e in wanted
         ]
 
 
@@ -171,11 +173,18 @@ def literal_items(people, runs, measures, **options):
             changed = {**merged, query: {**merged[query], doc: grade}}
             both.append(gf.compare(changed, runs, measures, interval="t", **options).differences)
         changes = {
-            (low.measure, low.base, low.run): high.difference - low.difference
+            (low.measure, low.baseline, low.run): high.difference - low.difference
             for low, high in zip(*both, strict=True)
         }
         flips = [
-            (now.measure, now.base, now.run, now.verdict.word, low.verdict.word, high.verdict.word)
+            (
+                now.measure,
+                now.baseline,
+                now.run,
+                now.verdict.word,
+                low.verdict.word,
+                high.verdict.word,
+            )
             for now, low, high in zip(usual, *both, strict=True)
             if {low.verdict.word, high.verdict.word} != {now.verdict.word}
         ]
@@ -210,11 +219,11 @@ def test_the_items_to_settle_are_those_that_matter(seed, partial, options):
     flipping = 0
     for each in found.settle:
         changes, flips = wanted[each.query, each.doc]
-        given = [(f.measure, f.base, f.run, f.merged, f.lowest, f.highest) for f in each.flips]
+        given = [(f.measure, f.baseline, f.run, f.merged, f.lowest, f.highest) for f in each.flips]
         assert given == flips, (each.query, each.doc)
         flipping += bool(flips)
         own = {key: change for key, change in changes.items() if key[0] == each.measure}
-        assert each.change == pytest.approx(own[each.measure, each.base, each.run], abs=1e-12)
+        assert each.change == pytest.approx(own[each.measure, each.baseline, each.run], abs=1e-12)
         assert abs(each.change) == pytest.approx(max(map(abs, own.values())), abs=1e-12)
     order = [
         (-len(e.flips), measures.index(e.measure), -round(abs(e.change), 9)) for e in found.settle
@@ -277,7 +286,7 @@ def test_lists_longer_than_the_cutoff():
     assert len(found.settle) > 5
     for each in found.settle:
         changes, _ = wanted[each.query, each.doc]
-        change = changes[each.measure, each.base, each.run]
+        change = changes[each.measure, each.baseline, each.run]
         assert each.change == pytest.approx(change, abs=1e-12)
 
 

@@ -89,9 +89,9 @@ def test_settings_change_the_study(own, lead):
     assert lead.get("/api/lead/progress").json["version"] != version
     told = lead.get("/api/lead/standing").json
     assert told["runs"][0]["measure"] == "nDCG@3"
-    assert [(pair["base"], pair["run"]) for pair in told["pairs"]] == [("new", "old")]
+    assert [(pair["baseline"], pair["run"]) for pair in told["pairs"]] == [("new", "old")]
     lead.post("/api/lead/settings", {"compare": ["old", "new"]})
-    assert [pair["base"] for pair in lead.get("/api/lead/standing").json["pairs"]] == ["old"]
+    assert [pair["baseline"] for pair in lead.get("/api/lead/standing").json["pairs"]] == ["old"]
 
 
 def test_every_measure_that_the_page_suggests_can_be_set(still):

@@ -368,10 +368,10 @@ def test_by_verdict_the_order_is_that_of_what_turns_a_difference(compare):
         found = [much.get(pair, (False, 0.0)) for pair in tasks if pair[0] == query]
         assert found == sorted(found, reverse=True)
     # The baseline of what is shown is the first of the two.
-    assert {pair.base for pair in study.standing().pairs} == {(compare or ("one",))[0]}
+    assert {pair.baseline for pair in study.standing().pairs} == {(compare or ("one",))[0]}
     study.set(compare=("two", "three"))
     assert study.settings["compare"] == ("two", "three")
-    assert [pair.base for pair in study.standing().pairs] == ["two", "two"]
+    assert [pair.baseline for pair in study.standing().pairs] == ["two", "two"]
 
 
 def test_the_lead_has_words_for_reasons(tmp_path):

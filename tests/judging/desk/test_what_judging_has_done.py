@@ -51,10 +51,12 @@ def test_bounds_and_verdict_are_those_of_the_exported_file(tmp_path, count):
     compared = gf.compare(path, runs, ["nDCG@5", "P@3"], baseline="other")
     assert len(standing.pairs) == 4
     for pair, one in zip(standing.pairs, compared.differences, strict=True):
-        assert (pair.measure, pair.base, pair.run) == (one.measure, one.base, one.run)
+        assert (pair.measure, pair.baseline, pair.run) == (one.measure, one.baseline, one.run)
         assert (pair.difference, pair.p) == (one.difference, one.p)
         assert (pair.verdict, pair.sentence) == (one.verdict.word, one.verdict.sentence)
-        bound = gf.bounds(path, runs[one.run], one.measure, grades=(0, 3), against=runs[one.base])
+        bound = gf.bounds(
+            path, runs[one.run], one.measure, grades=(0, 3), against=runs[one.baseline]
+        )
         assert (pair.low, pair.high) == (bound[one.measure].low, bound[one.measure].high)
         assert pair.certain == bound[one.measure].sign
     judged = gf.evaluate(path, runs["base"]).coverage.judged

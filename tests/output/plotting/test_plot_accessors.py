@@ -77,7 +77,7 @@ def test_all_pairs_name_their_bases():
 def test_distributions_have_a_score_for_each_query(found):
     shown = rows(found.plot.distribution())
     assert [row["run"] for row in shown] == ["old"] * 3 + ["new"] * 3 + ["none"] * 3
-    assert sum(row["score"] for row in shown[:3]) / 3 == found["new", "nDCG@10"].base_mean
+    assert sum(row["score"] for row in shown[:3]) / 3 == found["new", "nDCG@10"].baseline_mean
     scores = gf.evaluate(JUDGMENTS, OLD, ["P@2", "nDCG@10"])
     assert rows(scores.plot.distribution("ndcg_cut_10", name="old")) == shown[:3]
     assert [row["score"] for row in rows(scores.plot.distribution())] == [0.5, 0.5, 0.5]
@@ -97,7 +97,7 @@ def test_a_curve_is_the_measure_at_each_cutoff(found):
         alone = gf.evaluate(JUDGMENTS, run, "nDCG@3").plot.curve(upto=12, name=name)
         assert rows(alone) == [{"run": name, "k": k, "value": shown[name, k]} for k in range(1, 13)]
         assert rows(gf.curve(JUDGMENTS, run, upto=12).plot(name=name)) == rows(alone)
-    assert shown["old", 10] == found["new", "nDCG@10"].base_mean
+    assert shown["old", 10] == found["new", "nDCG@10"].baseline_mean
     assert shown["old", 1] == pytest.approx(2 / 3)
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from typing import ClassVar
 
 from gainful import arguments
 from gainful.analysis.comparison.differences import Difference
@@ -29,7 +30,7 @@ from gainful.output.rendering.table_formats import (
     as_markdown,
 )
 from gainful.output.writing.experiment_trackers import Logged, flat_names
-from gainful.output.writing.result_base import Document
+from gainful.output.writing.result_base import Document, FormerNames
 from gainful.version import VERSION
 
 _SHOWN = 12  # slices in printed text, and comparisons with a list of queries
@@ -83,7 +84,7 @@ def notes_on_runs(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComparisonResult(Document, Logged):
+class ComparisonResult(Document, Logged, FormerNames):
     """The result of comparing runs: every difference, with its verdict.
 
     Attributes:
@@ -100,6 +101,8 @@ class ComparisonResult(Document, Logged):
             unjudged documents.
         scores: the scores of the runs that were evaluated, by name; not pickled.
     """
+
+    _FORMER: ClassVar = {"systems": "runs"}
 
     baseline: str
     paired: Paired
@@ -118,7 +121,7 @@ class ComparisonResult(Document, Logged):
         return kept | {"scores": {}}
 
     @property
-    def systems(self) -> tuple[str, ...]:
+    def runs(self) -> tuple[str, ...]:
         """The names of the runs."""
         return self.paired.systems
 
@@ -130,25 +133,25 @@ class ComparisonResult(Document, Logged):
     def __getitem__(
         self, key: tuple[str, GivenMeasure] | tuple[str, str, GivenMeasure]
     ) -> Difference:
-        """Return the difference between a run and the baseline, or another base, under a measure.
+        """Return the difference between a run and the baseline, or another run of a pair, under a measure.
 
-        The key is (run, measure) or (base, run, measure). The measure may have any spelling.
+        The key is (run, measure) or (baseline, run, measure). The measure may have any spelling.
         """
         if not isinstance(key, tuple) or len(key) not in (2, 3):
-            raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
+            raise InputError("comparison", "(run, measure) or (baseline, run, measure)", shown(key))
         base, run, written = key if len(key) == 3 else (self.baseline, *key)
         name = name_of(written)
         if name is None or not all(isinstance(part, str) for part in (base, run)):
-            raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
+            raise InputError("comparison", "(run, measure) or (baseline, run, measure)", shown(key))
         measure = name_among(name, self.measures, self.dialect)
         for difference in self.differences:
-            if (difference.base, difference.run, difference.measure) == (base, run, measure):
+            if (difference.baseline, difference.run, difference.measure) == (base, run, measure):
                 return difference
-        names = [f"{d.base}, {d.run}, {d.measure}" for d in self.differences]
+        names = [f"{d.baseline}, {d.run}, {d.measure}" for d in self.differences]
         label = f"{base}, {run}, {measure}"
         raise InputError(
             "comparison",
-            "a base, a run and a measure that were compared",
+            "a baseline, a run and a measure that were compared",
             label,
             did_you_mean(label, names),
         )
@@ -167,11 +170,11 @@ class ComparisonResult(Document, Logged):
         return query_differences(self.paired, self.differences, self.settings.tie, self.basis)
 
     def _numbers(self) -> dict[str, float]:
-        runs = dict(zip(self.systems, flat_names(self.systems), strict=True))
+        runs = dict(zip(self.runs, flat_names(self.runs), strict=True))
         measures = dict(zip(self.measures, flat_names(self.measures), strict=True))
         numbers: dict[str, float] = {}
         for difference in self.differences:
-            run, base = runs[difference.run], runs[difference.base]
+            run, base = runs[difference.run], runs[difference.baseline]
             pair = f"{run}_vs_{base}/{measures[difference.measure]}"
             ends = {"low": difference.interval.low, "high": difference.interval.high}
             values = {"difference": difference.difference, **ends, "p": difference.p}
@@ -183,7 +186,7 @@ class ComparisonResult(Document, Logged):
     def table(self) -> Table:
         """Return a row for each comparison, with verdicts, settings and coverage as notes."""
         level = f"{100 * self.settings.level:g}%"
-        columns = ["measure", "base", "run", "base mean", "run mean", "difference"]
+        columns = ["measure", "baseline", "run", "baseline mean", "run mean", "difference"]
         columns += [f"{level} low", f"{level} high", "p", "effect", "wins", "ties", "losses"]
         rows = [_row(difference) for difference in self.differences]
         return Table([*columns, "queries", "verdict"], rows, notes=self.notes())
@@ -219,23 +222,27 @@ class ComparisonResult(Document, Logged):
         level = f"{100 * self.settings.level:g}%"
         ends = (f"{level} low", f"{level} high")
         of_all_pairs = self.settings.pairs == "all"
-        means = ("base mean", "run mean") if of_all_pairs else ("", "mean")
+        means = ("baseline mean", "run mean") if of_all_pairs else ("", "mean")
         left_out = ["", "p", *(["measure"] if len(self.measures) == 1 else [])]
-        left_out += [] if of_all_pairs else ["base"]
+        left_out += [] if of_all_pairs else ["baseline"]
         rows: list[list[Cell]] = []
         for one in self.differences:
             if not of_all_pairs and (not rows or rows[-1][0] != one.measure):
-                cells = [None, one.base_mean, None, None, None, "baseline"]
+                cells = [None, one.baseline_mean, None, None, None, "baseline"]
                 rows.append([one.measure, None, self.baseline, *cells])
-            numbers = (one.base_mean, one.run_mean, *map(_signed, (one.difference, *_ends(one))))
-            rows.append([one.measure, one.base, one.run, *numbers, one.verdict.word])
-        columns = ["measure", "base", "run", *means, "difference", *ends, "verdict"]
+            numbers = (
+                one.baseline_mean,
+                one.run_mean,
+                *map(_signed, (one.difference, *_ends(one))),
+            )
+            rows.append([one.measure, one.baseline, one.run, *numbers, one.verdict.word])
+        columns = ["measure", "baseline", "run", *means, "difference", *ends, "verdict"]
         table = Table(
             columns, rows, notes=[*self.cautions(), *self.basis], optional=(means, ends)
         ).without(left_out)
         if not self.slices:
             return [table]
-        slices = replace(self.slices_table(_SHOWN), optional=(("queries",), ends, ("base",)))
+        slices = replace(self.slices_table(_SHOWN), optional=(("queries",), ends, ("baseline",)))
         return [table, slices.without(left_out)]
 
     def cautions(self, base: str | None = None) -> list[str]:
@@ -246,7 +253,9 @@ class ComparisonResult(Document, Logged):
         """
         if base is not None:
             arguments.text(base, "base", "the name of a run")
-        chosen = [difference for difference in self.differences if base in (None, difference.base)]
+        chosen = [
+            difference for difference in self.differences if base in (None, difference.baseline)
+        ]
         counts = (difference.queries for difference in chosen)
         lines = few_queries(counts, self.settings.level, self.settings.interval)
         skewed = [difference.caution for difference in chosen if difference.caution]
@@ -284,23 +293,39 @@ class ComparisonResult(Document, Logged):
     def tests_table(self) -> Table:
         """Return every test of every comparison, before and after correction."""
         rows: list[list[Cell]] = [
-            [d.measure, d.base, d.run, name, _p(tested.p), _p(tested.adjusted),
+            [d.measure, d.baseline, d.run, name, _p(tested.p), _p(tested.adjusted),
              "yes" if tested.outcome.exact else "no"]
             for d in self.differences
             for name, tested in d.tests.items()
         ]  # fmt: skip
-        columns = ["measure", "base", "run", "test", "p", f"p, {self.settings.adjustment}", "exact"]
-        return Table(columns, rows, title="Tests", notes=self.basis)
+        columns = [
+            "measure",
+            "baseline",
+            "run",
+            "test",
+            "p",
+            f"p, {self.settings.adjustment}",
+            "exact",
+        ]
+        return Table(columns, rows, title="Tests", notes=self.basis, once=("baseline",))
 
     def moved_table(self) -> Table:
         """Return the queries that changed most."""
         rows: list[list[Cell]] = [
-            [d.measure, d.base, d.run, moved.query, moved.base, moved.run, moved.difference]
+            [d.measure, d.baseline, d.run, moved.query, moved.baseline, moved.run, moved.difference]
             for d in self.differences
             for moved in d.moved
         ]  # fmt: skip
-        columns = ["measure", "base", "run", "query", "base score", "run score", "difference"]
-        return Table(columns, rows, title="Queries that moved most")
+        columns = [
+            "measure",
+            "baseline",
+            "run",
+            "query",
+            "baseline score",
+            "run score",
+            "difference",
+        ]
+        return Table(columns, rows, title="Queries that moved most", once=("baseline",))
 
     def slices_table(self, most: int | None = None) -> Table:
         """Return the slices, worst first; no more than `most`, all if None."""
@@ -309,12 +334,12 @@ class ComparisonResult(Document, Logged):
         shown = self.slices[:most]
         level = f"{100 * self.settings.level:g}%"
         rows: list[list[Cell]] = [
-            [s.column, s.value, s.difference.measure, s.difference.base, s.difference.run,
+            [s.column, s.value, s.difference.measure, s.difference.baseline, s.difference.run,
              s.difference.queries, s.difference.difference, *_ends(s.difference), _p(s.difference.p),
              s.difference.verdict.word]
             for s in shown
         ]  # fmt: skip
-        columns = ["slice", "value", "measure", "base", "run", "queries", "difference"]
+        columns = ["slice", "value", "measure", "baseline", "run", "queries", "difference"]
         columns += [f"{level} low", f"{level} high", "p", "verdict"]
         made = sum(s.difference.p is not None for s in self.slices)
         level_of_each = 100 * (1 - self.settings.alpha / max(made, 1))
@@ -331,7 +356,7 @@ class ComparisonResult(Document, Logged):
             )
         if len(shown) < len(self.slices):
             notes.append(f"{counted(len(self.slices) - len(shown), 'more slice')} not shown")
-        return Table(columns, rows, title="Slices, worst first", notes=notes)
+        return Table(columns, rows, title="Slices, worst first", notes=notes, once=("baseline",))
 
     def tables(self) -> list[Table]:
         """Return all tables that are printed: differences, slices and the queries that moved most."""
@@ -347,7 +372,7 @@ class ComparisonResult(Document, Logged):
         return {
             "gainful": VERSION,
             "baseline": self.baseline,
-            "systems": list(self.systems),
+            "runs": list(self.runs),
             "measures": list(self.measures),
             "settings": str(self.settings),
             "dialect": self.dialect,
@@ -371,9 +396,9 @@ class ComparisonResult(Document, Logged):
 def _row(difference: Difference) -> list[Cell]:
     return [
         difference.measure,
-        difference.base,
+        difference.baseline,
         difference.run,
-        difference.base_mean,
+        difference.baseline_mean,
         difference.run_mean,
         difference.difference,
         *_ends(difference),

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from gainful.arithmetic.statistics.intervals import (
 from gainful.arithmetic.statistics.moments import Moments, moments_of_columns
 from gainful.arithmetic.statistics.paired_tests import TESTS, Outcome, Sides, lean_of_mean, sides
 from gainful.array_types import Bools, Floats
-from gainful.output.writing.result_base import Record
+from gainful.output.writing.result_base import FormerNames, Record
 
 Value = TypeVar("Value")
 
@@ -53,31 +53,39 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True)
-class MovedQuery:
-    """A query whose score changed."""
+class MovedQuery(FormerNames):
+    """A query whose score changed.
+
+    Attributes:
+        query: the id of the query.
+        baseline: its score under the baseline.
+        run: its score under the run.
+    """
+
+    _FORMER: ClassVar = {"base": "baseline"}
 
     query: str
-    base: float
+    baseline: float
     run: float
 
     @property
     def difference(self) -> float:
-        """The run's score minus the base's score."""
-        return self.run - self.base
+        """The run's score minus the baseline's score."""
+        return self.run - self.baseline
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Difference(Record):
-    """The difference between a run and a base (another run), over the queries that both have.
+class Difference(Record, FormerNames):
+    """The difference between a run and a baseline (another run), over the queries that both have.
 
     Attributes:
         measure: the name of the measure.
-        base: the name of the base, which is usually the baseline.
+        baseline: the name of the baseline: with `pairs="all"`, the first run of the pair.
         run: the name of the run.
         queries: the number of queries that were compared.
-        base_mean: the mean of the base over these queries.
+        baseline_mean: the mean of the baseline over these queries.
         run_mean: the mean of the run over these queries.
-        difference: run_mean − base_mean, which is the mean of the differences per query.
+        difference: run_mean − baseline_mean, which is the mean of the differences per query.
         sd: the standard deviation of the differences; None for a single query.
         effect: the effect size d_z = difference/sd, the difference in units of its spread between
             queries; None without spread.
@@ -97,15 +105,17 @@ class Difference(Record):
         changed: the number of queries whose scores differ at all, even if they count as ties.
         moved: the queries that changed most, by size.
         verdict: better, worse, equivalent or inconclusive, with a sentence.
-        unjudged: the shares of unjudged documents of the base and the run, down to the measure's cutoff
-            and over all queries; None if unknown.
+        unjudged: the shares of unjudged documents of the baseline and the run, down to the measure's
+            cutoff and over all queries; None if unknown.
     """
 
+    _FORMER: ClassVar = {"base": "baseline", "base_mean": "baseline_mean"}
+
     measure: str
-    base: str
+    baseline: str
     run: str
     queries: int
-    base_mean: float
+    baseline_mean: float
     run_mean: float
     difference: float
     sd: float | None
@@ -131,7 +141,7 @@ class Difference(Record):
         """A warning if the interval may miss the true difference more often than its level implies."""
         if not self.interval.known:
             return ""
-        subject = f"{self.measure}, {self.run} − {self.base}"
+        subject = f"{self.measure}, {self.run} − {self.baseline}"
         return caution(subject, "difference", self.skewness, self.queries, self.changed)
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,10 +150,10 @@ class Difference(Record):
             name: getattr(self, name)
             for name in [
                 "measure",
-                "base",
+                "baseline",
                 "run",
                 "queries",
-                "base_mean",
+                "baseline_mean",
                 "run_mean",
                 "difference",
                 "sd",
@@ -175,7 +185,7 @@ class Difference(Record):
                 for name, tested in self.tests.items()
             },
             "moved": [
-                {"query": m.query, "base": m.base, "run": m.run, "difference": m.difference}
+                {"query": m.query, "baseline": m.baseline, "run": m.run, "difference": m.difference}
                 for m in self.moved
             ],
             "verdict": self.verdict.word,
@@ -183,7 +193,7 @@ class Difference(Record):
             "qualification": self.verdict.qualification or None,
             "unjudged": None
             if self.unjudged is None
-            else dict(zip(("base", "run"), self.unjudged, strict=True)),
+            else dict(zip(("baseline", "run"), self.unjudged, strict=True)),
             "queries_needed": self.verdict.queries_needed,
         }
 
@@ -490,10 +500,10 @@ def _finish(
     )
     return Difference(
         measure=measure,
-        base=names[0],
+        baseline=names[0],
         run=names[1],
         queries=difference.moments.count,
-        base_mean=difference.means[0],
+        baseline_mean=difference.means[0],
         run_mean=difference.means[1],
         difference=difference.moments.mean,
         sd=difference.moments.sd,

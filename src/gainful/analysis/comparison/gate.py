@@ -499,7 +499,7 @@ def check_gate(
     conditions = conditions_of(comparison.measures, fail_if, fail_unless, comparison.dialect)
     if not conditions:
         raise InputError("gate", "at least one condition", "none", "E.g. 'Δ nDCG@10 < -0.01'.")
-    runs = [name for name in comparison.systems if name != comparison.baseline]
+    runs = [name for name in comparison.runs if name != comparison.baseline]
     level = level_of_each(comparison.settings.alpha, conditions, len(runs))
     checked = []
     for condition in conditions:

@@ -46,7 +46,7 @@ class ComparisonPlot:
     def intervals(self, **look: Unpack[Look]) -> "Chart":
         """Draw the difference of every comparison with its interval."""
         comparison = self._comparison
-        bases = {difference.base for difference in comparison.differences}
+        bases = {difference.baseline for difference in comparison.differences}
         base = bases.pop() if len(bases) == 1 else None
         rows = interval_rows(comparison)
         return charts.intervals(rows, base=base, level=comparison.settings.level, **look)
@@ -147,7 +147,7 @@ def interval_rows(comparison: ComparisonResult) -> list[Row]:
     return [
         {
             "measure": difference.measure,
-            "base": difference.base,
+            "base": difference.baseline,
             "run": difference.run,
             "difference": difference.difference,
             "low": _finite(difference.interval.low),
@@ -217,7 +217,7 @@ def _ranked(comparison: ComparisonResult, runs: Sequence[str] | None) -> dict[st
             "a comparison of scores, without rankings to measure at other cutoffs",
             "Compare judgments and runs, or draw gf.curve(judgments, run).plot().",
         )
-    chosen = comparison.systems if runs is None else arguments.listed(runs, "runs", "names of runs")
+    chosen = comparison.runs if runs is None else arguments.listed(runs, "runs", "names of runs")
     if not chosen:
         raise InputError("runs", "at least one run", "none")
     for name in chosen:

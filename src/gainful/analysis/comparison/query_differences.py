@@ -12,7 +12,7 @@ from gainful.analysis.comparison.differences import Difference
 from gainful.analysis.comparison.paired_scores import Paired
 from gainful.arithmetic.statistics.paired_tests import signs
 from gainful.array_types import AnyArray, Floats
-from gainful.errors import InputError
+from gainful.errors import InputError, warn
 from gainful.message_texts import did_you_mean, shown
 from gainful.output.rendering.table_formats import Cell, Table, as_text
 from gainful.output.writing.result_base import Result
@@ -27,12 +27,12 @@ class _Compared:
 
     Attributes:
         measure: the name of the measure.
-        base: the name of the base.
+        baseline: the name of the baseline.
         run: the name of the run.
         queries: (n,) ids.
-        base_scores: (n,) float64.
+        baseline_scores: (n,) float64.
         run_scores: (n,) float64.
-        differences: (n,) run − base, 0 where they differ only by rounding.
+        differences: (n,) run − baseline, 0 where they differ only by rounding.
         sides: (n,) 1 where the run is better, −1 where it is worse, 0 for a tie.
         total: the number of compared queries; `queries` may be only some of them.
         wins: the number of compared queries where the run is better.
@@ -40,10 +40,10 @@ class _Compared:
     """
 
     measure: str
-    base: str
+    baseline: str
     run: str
     queries: tuple[str, ...]
-    base_scores: Floats
+    baseline_scores: Floats
     run_scores: Floats
     differences: Floats
     sides: AnyArray
@@ -64,10 +64,10 @@ class _Compared:
         """Return some of the queries."""
         return _Compared(
             self.measure,
-            self.base,
+            self.baseline,
             self.run,
             tuple(self.queries[at] for at in places.tolist()),
-            self.base_scores[places],
+            self.baseline_scores[places],
             self.run_scores[places],
             self.differences[places],
             self.sides[places],
@@ -81,25 +81,26 @@ class _Compared:
         return _COLUMNS[name](self)
 
 
+_FORMER_COLUMNS = {"base": "baseline", "base score": "baseline score"}
 _COLUMNS: dict[str, Callable[[_Compared], list[object]]] = {
     "measure": lambda compared: [compared.measure] * len(compared.queries),
-    "base": lambda compared: [compared.base] * len(compared.queries),
+    "baseline": lambda compared: [compared.baseline] * len(compared.queries),
     "run": lambda compared: [compared.run] * len(compared.queries),
     "query": lambda compared: list(compared.queries),
-    "base score": lambda compared: compared.base_scores.tolist(),
+    "baseline score": lambda compared: compared.baseline_scores.tolist(),
     "run score": lambda compared: compared.run_scores.tolist(),
     "difference": lambda compared: compared.differences.tolist(),
 }
 
 
 class QueryDifferences(Result):
-    """A row for each query of each comparison: the base's score, the run's score, and their difference.
+    """A row for each query of each comparison: the baseline's score, the run's score, and their difference.
 
     Queries without a value in some run are not compared and have no row. A difference that is
     only a rounding error is 0.
 
     Attributes:
-        columns: measure, base, run, query, base score, run score, difference.
+        columns: measure, baseline, run, query, baseline score, run score, difference.
 
     >>> import gainful as gf
     >>> old = {"q1": 0.5, "q2": 0.25, "q3": 1.0}
@@ -169,6 +170,12 @@ class QueryDifferences(Result):
 
     def __getitem__(self, column: str) -> list[Cell]:
         """Return a column by its name."""
+        if column in _FORMER_COLUMNS:
+            new = _FORMER_COLUMNS[column]
+            warn(
+                f"the column {column!r} is now {new!r}. The old name works until the next release."
+            )
+            column = new
         if not isinstance(column, str) or column not in _COLUMNS:
             raise InputError(
                 "per_query",
@@ -179,22 +186,24 @@ class QueryDifferences(Result):
         return [cell for compared in self._compared for cell in compared.column(column)]
 
     def to_dict(self) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
-        """Return `{measure: {base: {run: {query: difference}}}}`."""
+        """Return `{measure: {baseline: {run: {query: difference}}}}`."""
         nested: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
         for pair in self._compared:
-            runs = nested.setdefault(pair.measure, {}).setdefault(pair.base, {})
+            runs = nested.setdefault(pair.measure, {}).setdefault(pair.baseline, {})
             runs[pair.run] = dict(zip(pair.queries, pair.differences.tolist(), strict=True))
         return nested
 
     def table(self) -> Table:
         """Return the rows for rendering; under them, how many queries gained and lost."""
         counts = [
-            f"{compared.measure}, {compared.run} − {compared.base}: {compared.wins} gained and {compared.losses} lost, "
+            f"{compared.measure}, {compared.run} − {compared.baseline}: {compared.wins} gained and {compared.losses} lost, "
             f"of {compared.total} {'query' if compared.total == 1 else 'queries'}"
             for compared in self._compared[:_COUNTED]
         ]
         rows = [list(row) for row in self._rows()]
-        return Table(self.columns, rows, title=self._title, notes=[*counts, *self._notes])
+        return Table(
+            self.columns, rows, title=self._title, notes=[*counts, *self._notes], once=("baseline",)
+        )
 
     def _columns_by_name(self) -> dict[str, list[Cell]]:
         return {column: self[column] for column in self.columns}
@@ -229,17 +238,17 @@ def query_differences(
     compared = []
     for difference in differences:
         measure = paired.measures.index(difference.measure)
-        base, run = (paired.systems.index(name) for name in (difference.base, difference.run))
+        base, run = (paired.systems.index(name) for name in (difference.baseline, difference.run))
         places = np.flatnonzero(kept[:, measure])
         apart = paired.apart(places, base, run, measure)
         scores = paired.values[places][:, [base, run], measure]
         compared.append(
             _Compared(
                 measure=difference.measure,
-                base=difference.base,
+                baseline=difference.baseline,
                 run=difference.run,
                 queries=tuple(paired.queries[at] for at in places.tolist()),
-                base_scores=scores[:, 0],
+                baseline_scores=scores[:, 0],
                 run_scores=scores[:, 1],
                 differences=apart,
                 sides=signs(apart, tie=tie),

@@ -25,13 +25,13 @@ def systems_table(comparison: ComparisonResult) -> Table:
     significantly better than the baseline, ‡ significantly worse, and ≈ equivalent.
     """
     lettered = comparison.settings.pairs == "all"
-    names = dict(zip(comparison.systems, _letters(len(comparison.systems)), strict=True))
+    names = dict(zip(comparison.runs, _letters(len(comparison.runs)), strict=True))
     columns = [
         _column(comparison, measure, names, lettered=lettered) for measure in comparison.measures
     ]
     rows: list[list[Cell]] = [
         [*([names[system]] if lettered else []), system, *(column[system] for column in columns)]
-        for system in comparison.systems
+        for system in comparison.runs
     ]
     head = [*(["#"] if lettered else []), "run", *comparison.measures]
     caption = _caption(comparison, columns, lettered=lettered)
@@ -49,7 +49,7 @@ def _column(
 ) -> dict[str, Marked]:
     """Return the cell of each run under a measure."""
     differences = [d for d in comparison.differences if d.measure == measure]
-    means = {d.base: d.base_mean for d in differences}
+    means = {d.baseline: d.baseline_mean for d in differences}
     means |= {d.run: d.run_mean for d in differences}
     marks = _beaten(differences, names) if lettered else _against(differences)
     best = max(means.values())
@@ -65,7 +65,7 @@ def _beaten(differences: Sequence[Difference], names: dict[str, str]) -> dict[st
     """Return, for each run, the labels of the runs that it significantly beats."""
     beaten: dict[str, list[str]] = {}
     for d in differences:
-        pairs = {"better": (d.run, d.base), "worse": (d.base, d.run)}
+        pairs = {"better": (d.run, d.baseline), "worse": (d.baseline, d.run)}
         if d.verdict.word in pairs:
             winner, loser = pairs[d.verdict.word]
             beaten.setdefault(winner, []).append(loser)
@@ -87,7 +87,7 @@ def _caption(
     test = f"{_tests(comparison)}, p < {comparison.settings.alpha:g}"
     parts = f"Means over {_queries(comparison)}, the best of each measure in bold."
     if lettered:
-        kind = "Letters" if len(comparison.systems) <= len(string.ascii_lowercase) else "Numbers"
+        kind = "Letters" if len(comparison.runs) <= len(string.ascii_lowercase) else "Numbers"
         legend = f"{kind} name the runs that a run significantly beats"
     else:
         used = {cell.marks for column in columns for cell in column.values()}

@@ -644,8 +644,8 @@ def _result(
     remarks: Sequence[str],
 ) -> Calibration:
     return Calibration(
-        means=tuple(row for row in rows if row.base is None),
-        differences=tuple(row for row in rows if row.base is not None),
+        means=tuple(row for row in rows if row.baseline is None),
+        differences=tuple(row for row in rows if row.baseline is not None),
         runs=tuple(runs),
         measures=tuple(map(str, request.measures)),
         baseline=base,

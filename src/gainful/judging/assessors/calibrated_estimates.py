@@ -133,7 +133,7 @@ def calibrated_queries(
         row = Calibrated(
             measure=measure,
             run=run,
-            base=base,
+            baseline=base,
             estimate=estimate,
             people=people.estimate(at, settings.level, ends[at]),
             model=model.estimate(at, settings.level, ends[at]),
@@ -205,7 +205,7 @@ def calibrated_documents(
         row = Calibrated(
             measure=measure,
             run=run,
-            base=other,
+            baseline=other,
             estimate=best.estimate(at, settings.level, ends[at]),
             people=None,
             model=machine.estimate(at, settings.level, ends[at]),
@@ -329,11 +329,11 @@ def _sentence(
         tested += f", {CORRECTIONS[settings.correction].title} over {comparisons} comparisons"
     tested += f", {row.doubt}" if row.doubt else ""
     evidence = f"{signed(row.estimate.value)}, {span}, {tested}, {kinds}"
-    pair = f"{row.run} and {row.base}"
+    pair = f"{row.run} and {row.baseline}"
     decided = {
         "equivalent": f"{pair} are equivalent within {settings.margin or 0:g}",
         "inconclusive": f"the difference between {pair} is inconclusive",
-    }.get(word, f"{row.run} is {word} than {row.base}")
+    }.get(word, f"{row.run} is {word} than {row.baseline}")
     return f"{row.measure}: {decided} ({evidence})"
 
 

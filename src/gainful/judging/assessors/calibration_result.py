@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from gainful import arguments
 from gainful.analysis.comparison.gate import (
@@ -37,7 +37,7 @@ from gainful.measures.policy import answers_in
 from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import counted, did_you_mean, shown
 from gainful.output.rendering.table_formats import Cell, PValue, Table
-from gainful.output.writing.result_base import Document
+from gainful.output.writing.result_base import Document, FormerNames
 
 _DIGITS = 3
 _PAIR = 2  # the length of a key (run, measure)
@@ -45,13 +45,13 @@ _CAUTIONS = 5  # shown under a table
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrated:
+class Calibrated(FormerNames):
     """The mean of a measure, or the difference of two runs, by people and by the model.
 
     Attributes:
         measure: its name.
         run: the name of the run.
-        base: the name of the baseline of a difference; None for a mean.
+        baseline: the name of the baseline of a difference; None for a mean.
         estimate: the PPI++ estimate; for sampled documents, the unbiased estimate.
         people: the estimate from people's grades alone; None for sampled documents.
         model: the estimate from the model's grades alone, with its naive interval.
@@ -75,9 +75,11 @@ class Calibrated:
             large as it looks; 0 if it is decided, None if even all of them would not be enough.
     """
 
+    _FORMER: ClassVar = {"base": "baseline"}
+
     measure: str
     run: str
-    base: str | None
+    baseline: str | None
     estimate: Estimate
     people: Estimate | None
     model: Estimate
@@ -104,7 +106,7 @@ class Calibrated:
     @property
     def doubt(self) -> str:
         """Why the interval is unreliable (too few informative queries of people), or empty."""
-        what = "changed" if self.base is not None else "differ from the most common value"
+        what = "changed" if self.baseline is not None else "differ from the most common value"
         return few_changed(self.changed, self.queries, what) if self.interval(0.95).known else ""
 
     @property
@@ -112,9 +114,9 @@ class Calibrated:
         """Why the interval may miss the true value more often than its level implies, or empty."""
         if not self.interval(0.95).known:
             return ""
-        if self.base is None:
+        if self.baseline is None:
             return caution(f"{self.measure}, {self.run}", "mean", self.skewness, self.queries)
-        subject = f"{self.measure}, {self.run} − {self.base}"
+        subject = f"{self.measure}, {self.run} − {self.baseline}"
         return caution(subject, "difference", self.skewness, self.queries, self.changed)
 
 
@@ -386,17 +388,17 @@ def _tabled(
 
 
 _COLUMNS = (
-    "measure", "run", "base", "people", "model", "bias", "PPI", "estimate", "low", "high", "λ", "worth", "p", "verdict",
+    "measure", "run", "baseline", "people", "model", "bias", "PPI", "estimate", "low", "high", "λ", "worth", "p", "verdict",
     "more", "more to decide",
 )  # fmt: skip
-_FOR_PROGRAMS = ("base", "PPI", "more to decide")  # shown elsewhere in the display
+_FOR_PROGRAMS = ("baseline", "PPI", "more to decide")  # shown elsewhere in the display
 
 
 def _cells(row: Calibrated) -> dict[str, Cell]:
     return {
         "measure": row.measure,
         "run": row.run,
-        "base": row.base,
+        "baseline": row.baseline,
         "people": None if row.people is None else row.people.value,
         "model": row.model.value,
         "bias": row.bias.value,

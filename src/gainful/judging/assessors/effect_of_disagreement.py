@@ -329,7 +329,7 @@ def _verdict(difference: Difference, assessor: str | None, merged: str) -> Asses
 
 
 def _key(difference: Difference) -> tuple[str, str, str]:
-    return difference.measure, difference.base, difference.run
+    return difference.measure, difference.baseline, difference.run
 
 
 def _words_of(differences: Iterable[Difference]) -> dict[tuple[str, str, str], str]:

@@ -4,10 +4,12 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import FormerNames
 
 _DIGITS, _FINER = 4, 5
 _MOST_COLUMNS, _MOST_ROWS, _MOST_ORDERS, _SETTLED = 8, 20, 15, 10  # shown
@@ -84,23 +86,25 @@ class OrderAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class AssessorVerdict:
+class AssessorVerdict(FormerNames):
     """The verdict of `compare` under one assessor's grades, or the merged grades.
 
     Attributes:
         measure: the name of the measure.
-        base: the baseline of the comparison.
+        baseline: the baseline of the comparison.
         run: the run compared with it.
         assessor: the assessor whose grades count; None for the merged grades.
         queries: the number of compared queries.
-        difference: run minus base, the mean over these queries.
+        difference: run minus baseline, the mean over these queries.
         p: the corrected p-value; None if undefined.
-        verdict: the verdict on the run against the base: better, worse or inconclusive.
+        verdict: the verdict on the run against the baseline: better, worse or inconclusive.
         merged: the verdict under the merged grades, over the same queries.
     """
 
+    _FORMER: ClassVar = {"base": "baseline"}
+
     measure: str
-    base: str
+    baseline: str
     run: str
     assessor: str | None
     queries: int
@@ -116,20 +120,22 @@ class AssessorVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Flip:
+class Flip(FormerNames):
     """A verdict that depends on the grade of one item, with all other grades merged.
 
     Attributes:
         measure: the name of the measure.
-        base: the baseline of the comparison.
+        baseline: the baseline of the comparison.
         run: the run compared with it.
         merged: the verdict under the merged grades.
         lowest: the verdict with the lowest grade of the item.
         highest: the verdict with the highest.
     """
 
+    _FORMER: ClassVar = {"base": "baseline"}
+
     measure: str
-    base: str
+    baseline: str
     run: str
     merged: str
     lowest: str
@@ -137,7 +143,7 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemToSettle:
+class ItemToSettle(FormerNames):
     """A disputed item whose grade changes a difference of runs.
 
     Attributes:
@@ -146,19 +152,21 @@ class ItemToSettle:
         grades: the grades by assessor.
         merged: the merged grade.
         measure: the measure of the change: the first requested one that it affects.
-        base: the baseline of the difference that it changes most.
+        baseline: the baseline of the difference that it changes most.
         run: the run compared with it.
-        difference: run minus base, the mean over queries with merged grades.
+        difference: run minus baseline, the mean over queries with merged grades.
         change: the increase of the difference from the item's lowest to its highest grade.
         flips: the verdicts that its grade alone can change.
     """
+
+    _FORMER: ClassVar = {"base": "baseline"}
 
     query: str
     doc: str
     grades: Mapping[str, float]
     merged: float
     measure: str
-    base: str
+    baseline: str
     run: str
     difference: float
     change: float
@@ -302,17 +310,17 @@ class Conclusions:
     def _verdicts_table(self) -> Table:
         people = self._assessors()
         few = len(people) <= _MOST_COLUMNS
-        by_key = {(v.measure, v.base, v.run, v.assessor): v for v in self.verdicts}
+        by_key = {(v.measure, v.baseline, v.run, v.assessor): v for v in self.verdicts}
         merged = [v for v in self.verdicts if v.assessor is None]
         lines: list[tuple[int, list[Cell]]] = []
         for v in merged:
-            key = v.measure, v.base, v.run
+            key = v.measure, v.baseline, v.run
             own = [by_key[(*key, name)] for name in people]
             others = [name for name, verdict in zip(people, own, strict=True) if verdict.changes]
             changing = ", ".join(others[:_MOST_COLUMNS]) + ", …" * (len(others) > _MOST_COLUMNS)
             words: list[Cell] = [verdict.verdict for verdict in own] if few else []
             lines.append(
-                (-len(others), [v.measure, f"{v.run} − {v.base}", v.verdict, *words, changing])
+                (-len(others), [v.measure, f"{v.run} − {v.baseline}", v.verdict, *words, changing])
             )
         lines.sort(key=lambda line: line[0])
         shown = [row for _, row in lines[:_MOST_ROWS]]
@@ -341,7 +349,7 @@ class Conclusions:
                 write_number(min(item.grades.values())),
                 write_number(max(item.grades.values())),
                 item.measure,
-                f"{item.run} − {item.base}",
+                f"{item.run} − {item.baseline}",
                 item.change,
                 "; ".join(_flip_text(flip) for flip in item.flips),
             ]
@@ -367,7 +375,7 @@ class Conclusions:
 
 
 def _flip_text(flip: Flip) -> str:
-    return f"{flip.measure} {flip.run} − {flip.base}: {flip.lowest} → {flip.highest}"
+    return f"{flip.measure} {flip.run} − {flip.baseline}: {flip.lowest} → {flip.highest}"
 
 
 def _cell(number: float) -> Cell:

@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import ClassVar
 
 import gainful as gf
 from gainful import arguments
 from gainful.message_texts import counted
+from gainful.output.writing.result_base import FormerNames
 
 _ALL = 1000  # ranks: no study keeps more
 Grades = Mapping[str, Mapping[str, float]]
@@ -42,14 +44,14 @@ class RunStanding:
 
 
 @dataclass(frozen=True, slots=True)
-class PairStanding:
+class PairStanding(FormerNames):
     """The difference of two runs so far, and its bounds.
 
     Attributes:
         measure: the measure.
-        base: the one run.
+        baseline: the run that the other is compared with.
         run: the other.
-        difference: run less base, the mean over the queries with grades.
+        difference: run minus baseline, the mean over the queries with grades.
         low: the lowest that it can be, whatever the missing grades are; None for a measure without such bounds.
         high: the highest.
         certain: above, below, equal, never below, never above or open: what the bounds say.
@@ -62,8 +64,10 @@ class PairStanding:
         queries_needed: how many queries like these would decide, where these are too few.
     """
 
+    _FORMER: ClassVar = {"base": "baseline"}
+
     measure: str
-    base: str
+    baseline: str
     run: str
     difference: float
     low: float | None
@@ -148,7 +152,7 @@ def _pair(
     ends: tuple[float, float],
     depth: int,
 ) -> PairStanding:
-    bounds = all_bounds.differences.get(f"{difference.run} − {difference.base}")
+    bounds = all_bounds.differences.get(f"{difference.run} − {difference.baseline}")
     measure = difference.measure
     bounded = bounds is not None and any(str(own) == measure for own in bounds.measures)
     bound = bounds[measure] if bounds is not None and bounded else None
@@ -157,7 +161,7 @@ def _pair(
         f"Bounds of a difference are not known for {measure}, so nothing tells when its sign is certain.",
     )
     if bound is not None:
-        pair = (difference.base, difference.run)
+        pair = (difference.baseline, difference.run)
         needed = grades_needed(bound, judged, runs, measure, pair, ends, depth)
         why = ""
         if needed is None:
@@ -165,7 +169,7 @@ def _pair(
             why = _why_open(below, depth)
     return PairStanding(
         measure,
-        difference.base,
+        difference.baseline,
         difference.run,
         difference.difference,
         None if bound is None else bound.low,

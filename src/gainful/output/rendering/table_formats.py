@@ -109,6 +109,7 @@ class Table:
     the columns of texts that people typed: in CSV and TSV, which spreadsheets open, none of them is a formula.
     A table with `optional` columns is never folded or shown in parts: a screen that is too narrow leaves out
     these groups of columns, in this order, and then shortens texts.
+    `once` names columns that text on a screen states above the table if all rows have the same value.
     """
 
     columns: Sequence[str]
@@ -119,6 +120,7 @@ class Table:
     caption: str = ""
     prose: Sequence[str] = ()
     optional: Sequence[Sequence[str]] = ()
+    once: Sequence[str] = ()
 
     def table(self) -> "Table":
         """Return itself: a table is rendered like every result that has one."""
@@ -161,6 +163,20 @@ class Table:
             ]
             for row in self.rows
         ]
+
+    def for_screen(self) -> "Table":
+        """Return the table with the columns of `once` in its title if all rows have the same value."""
+        title, kept = self.title, []
+        for place, column in enumerate(self.columns):
+            cells = {row[place] for row in self.rows} if column in self.once else set()
+            if len(cells) == 1:
+                stated = f"{column}: {cells.pop()}"
+                title = f"{title} ({stated})" if title else stated
+            else:
+                kept.append(place)
+        rows = [[row[place] for place in kept] for row in self.rows]
+        columns = [self.columns[place] for place in kept]
+        return replace(self, columns=columns, rows=rows, title=title)
 
     def lines_below(self) -> list[str]:
         """Return the caption and the notes, which are printed below the table."""
@@ -234,6 +250,7 @@ def as_text(table: Table, *, width: int | None = None, verbose: bool = False) ->
     most = screen_width() if width is None else width
     if table.optional:
         return as_text(_narrowed_table(table, most), width=most, verbose=verbose)
+    table = table.for_screen() if table.once else table
     written = zip(*map(_padded, *_columns(table)), strict=True) if table.rows else []
     rows = [[printable(cell) for cell in row] for row in (table.columns, *written)]
     notes = [

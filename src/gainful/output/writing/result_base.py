@@ -9,9 +9,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gainful import arguments
+from gainful.errors import warn
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import printable, shortened, shown
@@ -42,6 +44,28 @@ def write_for_file(format: str) -> Callable[[Table], str]:  # noqa: A002
     if format == "table":
         return partial(as_text, width=SCREEN, verbose=True)
     return WRITERS[format]
+
+
+class FormerNames:
+    """Attributes that had other names: a former name works until the next release, with a warning."""
+
+    __slots__ = ()
+    _FORMER: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {}
+    )  # from the former name to the new one
+
+    if not TYPE_CHECKING:  # so that type checkers report former names
+
+        def __getattr__(self, name: str) -> Any:
+            owner = type(self).__name__
+            if name in (former := self._FORMER):
+                new = former[name]
+                warn(
+                    f"{owner}.{name} is now {owner}.{new}. The old name works until the next release."
+                )
+                return getattr(self, new)
+            message = f"{owner!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
 
 
 class Result:

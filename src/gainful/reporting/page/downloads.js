@@ -1,6 +1,6 @@
 // Tables as files, with every digit and unchanged ids.
 
-const FIELDS = ["measure", "base", "run", "word", "base_mean", "run_mean", "difference", "low", "high", "level", "p", "effect", "wins", "ties", "losses", "queries", "queries_needed", "sentence", "qualification"];
+const FIELDS = ["measure", "baseline", "run", "word", "baseline_mean", "run_mean", "difference", "low", "high", "level", "p", "effect", "wins", "ties", "losses", "queries", "queries_needed", "sentence", "qualification"];
 
 /** The tables: a name, a description, and a function that returns {columns, rows}. */
 function tablesToSave() {
@@ -37,7 +37,7 @@ function differencesTable() {
     runsBut(baseline).flatMap(([run, name]) =>
       report.queries.map(({ id }, query) =>
         [measure, report.baseline, name, id, scoreOf(baseline, query, at), scoreOf(run, query, at), differenceOf(baseline, run, query, at)])));
-  return { columns: ["measure", "base", "run", "query", "base_score", "run_score", "difference"], rows };
+  return { columns: ["measure", "baseline", "run", "query", "baseline_score", "run_score", "difference"], rows };
 }
 
 const verdictsTable = () => ({ columns: FIELDS, rows: report.verdicts.map((each) => FIELDS.map((field) => each[field])) });

@@ -11,7 +11,7 @@ function verdictSection() {
       pair: pairName(each),
       lines: linesOf(each),
       measure: each.measure,
-      base: each.base,
+      base: each.baseline,
       run: each.run,
       difference: each.difference,
       low: each.low,
@@ -43,7 +43,7 @@ function verdictSection() {
 }
 
 const againstBaseline = ({ base }) => base === report.baseline;
-const pairName = (verdict) => (againstBaseline(verdict) ? verdict.run : `${verdict.run} − ${verdict.base}`);
+const pairName = (verdict) => (againstBaseline(verdict) ? verdict.run : `${verdict.run} − ${verdict.baseline}`);
 
 /** The measure is named above the chart, so the labels of its rows need only the run. */
 function oneMeasure(spec) {
@@ -58,7 +58,7 @@ function oneMeasure(spec) {
 }
 
 /** The label of a comparison in the chart: two names take two lines. */
-const linesOf = (verdict) => (againstBaseline(verdict) ? drawable(verdict.run) : `${drawable(verdict.run)}\u2028− ${drawable(verdict.base)}`);
+const linesOf = (verdict) => (againstBaseline(verdict) ? drawable(verdict.run) : `${drawable(verdict.run)}\u2028− ${drawable(verdict.baseline)}`);
 
 /** Name the winner, or say that there is no clear one. `verdicts` are sorted by their difference. */
 function headlineOf(verdicts) {

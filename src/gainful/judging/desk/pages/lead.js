@@ -171,7 +171,7 @@ function pairOf(pair) {
     : `About ${pair.grades_needed} more ${pair.grades_needed === 1 ? "grade" : "grades"} would make its sign certain if the difference stays the same.`;
   const between = pair.low === null ? "" : ` The difference, ${number(pair.difference)}, is between ${number(pair.low)} and ${number(pair.high)}.`;
   return element("li", {},
-    element("p", {}, element("span", { class: `badge ${pair.verdict}` }, pair.verdict), " ", ...isolated(pair.sentence, [pair.run, pair.base])),
+    element("p", {}, element("span", { class: `badge ${pair.verdict}` }, pair.verdict), " ", ...isolated(pair.sentence, [pair.run, pair.baseline])),
     element("p", { class: "quiet" }, `${needed}${between}`));
 }
 
