@@ -56,6 +56,7 @@ SLOW = (
     "tests/evaluation/test_measures_against_ir_measures.py",
     "tests/evaluation/test_ideals.py::test_losses_know_the_list_alone",
     "tests/project/test_architecture_recipes.py",
+    "tests/project/test_added_choice.py",
     "tests/project/test_charts_of_pages.py",
     # Servers: a database, a model, the desk.
     "tests/judging/desk/test_study.py",

@@ -53,9 +53,19 @@ def test_errors_survive_pickling():
     assert again.remedy.startswith("Did you mean 'nDCG'")
 
 
-def test_the_policy_has_the_defaults_of_its_table():
+def test_the_defaults_of_the_policy():
     assert {choice.name: choice.default for choice in CHOICES} == {
-        field.name: field.default for field in dataclasses.fields(gf.Policy)
+        "ties": "auto",
+        "unjudged": "zero",
+        "absent": "zero",
+        "negative": "auto",
+        "missing": "zero",
+        "empty": "zero",
+        "duplicates": "error",
+        "extra": "ignore",
+        "fold": "auto",
+        "drop_self": "no",
+        "precision": "double",
     }
     assert repr(gf.Policy()) == "Policy()"
 

@@ -19,9 +19,8 @@ from gainful.evaluation.coverage import digest_of
 from gainful.evaluation.gains_ranks_and_ideals import gains_of
 from gainful.evaluation.request import policy_for, warn_of_ratings
 from gainful.evaluation.scores import measure_matched
-from gainful.matching.chunks_to_documents import without_self
+from gainful.matching.dict_matching import judged_of
 from gainful.matching.keyword_options import ReadingOptions, takes
-from gainful.matching.matched import without_negative
 from gainful.matching.reader import opened_session, reading
 from gainful.measures.measure import Measure, ValuesOfRun, measures_inside
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
@@ -108,9 +107,7 @@ def read_judged(
             )
     for query, subtopics_of in judged.items():
         for subtopic, docs in subtopics_of.items():
-            kept = without_self(docs, query) if policy.drop_self == "yes" else docs
-            unmarked = without_negative(kept) if policy.negative == "unjudged" else kept
-            subtopics_of[subtopic] = {**unmarked}
+            subtopics_of[subtopic] = {**judged_of(docs, query, policy)}
     return judged, table.types.get("query", UNTYPED)
 
 

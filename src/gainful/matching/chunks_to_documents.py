@@ -3,7 +3,6 @@
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -125,13 +124,6 @@ def read_chunks(chunks: object, policy: Policy) -> Chunks | None:
             {id_text(k, where="chunks"): id_text(v, where="chunks") for k, v in chunks.items()}
         )
     raise InputError("chunks", _EXPECTED, shown(chunks), _EXAMPLE)
-
-
-def without_self(documents: Mapping[Any, float], query: str) -> Mapping[Any, float]:
-    """Return the documents of a query without the query itself."""
-    if query not in documents:
-        return documents
-    return {doc: number for doc, number in documents.items() if doc != query}
 
 
 class FurtherChunk(str):

@@ -1,6 +1,6 @@
 """`Matched`: everything that measures need to know about a run and its judgments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -118,15 +118,6 @@ def without_judgments(queries: tuple[str, ...], retrieved: Ints) -> Matched:
 
 MARK = -1.0
 """The grade that trec_eval, and pools to fill in, use for unjudged documents."""
-
-
-def without_negative(documents: Mapping[Any, float]) -> Mapping[Any, float]:
-    """Return the documents whose grade is not negative.
-
-    >>> without_negative({"a": 1, "b": -1, "c": 0})
-    {'a': 1, 'c': 0}
-    """
-    return {doc: grade for doc, grade in documents.items() if grade >= 0}
 
 
 def marks_in(grades: Floats) -> int:

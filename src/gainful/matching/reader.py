@@ -18,6 +18,7 @@ from gainful.errors import InputError, warn
 from gainful.matching.chunks_to_documents import Chunks, read_chunks, refuse_in_place
 from gainful.matching.input import DictInput, Fetch, Input, Judgments, TableInput
 from gainful.matching.matched import Matched, tell_marks
+from gainful.matching.rows_under_policy import steps_of
 from gainful.measures.policy import Policy, folding, resolved
 from gainful.rows import mistakes
 from gainful.rows.duckdb_engine import Session
@@ -272,9 +273,9 @@ class Reader:
     def _changes_scores(self) -> bool:
         """Return whether documents above a depth are known only after all documents have been read."""
         policy = self.policy
-        usual = (policy.duplicates, policy.drop_self, policy.precision) == ("error", "no", "double")
+        changed = bool(steps_of(policy)) or policy.precision != "double"
         # The engine returns the rows of a cut in any order.
-        return not usual or policy.ties == "order" or self.chunks is not None
+        return changed or policy.ties == "order" or self.chunks is not None
 
     def lists(self, run: Run, depth: int | None = None) -> dict[str, list[str]]:
         """Return the documents of every query of a run in rank order, down to a depth.

@@ -1,14 +1,15 @@
 """Policy: the choices outside the measure itself that make two tools disagree.
 
-`CHOICES` is the only table of them; the constructor, the command line, the help and the
+The fields of `Policy` are the only table of them; the constructor, the command line, the help and the
 documentation all read it.
 """
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from math import isfinite
+from typing import Any
 
 from gainful import arguments
 from gainful.errors import InputError, MeasureError, PolicyError
@@ -60,125 +61,10 @@ class Choice:
         raise PolicyError(f"policy {self.name}", expected, shown(value), hint)
 
 
-CHOICES: tuple[Choice, ...] = (
-    Choice(
-        "ties",
-        "How are documents with equal scores ordered?",
-        {
-            "auto": "order for responses of a search service, because users saw that order; otherwise "
-            "doc if documents have ids, and average if they don't",
-            "doc": "by document id, descending, compared as bytes",
-            "doc_ascending": "by document id, ascending, compared as bytes",
-            "average": "the exact expectation over all orders of the tied documents",
-            "best": "best grades first: the highest possible value of any measure that rewards "
-            "higher grades",
-            "worst": "worst grades first: the lowest possible value of such a measure",
-            "order": "in input order",
-        },
-    ),
-    Choice(
-        "unjudged",
-        "How does a retrieved document without a judgment count?",
-        {
-            "zero": "with gain 0",
-            "condense": "not at all: it is removed, and the documents below it move up",
-            "error": "raise an error",
-        },
-        grade="as if judged with this grade, both in the list and in the ideal",
-    ),
-    Choice(
-        "absent",
-        "If a list is shorter than the cutoff, what fills the remaining ranks? (CG, DCG, IDCG and nDCG only)",
-        {
-            "zero": "nothing: these ranks have gain 0",
-            "lowest": "documents with the lowest grade in the judgments",
-        },
-        grade="documents with this grade; if its gain is positive, they also enter the ideal, unless ideal or "
-        "depth is changed",
-    ),
-    Choice(
-        "negative",
-        "How does a document with a negative gain count?",
-        {
-            "auto": "as under keep, with a warning if −1 is the only negative grade, because it may mark documents "
-            "that were not judged",
-            "keep": "as a penalty: it lowers the value, possibly below 0",
-            "zero": "with gain 0",
-            "both": "as a penalty, in the list and in the ideal of IDCG and nDCG, which then contains every document, "
-            "sorted by gain and cut at its depth",
-            "unjudged": "as unjudged: a negative grade isn't a judgment",
-            "error": "raise an error",
-        },
-    ),
-    Choice(
-        "missing",
-        "How does a judged query count if the run has no results for it?",
-        {
-            "zero": "as 0, and it is reported",
-            "skip": "not at all: it is left out of the mean, and reported",
-            "error": "raise an error",
-        },
-    ),
-    Choice(
-        "empty",
-        "How does a query without relevant documents count in normalised measures?",
-        {
-            "zero": "as 0, and it is reported",
-            "skip": "not at all: it is left out of the mean, and reported",
-            "skip_all": "not at all, and it is left out of the means of all other measures too; it is reported",
-            "one": "as 1, and it is reported",
-            "error": "raise an error",
-            "nan": "as NaN, which makes the mean NaN",
-        },
-    ),
-    Choice(
-        "duplicates",
-        "What if a document is listed twice for the same query?",
-        {
-            "error": "raise an error that gives the location",
-            "first": "the first one counts",
-            "best": "the one with the highest score (or grade) counts",
-        },
-    ),
-    Choice(
-        "extra",
-        "What if a query of the run has no judgments?",
-        {
-            "ignore": "it is ignored, and reported",
-            "error": "raise an error",
-        },
-    ),
-    Choice(
-        "fold",
-        "How are chunks combined into documents?",
-        {
-            "auto": "max if `chunks` maps chunks to documents, otherwise none",
-            "none": "not at all: every chunk is a document of its own",
-            "max": "a document has the highest score of its chunks",
-            "first": "a document has the score of the chunk that the run lists first",
-            "in_place": "a document has the rank of its best chunk, and its other chunks keep their "
-            "ranks but add nothing, so that a cutoff of 5 means the top 5 chunks",
-        },
-    ),
-    Choice(
-        "drop_self",
-        "Is a document with the same id as its query removed?",
-        {
-            "no": "no, it counts like any other document",
-            "yes": "yes, from judgments and run: use this if queries are part of the collection and should not retrieve themselves",
-            "run": "from the run only: if it is judged, it stays in the ideal",
-        },
-    ),
-    Choice(
-        "precision",
-        "At what precision are a run's scores compared?",
-        {
-            "double": "as float64, exactly as written",
-            "single": "after rounding to float32, as in trec_eval up to version 9: scores that "
-            "are equal after rounding tie",
-        },
-    ),
-)
+def _choice(question: str, answers: Mapping[str, str], *, grade: str | None = None) -> Any:
+    """Return the field of a choice; its default is the first answer."""
+    facts = {"question": question, "answers": answers, "grade": grade}
+    return field(default=next(iter(answers)), metadata=facts)
 
 
 # The answers that `auto` stands for if documents have ids.
@@ -186,15 +72,6 @@ _DECIDED = {"ties": "doc", "negative": "keep", "fold": "none"}
 
 BY_ID = ("doc", "doc_ascending")
 """The answers for ties that order documents by id."""
-
-
-def choices() -> tuple[Choice, ...]:
-    """Return every choice of a policy, with its answers and their meanings.
-
-    >>> [choice.name for choice in choices()][:3]
-    ['ties', 'unjudged', 'absent']
-    """
-    return CHOICES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,17 +86,112 @@ class Policy:
     Policy(ties='average', unjudged=1.0)
     """
 
-    ties: str = "auto"
-    unjudged: str | float = "zero"
-    absent: str | float = "zero"
-    negative: str = "auto"
-    missing: str = "zero"
-    empty: str = "zero"
-    duplicates: str = "error"
-    extra: str = "ignore"
-    fold: str = "auto"
-    drop_self: str = "no"
-    precision: str = "double"
+    ties: str = _choice(
+        "How are documents with equal scores ordered?",
+        {
+            "auto": "order for responses of a search service, because users saw that order; otherwise "
+            "doc if documents have ids, and average if they don't",
+            "doc": "by document id, descending, compared as bytes",
+            "doc_ascending": "by document id, ascending, compared as bytes",
+            "average": "the exact expectation over all orders of the tied documents",
+            "best": "best grades first: the highest possible value of any measure that rewards "
+            "higher grades",
+            "worst": "worst grades first: the lowest possible value of such a measure",
+            "order": "in input order",
+        },
+    )
+    unjudged: str | float = _choice(
+        "How does a retrieved document without a judgment count?",
+        {
+            "zero": "with gain 0",
+            "condense": "not at all: it is removed, and the documents below it move up",
+            "error": "raise an error",
+        },
+        grade="as if judged with this grade, both in the list and in the ideal",
+    )
+    absent: str | float = _choice(
+        "If a list is shorter than the cutoff, what fills the remaining ranks? (CG, DCG, IDCG and nDCG only)",
+        {
+            "zero": "nothing: these ranks have gain 0",
+            "lowest": "documents with the lowest grade in the judgments",
+        },
+        grade="documents with this grade; if its gain is positive, they also enter the ideal, unless ideal or "
+        "depth is changed",
+    )
+    negative: str = _choice(
+        "How does a document with a negative gain count?",
+        {
+            "auto": "as under keep, with a warning if −1 is the only negative grade, because it may mark documents "
+            "that were not judged",
+            "keep": "as a penalty: it lowers the value, possibly below 0",
+            "zero": "with gain 0",
+            "both": "as a penalty, in the list and in the ideal of IDCG and nDCG, which then contains every document, "
+            "sorted by gain and cut at its depth",
+            "unjudged": "as unjudged: a negative grade isn't a judgment",
+            "error": "raise an error",
+        },
+    )
+    missing: str = _choice(
+        "How does a judged query count if the run has no results for it?",
+        {
+            "zero": "as 0, and it is reported",
+            "skip": "not at all: it is left out of the mean, and reported",
+            "error": "raise an error",
+        },
+    )
+    empty: str = _choice(
+        "How does a query without relevant documents count in normalised measures?",
+        {
+            "zero": "as 0, and it is reported",
+            "skip": "not at all: it is left out of the mean, and reported",
+            "skip_all": "not at all, and it is left out of the means of all other measures too; it is reported",
+            "one": "as 1, and it is reported",
+            "error": "raise an error",
+            "nan": "as NaN, which makes the mean NaN",
+        },
+    )
+    duplicates: str = _choice(
+        "What if a document is listed twice for the same query?",
+        {
+            "error": "raise an error that gives the location",
+            "first": "the first one counts",
+            "best": "the one with the highest score (or grade) counts",
+        },
+    )
+    extra: str = _choice(
+        "What if a query of the run has no judgments?",
+        {
+            "ignore": "it is ignored, and reported",
+            "error": "raise an error",
+        },
+    )
+    fold: str = _choice(
+        "How are chunks combined into documents?",
+        {
+            "auto": "max if `chunks` maps chunks to documents, otherwise none",
+            "none": "not at all: every chunk is a document of its own",
+            "max": "a document has the highest score of its chunks",
+            "first": "a document has the score of the chunk that the run lists first",
+            "in_place": "a document has the rank of its best chunk, and its other chunks keep their "
+            "ranks but add nothing, so that a cutoff of 5 means the top 5 chunks",
+        },
+    )
+    drop_self: str = _choice(
+        "Is a document with the same id as its query removed?",
+        {
+            "no": "no, it counts like any other document",
+            "yes": "yes, from judgments and run: use this if queries are part of the collection and should not retrieve themselves",
+            "run": "from the run only: if it is judged, it stays in the ideal",
+        },
+    )
+    precision: str = _choice(
+        "At what precision are a run's scores compared?",
+        {
+            "double": "as float64, exactly as written",
+            "single": "after rounding to float32, as in trec_eval up to version 9: scores that "
+            "are equal after rounding tie",
+        },
+    )
 
     def __post_init__(self) -> None:
         for choice in CHOICES:
@@ -284,6 +256,19 @@ class Policy:
             if getattr(self, choice.name) != choice.default
         )
         return f"Policy({', '.join(given)})"
+
+
+CHOICES: tuple[Choice, ...] = tuple(Choice(one.name, **one.metadata) for one in fields(Policy))
+"""The choices of a policy, in the order in which they are printed."""
+
+
+def choices() -> tuple[Choice, ...]:
+    """Return every choice of a policy, with its answers and their meanings.
+
+    >>> [choice.name for choice in choices()][:3]
+    ['ties', 'unjudged', 'absent']
+    """
+    return CHOICES
 
 
 # Cached, because every evaluation needs the same policies.

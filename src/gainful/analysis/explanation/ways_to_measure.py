@@ -25,20 +25,11 @@ OURS = "gainful"
 """The name of gainful's own defaults among the tools."""
 CUTOFF = "cutoff"
 PARAMETERS = ("gain", "discount", "base", "ideal", "depth", "norm", "denominator")
-ORDER = (
-    CUTOFF,
-    *PARAMETERS,
-    "unjudged",
-    "absent",
-    "negative",
-    "fold",
-    "drop_self",
-    "duplicates",
-    "precision",
-    "ties",
-    "empty",
-    "missing",
-)
+_OF_DOCUMENTS = ("unjudged", "absent", "negative", "fold", "drop_self", "duplicates")
+_OF_QUERIES = ("precision", "ties", "empty", "missing")
+_SORTED = {*_OF_DOCUMENTS, *_OF_QUERIES, "extra"}  # extra changes no value
+_OTHERS = (choice.name for choice in CHOICES if choice.name not in _SORTED)
+ORDER = (CUTOFF, *PARAMETERS, *_OF_DOCUMENTS, *_OTHERS, *_OF_QUERIES)
 """The order in which choices are changed: choices of the measure, of documents, of queries."""
 # The choices that take effect after matching, but for one value.
 _AFTER = ("absent", "negative", "missing", "empty", "extra")

@@ -18,7 +18,7 @@ from gainful.matching.matched import Matched, offsets_of
 from gainful.matching.ranking import Segments, with_repeats
 from gainful.matching.rows_under_policy import JudgedRows, applied, needs_ids, steps_of
 from gainful.matching.spark.plan import FAULTY, JUDGMENT, PRESENT, RETRIEVED, UNFOLDED, Plan
-from gainful.measures.policy import BY_ID, Policy
+from gainful.measures.policy import BY_ID
 from gainful.rows.packed_rows import PackedRows, packed
 
 Keys = NDArray[np.uint64]
@@ -116,9 +116,9 @@ class _Stream:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._steps = steps_of(plan.policy, judgments=True, once=True)
-        # Spark has ordered equal scores by id, and has applied the rest of the policy to the run.
+        # Spark has ordered equal scores by id.
         ties = "order" if plan.policy.ties in BY_ID else plan.policy.ties
-        self._policy = Policy(ties=ties, unjudged=plan.policy.unjudged)
+        self._policy = replace(plan.left, ties=ties)
         self._with_ids = needs_ids(self._policy, has_rows=True)
         self.queries: list[str] = []
         self._starts: list[int] = []  # the first row of each query

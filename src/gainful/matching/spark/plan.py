@@ -18,6 +18,7 @@ from gainful.matching.chunks_to_documents import Chunks, unknown_chunk
 from gainful.matching.dict_matching import judged_of, queries_of
 from gainful.matching.engine_rows import Documents, columns_of
 from gainful.matching.matched import MARK, marks_in
+from gainful.matching.rows_under_policy import steps_of
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
 from gainful.rows.disjoint_documents import sides_on_spark, warn_of_disjoint_documents
@@ -233,6 +234,7 @@ class Plan:
         depth: the deepest rank needed; None for all.
         chunks: how to fold chunks into documents.
         lowest: the lowest grade of all judgments if the policy needs it; otherwise infinite.
+        left: the policy to apply to the rows that Spark returns.
         cut: whether Spark leaves out documents below the depth, and counts all documents.
         once: whether no document can be repeated for a query.
     """
@@ -241,13 +243,17 @@ class Plan:
     depth: int | None
     chunks: Chunks | None
     lowest: float
+    left: Policy = field(init=False)
     cut: bool = field(init=False)
     once: bool = field(init=False)
 
     def __post_init__(self) -> None:
         grouped = self.policy.duplicates == "best" or self.chunks is not None
         object.__setattr__(self, "once", grouped)
-        object.__setattr__(self, "cut", self.depth is not None and not grouped)
+        done = {"duplicates": "error", "fold": "none", "drop_self": "no", "precision": "double"}
+        left = replace(self.policy, **done)
+        object.__setattr__(self, "left", left)
+        object.__setattr__(self, "cut", self.depth is not None and not (grouped or steps_of(left)))
 
 
 @dataclass(frozen=True, slots=True)
