@@ -358,6 +358,9 @@ def test_a_small_screen_does_not_scroll_sideways(opened, reports, name):
     page.evaluate("scrollTo({top: document.body.scrollHeight, behavior: 'instant'})")
     width = "document.documentElement.scrollWidth"
     assert page.evaluate(width) <= 390
+    tables = page.locator("#verdict .scroll, #coverage .scroll")
+    wider = "all => all.filter((each) => each.scrollWidth > each.clientWidth).length"
+    assert tables.evaluate_all(wider) == 0
     page.locator("#queries a.query-link").first.click()
     page.wait_for_selector("dialog[open]")
     assert page.evaluate(width) <= 390

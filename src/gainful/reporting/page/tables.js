@@ -88,6 +88,7 @@ function rowOf(columns, row) {
     const attributes = { class: column.number ? "number" : (column.kind ?? null) };
     if (column.title) attributes.title = column.title(row);
     if (column.head) return h("th", { scope: "row", ...attributes }, shown);
+    attributes["data-label"] = column.label;
     return h("td", attributes, shown);
   });
   const made = h("tr", null, ...cells);
