@@ -34,7 +34,7 @@ def expected():
 def test_for_every_form_of_input(folder, expected):
     program = f"""
 from gainful.rows import table_source
-from gainful.matching.input_kinds.table_input import TableInput
+from gainful.matching.input import TableInput
 
 def means(form, name):
     path = folder / name
