@@ -335,7 +335,7 @@ def _text_of(opened):
     if not isinstance(opened, TableInput):
         return None
     source = opened.table_to_check()
-    return source if source.lines else None
+    return None if source.file is None else source
 
 
 def _rows_content(source):

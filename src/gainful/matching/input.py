@@ -40,7 +40,7 @@ from gainful.rows.mistakes import (
 )
 from gainful.rows.packed_rows import PackedRows
 from gainful.rows.run_and_judgment_columns import find_rank, may_be_of_a_run
-from gainful.rows.table_source import Source, TextState, plain_text, ready, refuse_duplicate
+from gainful.rows.table_source import Source, plain_text, ready, refuse_duplicate
 from gainful.rows.text_formats import Layout, Row, rows
 from gainful.rows.values_as_numbers import is_array, plain_number
 
@@ -471,13 +471,12 @@ class TableInput(Input):
 
     def hold(self) -> None:
         """Read a text into a table, once."""
-        if self._held is None and self._source.lines and self.small_documents is None:
+        if self._held is None and self._source.file is not None and self.small_documents is None:
             from gainful.matching.engine_rows import stored
 
             source = self._ready
             self._held = stored(self.session, source)
-            state = TextState.ROW_BY_ROW
-            self._ready = replace(source, select=f"FROM {self._held}", state=state, rows=None)
+            self._ready = replace(source, select=f"FROM {self._held}", rows=None)
 
     def release(self) -> None:
         """Drop the table."""

@@ -46,7 +46,6 @@ from gainful.rows.run_and_judgment_columns import (
 )
 from gainful.rows.table_source import (
     Source,
-    TextState,
     is_lasting,
     json_lines,
     plain_arrays,
@@ -516,8 +515,9 @@ def _open_file(
             source = json_lines(file, kind, columns, session)
         case _:
             kind = kind_by_columns(layout.names, kind, columns)
-            state = TextState.UNSEEN
-            source = Source(kind, file.name, "", strict=True, file=file, layout=layout, state=state)
+            source = Source(
+                kind, file.name, "", strict=True, file=file, layout=layout, is_inspected=False
+            )
     known = with_events_in_text(source.kind, source.file or file, source.layout, session)
     return TableInput(replace(source, kind=known), session)
 

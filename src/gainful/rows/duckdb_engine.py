@@ -151,10 +151,11 @@ class Session:
     def folder(self) -> Path:
         """A private directory, removed at the end."""
         if self._folder is None:
-            self._folder = self._new_folder()
+            self._folder = self.new_folder()
         return self._folder.path
 
-    def _new_folder(self) -> Temporary:
+    def new_folder(self) -> Temporary:
+        """Create a directory that may outlive the session."""
         folder = temporary_folder(self.engine.folder)
         if not arguments.is_writable(str(folder.path)):
             folder.remove()
@@ -171,19 +172,13 @@ class Session:
         return self.folder / "spilled"
 
     @contextmanager
-    def written_aside(self, stem: str) -> Iterator[tuple[Path, BinaryIO]]:
-        """Yield a new file in the directory, open for writing, with its path."""
-        path = self.folder / self.name(stem)
+    def written_aside(
+        self, stem: str, folder: Path | None = None
+    ) -> Iterator[tuple[Path, BinaryIO]]:
+        """Yield a new file, open for writing, with its path; in the private directory by default."""
+        path = (folder or self.folder) / self.name(stem)
         with _Aside(path) as raw, io.BufferedWriter(raw, _BUFFER) as file:
             yield path, file
-
-    @contextmanager
-    def written_to_stay(self, stem: str) -> Iterator[tuple[Path, BinaryIO, Temporary]]:
-        """Yield a new file that outlives the session; it exists as long as its holder."""
-        holder = self._new_folder()
-        path = holder.path / self.name(stem)
-        with _Aside(path) as raw, io.BufferedWriter(raw, _BUFFER) as file:
-            yield path, file, holder
 
     def tell(self, share: float) -> None:
         """Report the share of the work that is done, from 0 to 1, if there is a callback."""

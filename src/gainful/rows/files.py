@@ -167,7 +167,8 @@ def kept_file(name: str, session: Session) -> LocalFile:
 def _copied(source: BinaryIO, name: str, session: Session) -> LocalFile:
     import shutil
 
-    with session.written_to_stay("input") as (target, copy, holder):
+    holder = session.new_folder()
+    with session.written_aside("input", holder.path) as (target, copy):
         shutil.copyfileobj(source, copy, _CHUNK)
     return LocalFile(name, target, holder)
 

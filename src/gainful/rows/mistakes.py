@@ -365,7 +365,7 @@ def first_rows(source: "Source", session: "Session") -> FirstRows:
     from gainful.rows.duckdb_engine import EngineError
     from gainful.rows.text_formats import Row, rows
 
-    if source.lines and source.file is not None:
+    if source.file is not None:
         read = islice(rows(source.file, source.layout, source.kind), _HEAD + 1)
         return [(row.query, row.number) if isinstance(row, Row) else ("", None) for row in read]
     if source.plain is not None:

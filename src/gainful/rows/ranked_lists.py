@@ -26,13 +26,11 @@ from gainful.rows.input_types import Record
 from gainful.rows.records_of_lists import (
     IDS_OF_HITS,
     Beside,
-    Row,
     documents_of_record,
     fields_of_numbers,
     name_of_list,
     numbers_beside,
     refuse_rows,
-    row_in,
 )
 from gainful.rows.run_and_judgment_columns import (
     ALIASES,
@@ -222,9 +220,7 @@ class ListReader:
             if query is not None:
                 return query
             key = name_of_list(answer, self.kind)
-            first = next(iter(items_of(answer.get(key)) or ()), None)
-            row = row_in(first, self.asked) if isinstance(first, Mapping) else None
-            refuse_rows([row] if row is not None and row.certain else [], key, self.name)
+            refuse_rows(items_of(answer.get(key)) or (), key, self.asked, self.name)
             fields = ", ".join(map(repr, answer))
         raise InputError(
             f"{self.name}, response {place}",
@@ -269,11 +265,8 @@ class ListReader:
         plain = None if beside is not None else self._plain(items)
         if plain is not None:
             return plain
-        rows: list[Row] = []
-        read = [
-            self._item(item, f"{where}, item {place}", rows) for place, item in enumerate(items, 1)
-        ]
-        refuse_rows(rows, query, where, record)
+        refuse_rows(items, query, self.asked, where, record)
+        read = [self._item(item, f"{where}, item {place}") for place, item in enumerate(items, 1)]
         if beside is not None:
             read = self._with_numbers(read, beside, where)
         if any(item.certain and item.role == RANKS.number for item in read):
@@ -412,8 +405,8 @@ class ListReader:
                 )
         return [_Item(item.doc) for item in ordered]
 
-    def _item(self, item: Any, where: str, rows: list[Row]) -> _Item:
-        """Return the document of an item, with its number if any; add the item to `rows` if it names a query."""
+    def _item(self, item: Any, where: str) -> _Item:
+        """Return the document of an item, with its number if any."""
         if type(item) is str or is_id(item) or isinstance(item, UUID):
             return _Item(self._doc(item, where))  # a UUID is rejected with advice
         if isinstance(item, np.ndarray):
@@ -422,7 +415,7 @@ class ListReader:
         if isinstance(item, tuple | list) and not hasattr(item, "_fields"):
             if len(item) != _PAIR:
                 raise InputError(where, f"a pair (doc, {self.kind.number})", shown(item))
-            doc, number = self._item(item[0], where, rows).doc, item[1]
+            doc, number = self._item(item[0], where).doc, item[1]
             return self._scored(doc, number, where, certain=True)
         fields = item if isinstance(item, Mapping) else fields_of(item)
         if not fields:
@@ -435,9 +428,6 @@ class ListReader:
         inside = _inner(fields)
         held = [fields, *inside.values()]
         doc = self._id(held, where)
-        row = row_in(fields, self.asked, doc)
-        if row is not None:
-            rows.append(row)
         if self._is_run:
             self._in_order = True
             # Stored fields of a document may have any name, so they are not searched for scores.

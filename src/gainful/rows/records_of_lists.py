@@ -64,22 +64,6 @@ class Beside(NamedTuple):
     ranks: bool
 
 
-class Row(NamedTuple):
-    """A list item that names a query of its own.
-
-    Attributes:
-        field: the name of the field with the query.
-        certain: whether the item is almost certainly a row.
-        query: the query id.
-        doc: the document id.
-    """
-
-    field: str
-    certain: bool
-    query: str
-    doc: str
-
-
 def with_path(record: Record, path: str | None) -> Record:
     """Return a record with a nested list and its ids moved to a dotted path, such as contexts.metadata.id.
 
@@ -428,45 +412,6 @@ def _scalars(value: Any) -> list[Any] | None:
     return list(values)
 
 
-@lru_cache(maxsize=256)
-def _field_of_query(names: tuple[Any, ...]) -> tuple[Any, bool]:
-    """Return the field of an item that may name its query, and whether it is unlikely to be content.
-
-    A hit may have a field such as `question` or `user` as content, or repeat the text of its query.
-    So the field name alone identifies a row only if it is unlikely to be content.
-    """
-    plain = {plain_name(name): name for name in names}
-    query = next((one for one in ALIASES["query"] if one in plain), None)
-    return plain.get(query or ""), query not in _CONTENT
-
-
-def row_in(fields: Record, asked: Mapping[str, str], doc: str = "") -> Row | None:
-    """Return the row that a list item is, if it names a query; else None.
-
-    Args:
-        fields: the fields of the item.
-        asked: the field names in the caller's column options, by role.
-        doc: the document id of the item.
-
-    >>> row_in({"query": "q1", "doc": "a", "score": 1}, {}, "a")
-    Row(field='query', certain=True, query='q1', doc='a')
-    >>> row_in({"objectID": "a", "query": "shoes"}, {}).certain
-    False
-    >>> row_in({"doc": "a", "score": 1}, {})
-    """
-    field, certain = (asked["query"], True) if "query" in asked else _field_of_query((*fields,))
-    if field is None:  # the usual case
-        return None
-    query = _id_of_query(fields.get(field))
-    own_id = "doc" not in asked and not fields.keys().isdisjoint(IDS_OF_HITS)
-    if query is None:
-        return None
-    docs = [asked["doc"]] if "doc" in asked else fields_named(fields, ALIASES["doc"])
-    if not own_id and all(_id_of_query(fields.get(one)) is None for one in docs):
-        return None
-    return Row(field, certain and ("query" in asked or not own_id), query, doc)
-
-
 def _id_of_query(value: object) -> str | None:
     """Return the query id of a row as text; None if its field holds something else.
 
@@ -478,36 +423,60 @@ def _id_of_query(value: object) -> str | None:
     return str(value) if is_id(value) else None
 
 
-def refuse_rows(rows: list[Row], query: str, where: str, record: object = None) -> None:
+def refuse_rows(
+    items: Iterable[Any], query: str, asked: Mapping[str, str], where: str, record: object = None
+) -> None:
     """Reject rows of other queries in a query's list, as in `{"data": [{"query": …, "doc": …}, …]}`.
 
     Args:
-        rows: the items that name a query.
+        items: the list.
         query: the key of the list.
+        asked: the field names in the caller's column options, by role.
         where: the location of the list in messages.
         record: the record that holds the list, if any; it may also contain the text of the query.
 
-    >>> refuse_rows([Row("query", True, "q1", "a")], "data", "run, query 'data'")
+    >>> refuse_rows([{"query": "q1", "doc": "a"}], "data", {}, "run, query 'data'")
     Traceback (most recent call last):
         ...
     gainful.errors.InputError: run, query 'data': expected documents of this query, found a row of another: 'query' is 'q1'. Pass only the rows: content['data'] in Python; in a file, write that list or JSON lines. If all belong to 'data', leave the field 'query' out.
     """
-    own = {query}
+    wrapped = plain_name(query) in _WRAPPERS
+    own = {query, None}
     if isinstance(record, Mapping):
         own.update(str(record[name]) for name in fields_named(record, ALIASES["query"]))
-    other = next((row for row in rows if row.query not in own), None)
-    if other is None:
-        return
-    wrapped = plain_name(query) in _WRAPPERS
-    # A document appears under two queries, so the field cannot be content of the document.
-    several = len({row[2:] for row in rows}) > len({row.doc for row in rows})
-    # The documents of a query may all repeat its text.
-    text = " " in other.query and all(row.query == other.query for row in rows)
-    if wrapped or ((other.certain or several) and not text):
+    rows = (_query_of_row(item, asked, wrapped=wrapped) for item in items)
+    field, other = next(((field, other) for field, other in rows if other not in own), ("", None))
+    if other is not None:
         raise InputError(
             where,
             "documents of this query",
-            f"a row of another: {other.field!r} is {shortened(shown(other.query))}",
+            f"a row of another: {field!r} is {shortened(shown(other))}",
             f"Pass only the rows: content[{query!r}] in Python; in a file, write that list or JSON lines. "
-            f"If all belong to {query!r}, leave the field {other.field!r} out.",
+            f"If all belong to {query!r}, leave the field {field!r} out.",
         )
+
+
+def _query_of_row(item: Any, asked: Mapping[str, str], *, wrapped: bool) -> tuple[str, str | None]:
+    """Return the field and the id of the query that a list item names, if it is a row; else no id.
+
+    A hit may have a field such as `question` or `user` as content, or repeat the text of its query; under the
+    key of a wrapper, it is a row.
+
+    >>> _query_of_row({"query": "q1", "doc": "a", "score": 1}, {}, wrapped=False)
+    ('query', 'q1')
+    >>> _query_of_row({"objectID": "a", "query": "shoes"}, {}, wrapped=False)
+    ('', None)
+    """
+    if not isinstance(item, Mapping):
+        return "", None
+    usual = fields_named(item, ALIASES["query"])
+    field = asked.get("query", next(iter(usual), None))
+    if field is None:  # the usual case
+        return "", None
+    query, own_id = _id_of_query(item.get(field)), not item.keys().isdisjoint(IDS_OF_HITS)
+    docs = [asked["doc"]] if "doc" in asked else fields_named(item, ALIASES["doc"])
+    is_content = own_id or " " in (query or "") or plain_name(field) in _CONTENT
+    if is_content and not wrapped and "query" not in asked:
+        return "", None
+    has_doc = own_id or any(_id_of_query(item.get(doc)) is not None for doc in docs)
+    return field, query if has_doc else None

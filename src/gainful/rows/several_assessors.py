@@ -8,19 +8,18 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gainful.arithmetic.kernels import merged_grades as kernels
 from gainful.arithmetic.kernels.dawid_skene import Estimate, dawid_skene
-from gainful.arithmetic.number_arrays import LARGEST_EXACT
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
-from gainful.rows.identifiers import UNTYPED, IdType, in_order, type_of_ids
+from gainful.rows.identifiers import UNTYPED, IdType, in_order
 from gainful.rows.ranked_lists import Lists
 from gainful.rows.run_and_judgment_columns import Columns, asked_columns
 from gainful.rows.side_table_columns import ASSESSED
@@ -145,8 +144,6 @@ class AssessedRows(NamedTuple):
 def read_assessed_rows(given: object, columns: Columns, session: Session) -> AssessedRows:
     """Read a table with the columns query, doc, assessor and grade."""
     asked = asked_columns(JUDGMENTS, columns, also="assessor")
-    if isinstance(given, dict) and (plain := _plain_rows(given)) is not None:
-        return plain
     table = read_table(given, ASSESSED, JUDGMENTS.name, columns=asked, session=session)
     if table.has_columns:
         for role in asked:
@@ -191,37 +188,6 @@ def counting(
         for place, name in enumerate(assessors)
         if name in (rule, first) or roles.get(name) not in left_out
     ]
-
-
-def _plain_rows(given: dict[Any, object]) -> AssessedRows | None:
-    """Read `{query: {doc: {assessor: grade}}}` of texts and plain numbers, much faster than as a table.
-
-    None if it contains anything else; the reader of tables then reports any errors.
-    """
-    queries: list[str] = []
-    docs: list[str] = []
-    people: list[str] = []
-    grades: list[float] = []
-    for query, documents in given.items():
-        if type(documents) is not dict:
-            return None
-        for doc, by_assessor in documents.items():
-            if type(by_assessor) is not dict:
-                return None
-            queries += [query] * len(by_assessor)
-            docs += [doc] * len(by_assessor)
-            people += by_assessor
-            grades += by_assessor.values()
-    try:
-        for ids in ({*queries}, {*docs}, {*people}):
-            "".join(ids).encode()  # raises for values that aren't strings, and for lone surrogates
-    except (TypeError, UnicodeError):
-        return None
-    if not queries or not {*map(type, grades)} <= {int, float}:
-        return None
-    if not all(-LARGEST_EXACT < grade < LARGEST_EXACT for grade in grades):
-        return None
-    return AssessedRows(queries, docs, people, [*map(float, grades)], type_of_ids(given))
 
 
 def read_assessed(given: object, columns: Columns, rule: object, session: Session) -> Lists:

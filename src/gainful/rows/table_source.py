@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
 from itertools import islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -29,7 +28,6 @@ from gainful.rows.identifiers import UNTYPED, IdType
 from gainful.rows.run_and_judgment_columns import (
     kind_by_columns,
     no_rank,
-    number_after_none,
     rank_again,
 )
 from gainful.rows.text_formats import (
@@ -62,14 +60,6 @@ NO_ID = ", where ids are whole numbers"
 NOT_HELD = ", which no float64 holds"
 """The end of the error message for an integer that would be rounded."""
 _SUBTOPICS = " Pass judgments of subtopics with --subtopics, or to gf.subtopics.evaluate_subtopics."
-
-
-class TextState(Enum):
-    """How the lines of a text reach the engine."""
-
-    UNSEEN = "nobody has looked at them yet"
-    AS_THEY_ARE = "the engine reads the file itself"
-    ROW_BY_ROW = "they were read one by one, into a table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +95,8 @@ class Source:
             values are NULL.
         file: the file with the text, if any.
         layout: the layout of the text.
-        state: how the lines reach the engine; None without lines.
-        rows: the number of rows in the text, if counted without the engine.
+        is_inspected: whether it is known how the lines of the text reach the engine.
+        rows: the number of rows in a text that the engine itself reads.
         query_type: the original type of the query ids.
         doc_type: the original type of the document ids.
         plain: the rows of a small table without problems.
@@ -119,7 +109,7 @@ class Source:
     strict: bool = False
     file: LocalFile | None = None
     layout: Layout = _NONE
-    state: TextState | None = None
+    is_inspected: bool = True
     rows: int | None = None
     query_type: IdType = UNTYPED
     doc_type: IdType = UNTYPED
@@ -132,16 +122,6 @@ class Source:
         at = _NUMBER if self.layout.format == "typed" else at
         return names[at] if 0 <= at < len(names) and self.kind.implied is None else ""
 
-    @property
-    def lines(self) -> bool:
-        """Whether messages can name the line of a row."""
-        return self.state is not None
-
-    @property
-    def is_read_by_engine(self) -> bool:
-        """Whether the engine itself reads the lines."""
-        return self.state is TextState.AS_THEY_ARE
-
 
 def is_lasting(given: Any) -> bool:
     """Return whether an object can be read more than once, judged by whether it has a length."""
@@ -150,7 +130,7 @@ def is_lasting(given: Any) -> bool:
 
 def ready(source: Source, session: Session) -> Source:
     """Return a source that the engine can read."""
-    if source.state is not TextState.UNSEEN or source.file is None:
+    if source.is_inspected or source.file is None:
         return source
     from gainful.rows.clean_text_files import count_clean_rows
     from gainful.rows.text_preparation_for_duckdb import count_json_lines, count_table_rows
@@ -159,7 +139,8 @@ def ready(source: Source, session: Session) -> Source:
     match layout.format:
         case "jsonl":
             count = count_json_lines(path)
-            if count is not None and _has_other_fields(source, session):
+            # The engine reads only the fields of the first line, where a later line may have a number.
+            if source.kind.assumed and count_clean_rows(path, layout) is None:
                 count = None
         case "trec":
             count = count_clean_rows(path, layout)
@@ -172,27 +153,7 @@ def ready(source: Source, session: Session) -> Source:
     if layout.format != "jsonl":
         select = _text_select(path, layout, source.kind, session)
     rows = count - layout.header
-    return replace(source, select=select, state=TextState.AS_THEY_ARE, rows=rows)
-
-
-def _has_other_fields(source: Source, session: Session) -> bool:
-    """Return whether a JSON line has a number, or a candidate for one, although the first line has none.
-
-    The engine reads only the fields of the first line. Most files are cleared without the engine.
-    """
-    from gainful.rows.clean_text_files import count_clean_rows
-
-    kind, layout = source.kind, source.layout
-    assert source.file is not None  # noqa: S101 - only text has lines
-    if not kind.assumed or count_clean_rows(source.file.path, layout) is not None:
-        return False
-    try:
-        objects = _json_relation("read_json_objects", source.file.path, session)
-        found = session.rows(f"SELECT DISTINCT json_keys(json) {objects}, {_LARGEST_OBJECT}")
-    except EngineError:  # reported when the rows are read
-        return True
-    ids = [layout.names[place] for place in layout.places[:2]]
-    return any(number_after_none(names, ids, kind, "") is not None for (names,) in found)
+    return replace(source, select=select, is_inspected=True, rows=rows)
 
 
 def row_by_row(source: Source, session: Session) -> Source:
@@ -202,7 +163,7 @@ def row_by_row(source: Source, session: Session) -> Source:
     table, _ = stored_rows(session, _good(found, source.file), source.kind.name)
     rank = ", rank" if source.layout.rank is not None else ""
     select = f"SELECT query, doc, number{rank} FROM {table}"
-    return replace(source, select=select, state=TextState.ROW_BY_ROW, rows=None)
+    return replace(source, select=select, is_inspected=True, rows=None)
 
 
 def _good(found: Iterator[Row | Fault], file: LocalFile) -> Iterator[Row]:
@@ -337,8 +298,9 @@ def json_lines(file: LocalFile, kind: Kind, columns: Mapping[str, str], session:
         f"SELECT {text(query)} AS query, {text(doc)} AS doc, {number} AS number "
         f"{_json_relation('read_json', file.path, session)}, columns={{{types}}}, {_LARGEST_OBJECT}"
     )
-    state = TextState.UNSEEN
-    return Source(kind, file.name, select, strict=True, file=file, layout=layout, state=state)
+    return Source(
+        kind, file.name, select, strict=True, file=file, layout=layout, is_inspected=False
+    )
 
 
 def _without_mark(file: LocalFile, session: Session) -> LocalFile:
@@ -371,7 +333,7 @@ def read_into(
     try:
         count = session.rows(statement.format(rows=f"({source.select})"))[0][0]
     except EngineError as problem:
-        if not source.is_read_by_engine:
+        if source.rows is None:
             refuse(source, problem)
         # Raises the error in the rows, unless the engine is merely stricter.
         read_into(session, row_by_row(source, session), table, select, whole=whole)
@@ -382,7 +344,7 @@ def read_into(
 
 def is_whole(source: Source, count: int) -> bool:
     """Return whether the engine found all rows of a text."""
-    return source.rows is None or not source.is_read_by_engine or source.rows == count
+    return source.rows is None or source.rows == count
 
 
 def guarded(session: Session, source: Source, sql: str) -> Columns:
@@ -395,7 +357,7 @@ def guarded(session: Session, source: Source, sql: str) -> Columns:
 
 def refuse(source: Source, problem: Exception) -> NoReturn:
     """Raise the error that locates the problem in a source."""
-    if source.lines and source.file is not None:
+    if source.file is not None:
         fault = first_fault(source.file, source.layout, source.kind)
         if fault is not None:
             raise fault.error(source.file) from None
@@ -437,7 +399,7 @@ def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = 
 
 def refuse_values(session: Session, source: Source) -> NoReturn:
     """Raise the error for a missing value, or for a number that isn't finite."""
-    if source.lines:
+    if source.file is not None:
         refuse(source, ValueError("a number that is not finite"))
     bad = "query IS NULL OR doc IS NULL OR number IS NULL OR NOT isfinite(number)"
     found = _first_row(session, source, bad)
@@ -484,14 +446,14 @@ def refuse_ranks(session: Session, source: Source, table: str, number: str) -> N
 def _place(source: Source, nth: int, wanted: Callable[[Row], bool]) -> str:
     """Return the location of the nth wanted row: its line, if rows have lines."""
     line = None
-    if source.lines and source.file is not None:
+    if source.file is not None:
         line = line_of(nth, wanted, rows(source.file, source.layout, source.kind))
     return source.name if line is None else f"{source.name}:{line}"
 
 
 def refuse_beyond_single(session: Session, source: Source) -> None:
     """Raise if a finite score is too large for a float32."""
-    if source.lines and source.file is not None:
+    if source.file is not None:
         for row in rows(source.file, source.layout, source.kind):
             if isinstance(row, Row) and abs(row.number) >= BEYOND_SINGLE:
                 raise beyond_single(f"{source.name}:{row.line}", source.kind.turned(row.number))

@@ -32,7 +32,6 @@ from gainful.rows.run_and_judgment_columns import asked_columns, read_columns
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.table_source import (
     Source,
-    TextState,
     guarded,
     is_whole,
     read_into,
@@ -182,7 +181,7 @@ def _check_input(
 ) -> tuple[CheckedTable, list[RuledDraft]]:
     """Read judgments or a run; text that the engine can't read is read row by row."""
     source = opened.table_to_check()
-    if source is not None and not source.lines:
+    if source is not None and source.file is None:
         return _by_engine(session, source, name, cutoff)
     if source is not None:
         with suppress(EngineError, InputError):  # reading row by row finds all bad rows
@@ -206,7 +205,7 @@ def _by_engine(
     if source.rescans:
         # Input that is cheap to read again isn't copied; its rows have no numbers.
         session.execute(f"CREATE TEMP VIEW {raw} AS {of_source}")
-    elif not source.lines:
+    elif source.file is None:
         read_into(session, source, raw, select)
     else:
         count = session.rows(f"CREATE TEMP TABLE {raw} AS {of_source}")[0][0]
@@ -229,10 +228,10 @@ def _by_engine(
         ranked,
         (groups,) if source.rescans else (groups, raw),
         source.name,
-        source.file if source.lines else None,
-        source.layout if source.lines else None,
+        source.file,
+        None if source.file is None else source.layout,
         # If no white space had to be normalised, each line is a row.
-        by_line=source.layout.format == "trec" and source.state is TextState.AS_THEY_ARE,
+        by_line=source.layout.format == "trec" and source.rows is not None,
     )
     return checked, [*_bad_rows(session, checked, numbered)] if good < size else []
 
