@@ -192,7 +192,7 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
         later = next(each for each in own.study.assessor("bob").next(5) if not each.practice)
         own.study.assessor("bob").later(later.item, key="later")
         look(lead)
-        said(lead, until, "design-told", "1 document of the sample passed over")
+        said(lead, until, "design-told", "1 document of the sample without a grade")
 
 
 def test_reasons_pace_and_a_lost_connection(opened_at, until):

@@ -53,7 +53,7 @@ def test_an_undo_is_of_the_act_that_it_names_and_of_no_other(address):
         assert [*study.record()] == before
         assert [event.undoes for event in before] == [None, None, None, 1, None]
         assert sum(map(len, study.grades().values())) == 3
-        with pytest.raises(InputError, match="an event or the key of one"):
+        with pytest.raises(InputError, match="an event or the key of an action"):
             study.assessor("ann").undo(key="14", event=1, of="1")
 
 
@@ -201,9 +201,9 @@ def test_a_settlement_is_undone(address):
         assert study.judgments()[doc.query][doc.doc] == 3
         assert study.lead("lea").unsettle(item, key="un 2").grade is None
         assert study.judgments()[doc.query][doc.doc] == 1
-        with pytest.raises(InputError, match="a document that is settled"):
+        with pytest.raises(InputError, match="a settled document"):
             study.lead("lea").unsettle(item, key="un 3")
-        with pytest.raises(InputError, match="somebody who leads"):
+        with pytest.raises(InputError, match="a lead of the study"):
             study.lead("ann").unsettle(item, key="un 4")
         assert [event.undoes for event in study.record()][-2:] == [3, 2]
         for wrong in ({}, {"item": item}, {"item": "1", "key": "k"}, {"item": 10**6, "key": "k"}):

@@ -297,7 +297,7 @@ def test_a_full_disk_damages_nothing(tmp_path):
             study.assessor("ann").grade(task.item, 1, key=key(), note="x" * 500)
             confirmed.append(task.item)
 
-    with pytest.raises(StudyError, match="room on the disk, found none left"):
+    with pytest.raises(StudyError, match="free disk space, found none"):
         fill()
     assert [event.item for event in study.record()] == confirmed
     connection.execute("PRAGMA max_page_count = 1000000")  # somebody has made room
@@ -348,7 +348,7 @@ def test_a_read_only_database_is_read_and_not_written(as_nobody, folder_too):
             lambda: study.assessor("ann").undo(key="2"),
             lambda: study.invite("bob"),
         ):
-            with pytest.raises(StudyError, match="can be written, found a read-only one"):
+            with pytest.raises(StudyError, match="a writable database, found a read-only one"):
                 act()
         study.export("-", format="trec")
     assert path.read_bytes() == before
@@ -359,7 +359,7 @@ def test_a_read_only_server_is_told(postgres_address):
     closed = postgres_address.replace("options=", "options=-cdefault_transaction_read_only%3Don%20")
     with gf.judging.Study(closed) as study:
         assert study.progress().items == 9
-        with pytest.raises(StudyError, match="can be written, found a read-only one"):
+        with pytest.raises(StudyError, match="a writable database, found a read-only one"):
             study.invite("ann")
 
 
@@ -421,10 +421,10 @@ def test_a_full_disk_of_a_server_damages_nothing(postgres_address, deferred):
     for _ in range(2):
         with pytest.raises(StudyError) as problem:
             study.assessor("ann").grade(two.item, 2, key="2", note="lost")
-        assert problem.value.expected == "room on the disk of the server"
-        assert problem.value.found == "none left"
+        assert problem.value.expected == "free disk space on the server"
+        assert problem.value.found == "none"
         assert "This action was not recorded; everything before it is saved." in str(problem.value)
-        with pytest.raises(StudyError, match="room on the disk"):
+        with pytest.raises(StudyError, match="free disk space"):
             study.import_grades({"q1": {"new": 1}}, assessor="old")
         assert study.grades() == {"q1": {"a": {"ann": 1.0}}}
         assert study.assessor("ann").next(2)[0].item == two.item  # its lease holds
@@ -473,7 +473,7 @@ def test_a_server_that_breaks_off_is_told(postgres_address, monkeypatch):
 
     for before in (True, False):
         monkeypatch.setattr(store_of, "_send", break_off(before))
-        with pytest.raises(StudyError, match="It may be recorded or not: sent again"):
+        with pytest.raises(StudyError, match="It may have been recorded: if sent again"):
             study.assessor("ann").grade(task.item, 2, key="1")
         assert len([*study.record()]) == (0 if before else 1)
     assert study.assessor("ann").grade(task.item, 2, key="1").event == 1
@@ -718,12 +718,12 @@ def test_a_closed_study_says_so():
     study = create()
     study.close()
     study.close()
-    with pytest.raises(StudyError, match="an open study, found one that was closed"):
+    with pytest.raises(StudyError, match="an open study, found a closed one"):
         study.grades()
 
 
 def test_no_server_and_no_driver_are_told(monkeypatch):
-    with pytest.raises(StudyError, match="a server that answers") as problem:
+    with pytest.raises(StudyError, match="a server that responds") as problem:
         gf.judging.Study("postgresql://me:secret@127.0.0.1:1/none")
     assert "secret" not in str(problem.value)
     monkeypatch.setitem(sys.modules, "psycopg", None)
@@ -805,8 +805,8 @@ def test_a_backup_changes_nothing_and_harms_no_file(tmp_path, cli, monkeypatch):
     Path("open.db").write_text("in use")
     Path("open.db-wal").write_text("a journal")
     for call, told in (
-        (["--backup", "study.db"], "another file than the study itself"),
-        (["--backup", "hard.db"], "another file than the study itself"),
+        (["--backup", "study.db"], "a file other than the study itself"),
+        (["--backup", "hard.db"], "a file other than the study itself"),
         (["--backup", "open.db"], "a file that nobody has open"),
         (["--backup", "none/copy.db"], "a file that can be written"),
         (["--db", "none.db", "--backup", "copy.db"], "Create one: gainful judge RUN"),

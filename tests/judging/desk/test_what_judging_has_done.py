@@ -1,4 +1,4 @@
-"""What judging has done so far, disagreement and its settling, practice, and the design."""
+"""The results of a study so far, disagreement and its settlement, practice, and the design."""
 
 import itertools
 import random
@@ -124,12 +124,12 @@ def test_why_a_sign_stays_open_is_told():
     # c and d stand at rank 3, and nobody is given them: d − c lies between −3 and 3.
     assert (pair.low, pair.high, pair.certain, pair.grades_needed) == (-3.0, 3.0, "open", None)
     assert pair.why == (
-        "What could move it down to rank 2 is judged; its sign depends on documents below, about 2 grades."
-        " Raise the depth to have them judged."
+        "Every document down to rank 2 that could move the difference is judged; its sign depends on"
+        " documents further down, about 2 grades. Increase the depth to have them judged."
     )
     (pair,) = study.standing("AP@3").pairs
     assert (pair.certain, pair.grades_needed) == ("open", None)
-    assert pair.why.startswith("Bounds of a difference are not known for AP@3")
+    assert pair.why.startswith("There are no bounds for a difference in AP@3")
     (pair,) = study.standing("CG@2").pairs
     assert (pair.certain, pair.grades_needed, pair.why) == ("equal", 0, "")
 
@@ -206,7 +206,7 @@ def test_what_is_adjudicated_counts_alone(tmp_path):
         judge_all(study, name, lambda task, grade=grade: grade)
     first = study.disputed()[0]
     assert len(study.disputed()) == 9
-    with pytest.raises(InputError, match="somebody who leads"):
+    with pytest.raises(InputError, match="a lead of the study"):
         study.lead("ann").adjudicate(first.item, 2, key="1")
     done = study.lead("lea").adjudicate(first.item, 2, key="1", note="as agreed")
     assert study.lead("lea").adjudicate(first.item, 2, key="1") == done
@@ -240,7 +240,7 @@ def test_stale_grades_are_taken_back_by_a_lead_and_stay_in_the_record():
     study.set(guideline="second")
     item = study.assessor("ann").next()[0].item
     study.assessor("ann").grade(item, 1, key=key())
-    with pytest.raises(InputError, match="somebody who leads"):
+    with pytest.raises(InputError, match="a lead of the study"):
         study.lead("ann").reset(key="1", before_guideline=2)
     assert study.lead("lea").reset(key="1", before_guideline=2) == 4
     assert study.lead("lea").reset(key="1", before_guideline=2) == 0
@@ -309,7 +309,7 @@ def test_documents_that_were_passed_over_are_missing_from_the_design():
     with pytest.raises(InputError, match=f"2 grades, but none for '{three.doc}'"):
         study.design()  # nobody has acted on it
     study.assessor("ann").later(three.item, key=key())
-    told = f"2 documents of the sample passed over and without a grade: '{two.doc} of {two.query}'"
+    told = f"2 documents of the sample without a grade, because somebody skipped them: '{two.doc} of {two.query}'"
     with pytest.warns(GainfulWarning, match=told):
         design = study.design()
     [stratum] = design.strata
@@ -337,7 +337,7 @@ def test_the_design_of_what_was_passed_over_is_right_on_average():
                 for place, doc in enumerate(order)
             ]
             design, told = design_of({"q": docs}, seed=0, depth=5)
-            assert told.startswith("1 document of the sample passed over")
+            assert told.startswith("1 document of the sample without a grade")
             assert len(design.drawn) == 3
             sums.append(
                 sum(grades[doc] / design.probability_of["q", doc] for _, doc in design.drawn)

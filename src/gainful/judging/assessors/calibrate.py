@@ -87,12 +87,14 @@ def calibrate(
     generator: str | Mapping[str, str] | None = None,
     **options: Unpack[MeasuringOptions],
 ) -> Calibration:
-    """Estimate runs' scores from people's grades of some queries and a model's of all (PPI++).
+    """Estimate runs' scores from people's grades of some queries and a model's grades of all.
 
-    M is the value of a query by people's grades, F by the model's. People judged n queries, drawn
-    at random; the model judged these and N more. The estimate λ·mean_N(F) + mean_n(M − λF) is
-    unbiased however wrong the model is, and the better the model, the narrower the interval. λ
-    minimises the variance. Differences of two runs are estimated in the same way, query by query.
+    The method is PPI++ (prediction-powered inference): the mean of the model's values is corrected by the
+    model's mean error on the queries that people judged. M is the value of a query by people's grades, F by
+    the model's. People judged n queries, drawn at random; the model judged these and N more. The estimate
+    λ·mean_N(F) + mean_n(M − λF) is unbiased however wrong the model is, and the better the model, the
+    narrower the interval. λ, the weight of the model's values from 0 to 1, is chosen to minimise the variance.
+    Differences between two runs are estimated in the same way, query by query.
 
     Args:
         human: judgments of people, as for `evaluate`: for each of their queries, all documents that

@@ -52,12 +52,13 @@ class Calibrated(FormerNames):
         measure: its name.
         run: the name of the run.
         baseline: the name of the baseline of a difference; None for a mean.
-        estimate: the PPI++ estimate; for sampled documents, the unbiased estimate.
+        estimate: the PPI++ estimate (the model's mean, corrected by its error on people's queries); for
+            sampled documents, the unbiased estimate.
         people: the estimate from people's grades alone; None for sampled documents.
         model: the estimate from the model's grades alone, with its naive interval.
         bias: the model's value minus people's, on the queries that both judged.
         ppi: the PPI estimate, with full weight for the model; None for sampled documents.
-        weight: λ, from 0 (people alone) to 1 (PPI).
+        weight: λ, the weight of the model's values, from 0 (people alone) to 1 (PPI).
         worth: the number of queries, judged by people alone, with an equally narrow interval; None
             without variance.
         variance: the variance of the estimate.

@@ -145,7 +145,9 @@ def person(transaction: Transaction, name: object) -> Person:
             "assessor", "somebody who was invited", f"{name!r}, whose grades were imported"
         )
     if row[1] is not None:
-        raise InputError("assessor", "an invitation that holds", f"{name!r}, whose was taken back")
+        raise InputError(
+            "assessor", "a valid invitation", f"{name!r}, whose invitation was revoked"
+        )
     return Person(str(name), row[0])
 
 
@@ -467,7 +469,9 @@ def said_before(transaction: Transaction, act: Act, item: int | None) -> Confirm
         return None
     number, of, kind, after, owner = row
     if kind != act.kind or (item is not None and of != item):
-        raise InputError("key", "one for each act", f"{act.key!r}, which is that of another act")
+        raise InputError(
+            "key", "a unique key for each action", f"{act.key!r}, the key of another action"
+        )
     return confirmed(look(transaction, act, of, owner), number, kind, from_text(after))
 
 
@@ -493,8 +497,8 @@ def say(transaction: Transaction, act: Act, item: int, after: State) -> Confirme
         raise LeaseLostError(
             "item",
             "a document that still needs a grade",
-            f"{item}, which others have taken over since its lease ended",
-            "Go on with the next one.",
+            f"{item}, which was given to others after its reservation expired",
+            "Continue with the next document.",
         )
     if act.kind == "note":
         # A note says nothing else than before, and takes nothing away.
@@ -535,8 +539,8 @@ def undo(
     if scene.before is None or scene.before.event != number:
         raise InputError(
             "event",
-            "the last act about its document",
-            f"{number}, which a later one changed",
+            "the last action on its document",
+            f"{number}, which a later action replaced",
             "Undo that first.",
         )
     restored = from_text(before)
@@ -555,7 +559,7 @@ def unsettle(transaction: Transaction, act: Act, item: int) -> Confirmed:
     if scene.before is not None:
         row = transaction.one("SELECT id, before FROM event WHERE id = ?", scene.before.event)
     if row is None:
-        raise InputError("item", "a document that is settled", f"{item}, which is not")
+        raise InputError("item", "a settled document", f"{item}, which isn't settled")
     return recorded(transaction, act, scene, ADJUDICATED, from_text(row[1]), int(row[0]))
 
 
@@ -566,7 +570,7 @@ def _event_of(transaction: Transaction, who: str, key: str) -> int:
             "SELECT id FROM event WHERE assessor = ? AND client_key = ?", who, key
         )
     if row is None:  # never the last act in its place: that is another one
-        raise InputError("of", "an act that was recorded", "one that was not")
+        raise InputError("of", "a recorded action", "an action that was not recorded")
     return int(row[0])
 
 
@@ -579,7 +583,7 @@ def _undone(transaction: Transaction, who: str, event: int | None) -> Row:
     if event is None:
         row = transaction.one(f"{sql} ORDER BY id DESC LIMIT 1", who)
         if row is None:
-            raise InputError("undo", "an act to undo", "none")
+            raise InputError("undo", "an action to undo", "none")
         return row
     is_number = isinstance(event, int) and not isinstance(event, bool) and 0 < event < 2**62
     row = transaction.one(f"{sql} AND id = ?", who, event) if is_number else None
@@ -631,11 +635,11 @@ def derive(happened: Iterable[Event]) -> dict[tuple[int, str], State]:
 def pace_of(
     times: Sequence[float], taken: Sequence[float | None] = (), longest_pause: float = 300.0
 ) -> float | None:
-    """Return acts a minute, of their times, descending; long pauses do not count.
+    """Return the actions per minute from their times, in descending order; long pauses do not count.
 
     Args:
-        times: in seconds. Those of acts that were read from a file are all one.
-        taken: for how many seconds each document was looked at, where that is known: an act takes no less.
+        times: in seconds. Actions read from a file all have the same time.
+        taken: the seconds for which each document was displayed, if known: an action takes at least as long.
         longest_pause: in seconds.
 
     >>> pace_of([120.0, 90.0, 60.0])

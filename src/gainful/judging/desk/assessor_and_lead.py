@@ -178,8 +178,8 @@ class Assessor(_Person):
         act = self._act(key, "undo", guideline=guideline)
         if of is not None:
             if event is not None:
-                raise InputError("of", "an event or the key of one", "both")
-            arguments.text(of, "of", "the key of an act")
+                raise InputError("of", "an event or the key of an action", "both")
+            arguments.text(of, "of", "the key of an action")
         about = None if item is None else read_item(item)
         with self._store.writing() as transaction:
             return assessor_acts.undo(transaction, act, event, self._lease, of=of, about=about)
@@ -193,7 +193,7 @@ class Assessor(_Person):
 
 
 class Lead(_Person):
-    """Somebody who leads a study: `study.lead(name)`. Everybody else is refused."""
+    """A lead of a study: `study.lead(name)`. Anybody else causes an error."""
 
     __slots__ = ()
 
@@ -220,7 +220,7 @@ class Lead(_Person):
             return assessor_acts.recorded(transaction, act, scene, ADJUDICATED, state)
 
     def unsettle(self, item: int, *, key: str, guideline: int | None = None) -> Confirmed:
-        """Undo what settled a document: what held before it holds again. It stays in the record."""
+        """Undo the settlement of a document: the earlier state applies again. The settlement stays in the record."""
         act = self._act(key, "undo", guideline=guideline)
         number = read_item(item)
         with self._store.writing() as transaction:
@@ -235,10 +235,10 @@ class Lead(_Person):
         query: str | None = None,
         before_guideline: int | None = None,
     ) -> int:
-        """Take grades back that are stale, so that their documents are judged again; return how many.
+        """Revoke stale grades, so that their documents are judged again; return how many were revoked.
 
-        What settled these documents is taken back with them, unless it was settled under the version of the guideline or
-        a later one. Imported grades are taken back where their assessor is named.
+        Settlements of these documents are revoked as well, unless they were made under that version of the
+        guideline or a later one. Imported grades are revoked only if their assessor is named.
 
         Args:
             key: a text that is unique among their actions.
@@ -269,7 +269,7 @@ class Lead(_Person):
         query: str | None = None,
         before_guideline: int | None = None,
     ) -> dict[str, int]:
-        """Return how many answers `reset` would take back, by kind: cannot, grade, later, note, settled. It changes nothing."""
+        """Return how many answers `reset` would revoke, by kind: cannot, grade, later, note, settled. Nothing changes."""
         with self._store.reading() as transaction:
             sql, values = _stale_rows(transaction, assessor, query, before_guideline)
             rows = transaction.all(f"SELECT state.kind, state.owner{sql}", *values)
@@ -293,7 +293,7 @@ def read_note(value: object) -> str:
 
 def _refuse_no_lead(person: Person) -> None:
     if person.role != "lead":
-        raise InputError("lead", "somebody who leads the study", f"{person.name!r}, an assessor")
+        raise InputError("lead", "a lead of the study", f"{person.name!r}, an assessor")
 
 
 def _stale_rows(

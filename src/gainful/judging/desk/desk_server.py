@@ -24,7 +24,7 @@ _OPENING = 60.0  # seconds that a browser has to read the file with a link
 _ONWARD = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Judging desk</title>'
     '<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url={link}">'
-    '<a href="{link}">Go on to the judging desk</a></html>\n'
+    '<a href="{link}">Continue to the judging desk</a></html>\n'
 )
 _SWITCH = 0.0005  # seconds after which a thread that is busy lets the others go on: acts wait for one another
 
@@ -39,7 +39,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_address(host: str, secret: str | None, proxy: str | None = None) -> None:
-    """Refuse an address that other machines reach without a secret, and a secret that is too short."""
+    """Reject an address that other machines can reach without a secret, and a secret that is too short."""
     if proxy is not None:
         try:
             ipaddress.ip_network(proxy)
@@ -51,18 +51,21 @@ def check_address(host: str, secret: str | None, proxy: str | None = None) -> No
             "behind_proxy",
             "a secret, because other machines reach the desk",
             "none",
-            "Give a secret, or leave the proxy out to serve this machine alone.",
+            "Pass a secret, or omit the proxy to serve only this machine.",
         )
     if secret is None and not is_loopback(host):
         raise InputError(
             "host",
             "a secret, because other machines reach this address",
             f"{host} without one",
-            "Give a secret, or leave the address out to serve this machine alone.",
+            "Pass a secret, or omit the address to serve only this machine.",
         )
     if secret is not None and len(secret) < SECRET_LENGTH:
         raise InputError(
-            "secret", f"at least {SECRET_LENGTH} characters", str(len(secret)), "Take a longer one."
+            "secret",
+            f"at least {SECRET_LENGTH} characters",
+            str(len(secret)),
+            "Use a longer secret.",
         )
 
 
@@ -89,15 +92,15 @@ class DeskServer:
 
     Args:
         study: the study, a `gf.judging.Study`.
-        host: the address. Any but a loopback address needs a secret.
-        port: of the address; 0 for any that is free.
-        secret: what everybody enters once, besides their link.
-        behind_proxy: the address of a server in front of the desk. What it says of who asks, and whether by https, is
-            believed (X-Forwarded-For, X-Forwarded-Proto); of nobody else. It needs a secret.
-        taken: the socket of the address, where `take_address` has it already.
+        host: the address. Any address except a loopback address requires a secret.
+        port: the port; 0 for any free port.
+        secret: a text that everybody enters once, in addition to their link.
+        behind_proxy: the address of a server in front of the desk. Only this server's headers about the client
+            and https (X-Forwarded-For, X-Forwarded-Proto) are trusted. It requires a secret.
+        taken: the socket, if `take_address` has already reserved it.
 
     Attributes:
-        address: where the desk is, such as http://127.0.0.1:8765.
+        address: the URL of the desk, such as http://127.0.0.1:8765.
 
     Raises:
         InputError: an unavailable address, or one that requires a secret.
@@ -165,7 +168,7 @@ class DeskServer:
             sys.setswitchinterval(usual)
 
     def stop(self) -> None:
-        """Have the server end, from another thread."""
+        """Stop the server, from another thread."""
         self._server.should_exit = True
 
 
@@ -204,12 +207,12 @@ def _bound(host: str, port: int) -> socket.socket:
                 "host",
                 "an address or a name of this machine",
                 f"{host!r}, where {problem.strerror or problem}",
-                "127.0.0.1 serves this machine alone, 0.0.0.0 other machines, too.",
+                "127.0.0.1 serves only this machine, 0.0.0.0 other machines as well.",
             ) from None
         raise InputError(
             "port",
             f"a free port at {host}",
             f"{port}, where {problem.strerror or problem}",
-            "Another desk may be open there: take another port, or 0 for any that is free.",
+            "Another desk may be open there: use another port, or 0 for any free port.",
         ) from None
     return made

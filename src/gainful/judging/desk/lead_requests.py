@@ -124,7 +124,7 @@ def bring_in(study: Study, _: str, request: Mapping[str, object]) -> dict[str, o
 
 
 def take_back(study: Study, lead: str, request: Mapping[str, object]) -> dict[str, Any]:
-    """Take stale grades back, after the lead has confirmed how many; without a number, say how many there are."""
+    """Revoke stale grades after the lead has confirmed their number; without a number, return it."""
     which: dict[str, Any] = {
         name: _text(request, name, _ID) for name in ("assessor", "query") if request.get(name)
     }
@@ -138,9 +138,9 @@ def take_back(study: Study, lead: str, request: Mapping[str, object]) -> dict[st
     if _whole(request, "count") != count:
         raise InputError(
             "count",
-            f"{counted(count, 'answer')}, as many as there are now",
-            f"{request['count']} that you have confirmed",
-            "Look at the number again.",
+            f"{counted(count, 'answer')}, the current number",
+            f"{request['count']}, the number that you confirmed",
+            "Check the number again.",
         )
     return {"count": study.lead(lead).reset(key=key, **which), "kinds": kinds, "done": True}
 
@@ -178,7 +178,7 @@ def _file(upload: object, name: str) -> tuple[str, bytes]:
     if len(data) > LARGEST_FILE:
         raise InputError(name, f"at most {LARGEST_FILE:,} bytes", f"{len(data):,}")
     if data.startswith(_PACKED):  # a small one may hold any amount
-        raise InputError(title, "a file that is not packed", "a packed one", "Unpack it first.")
+        raise InputError(title, "an uncompressed file", "a packed one", "Unpack it first.")
     return Path(title.replace("\\", "/")).name or name, data
 
 

@@ -1,4 +1,4 @@
-"""What judging has done so far: the mean of each run with its bounds, the verdicts, and about how many more grades decide."""
+"""The results of a study so far: means with bounds, verdicts, and how many more grades would decide."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ class RunStanding:
     """A run's score so far, and its bounds.
 
     Attributes:
-        run: its name.
-        measure: the measure.
-        value: the mean over the queries with grades, documents without one counting nothing.
-        low: the lowest that this mean can be, whatever the missing grades are.
-        high: the highest.
-        seen: how many documents of these queries are within the cutoff.
-        judged: how many of them are judged.
+        run: the name of the run.
+        measure: the name of the measure.
+        value: the mean over the queries with grades; documents without a grade count as 0.
+        low: the lowest possible mean, whatever the missing grades are.
+        high: the highest possible mean.
+        seen: the number of documents of these queries within the cutoff.
+        judged: the number of these documents that are judged.
     """
 
     run: str
@@ -45,23 +45,25 @@ class RunStanding:
 
 @dataclass(frozen=True, slots=True)
 class PairStanding(FormerNames):
-    """The difference of two runs so far, and its bounds.
+    """The difference between two runs so far, and its bounds.
 
     Attributes:
-        measure: the measure.
-        baseline: the run that the other is compared with.
-        run: the other.
+        measure: the name of the measure.
+        baseline: the run that the other run is compared with.
+        run: the other run.
         difference: run minus baseline, the mean over the queries with grades.
-        low: the lowest that it can be, whatever the missing grades are; None for a measure without such bounds.
-        high: the highest.
-        certain: above, below, equal, never below, never above or open: what the bounds say.
-        verdict: better, worse, or inconclusive, of `compare`.
-        sentence: the same with what it rests on.
-        p: corrected; None where undefined.
-        grades_needed: about how many more grades make the sign of the difference certain; 0 where it is. None where nothing that
-            is left to judge is known to move it, or nothing is known of its sign.
-        why: in words, why grades_needed is None; else empty.
-        queries_needed: how many queries like these would decide, where these are too few.
+        low: the lowest possible difference, whatever the missing grades are; None for a measure without such
+            bounds.
+        high: the highest possible difference.
+        certain: the conclusion from the bounds: above, below, equal, never below, never above or open.
+        verdict: the verdict of `compare`: better, worse or inconclusive.
+        sentence: the verdict with its evidence.
+        p: the corrected p-value; None if undefined.
+        grades_needed: an estimate of how many more grades would make the sign of the difference certain; 0 if
+            it already is. None if no document left to judge is known to move the difference, or if its sign is
+            unknown.
+        why: the reason why grades_needed is None; otherwise empty.
+        queries_needed: how many queries like these would decide, if there are too few.
     """
 
     _FORMER: ClassVar = {"base": "baseline"}
@@ -83,12 +85,12 @@ class PairStanding(FormerNames):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What judging has done so far.
+    """The results of a study so far.
 
     Attributes:
-        queries: how many have a grade; the others do not count yet.
-        of_queries: how many there are.
-        grades: the lowest and the highest that a missing grade can be.
+        queries: the number of queries with a grade; the others do not count yet.
+        of_queries: the number of all queries.
+        grades: the lowest and the highest possible value of a missing grade.
         runs: each run under each measure.
         pairs: each run compared with the baseline, under each measure.
     """
@@ -158,7 +160,7 @@ def _pair(
     bound = bounds[measure] if bounds is not None and bounded else None
     needed, why = (
         None,
-        f"Bounds of a difference are not known for {measure}, so nothing tells when its sign is certain.",
+        f"There are no bounds for a difference in {measure}, so it is unknown when its sign is certain.",
     )
     if bound is not None:
         pair = (difference.baseline, difference.run)
@@ -185,12 +187,12 @@ def _pair(
 
 
 def _why_open(below: int | None, depth: int) -> str:
-    """Say why the sign of a difference is open though nothing is left to judge that is known to move it."""
+    """Return why the sign of a difference is open although no document left to judge is known to move it."""
     if below is None:
-        return "No grade that is missing is known to move it alone."
+        return "No single missing grade is known to move the difference."
     return (
-        f"What could move it down to rank {depth} is judged; its sign depends on documents below, about"
-        f" {counted(below, 'grade')}. Raise the depth to have them judged."
+        f"Every document down to rank {depth} that could move the difference is judged; its sign depends on"
+        f" documents further down, about {counted(below, 'grade')}. Increase the depth to have them judged."
     )
 
 
@@ -205,9 +207,10 @@ def grades_needed(
 ) -> int | None:
     """Estimate how many more grades make the sign of a difference certain.
 
-    The difference d lies between low and high. It is certain when the end on the other side of 0 has come to 0. If d stays where it
-    is, the share −low/(d − low) of the width on that side has to go (with d below 0, high/(high − d)). Each document takes the share of
-    the width that its own width has in those of all, as `next_to_judge` has them; the widest are judged first.
+    The difference d lies between low and high. Its sign is certain once the end on the other side of 0 has
+    reached 0. If d does not change, the share −low/(d − low) of the width on that side must disappear (or
+    high/(high − d) if d is below 0). Each document contributes in proportion to its own width, as computed by
+    `next_to_judge`; the widest are judged first.
     """
     if bound.sign in ("above", "below", "equal"):
         return 0
@@ -235,13 +238,14 @@ class Dispute:
     """A document about which assessors disagree.
 
     Attributes:
-        item: its number.
-        query: the query.
-        doc: its id.
-        grades: who gave which; under numbers where the names are hidden.
-        span: the highest less the lowest.
-        flips: how many verdicts its grade alone can change.
-        change: by how much the difference of two runs grows from the lowest grade to the highest; 0 where it moves none.
+        item: the number of the document.
+        query: the id of the query.
+        doc: the id of the document.
+        grades: the grade of each assessor; numbers replace the names if they are hidden.
+        span: the highest grade minus the lowest.
+        flips: the number of verdicts that its grade alone can change.
+        change: the increase of the difference between two runs from the lowest grade to the highest; 0 if its
+            grade changes no difference.
     """
 
     item: int
@@ -276,9 +280,11 @@ def disputes(
     *,
     hide: bool,
 ) -> list[Dispute]:
-    """Return the documents that assessors disagree about: first those on which most verdicts hang, then those that move a difference
-    most, then the widest disagreements.
-    """  # noqa: D205 - one sentence
+    """Return the documents that assessors disagree about, sorted by their effect.
+
+    Documents that decide the most verdicts come first, then documents that move a difference the most, then
+    the widest disagreements.
+    """
     spans = {
         (query, doc): max(people.values()) - min(people.values())
         for query, docs in grades_of.items()

@@ -220,7 +220,7 @@ class Store:
     def _connected(self) -> Iterator[None]:
         with self._lock:
             if self._closed:
-                raise StudyError(self.name, "an open study", "one that was closed")
+                raise StudyError(self.name, "an open study", "a closed one")
             with self._telling():
                 yield
 
@@ -321,23 +321,23 @@ class _SQLite(Store):
         code = getattr(problem, "sqlite_errorname", None) or ""
         kept = "This action was not recorded; everything before it is saved."
         for start, expected, actual, remedy in (
-            ("SQLITE_READONLY", "a database that can be written", "a read-only one", kept),
-            ("SQLITE_FULL", "room on the disk", "none left", f"{kept} Make room, and try again."),
+            ("SQLITE_READONLY", "a writable database", "a read-only one", kept),
+            ("SQLITE_FULL", "free disk space", "none", f"{kept} Free some space, and try again."),
             (
                 "SQLITE_BUSY",
                 f"the database within {_WAIT:g} seconds",
-                "another program that holds it",
+                "another program that is using it",
                 f"{kept} Close the other program, or try again.",
             ),
             ("SQLITE_NOTADB", "a study", "a file that isn't a database", ""),
-            ("SQLITE_CORRUPT", "a whole database", "a damaged one", "Restore a copy of it."),
+            ("SQLITE_CORRUPT", "an intact database", "a damaged one", "Restore a backup."),
             (
                 "SQLITE_CANTOPEN",
                 "a file that can be opened",
-                "one that cannot",
-                "Check the folder, and who may write in it.",
+                "one that can't",
+                "Check the folder and its permissions.",
             ),
-            ("SQLITE_IOERR", "a disk that works", str(problem), kept),
+            ("SQLITE_IOERR", "a working disk", str(problem), kept),
         ):
             if code.startswith(start):
                 return StudyError(self.name, expected, actual, remedy)
@@ -415,9 +415,9 @@ class _Postgres(Store):
             ):
                 raise StudyError(
                     self.name,
-                    f"an address of a database, {_ADDRESS}",
-                    "one that leads to none",
-                    "Write @ : / ? # [ ] % and & of a password as %40 %3A %2F %3F %23 %5B %5D %25 %26.",
+                    f"the address of a database, {_ADDRESS}",
+                    "an invalid address",
+                    "In passwords, write @ : / ? # [ ] % and & as %40 %3A %2F %3F %23 %5B %5D %25 %26.",
                 ) from None
             raise
 
@@ -445,29 +445,34 @@ class _Postgres(Store):
         code = problem.sqlstate or ""
         reason = " ".join(str(problem).split())
         for start, expected, actual, remedy in (
-            ("25006", "a database that can be written", "a read-only one", kept),
-            ("42501", "a user who may do this", reason, kept),
-            ("53100", "room on the disk of the server", "none left", f"{kept} Make room."),
-            ("53", "a server with room", reason, kept),
+            ("25006", "a writable database", "a read-only one", kept),
+            ("42501", "a user with permission for this", reason, kept),
+            ("53100", "free disk space on the server", "none", f"{kept} Free some space."),
+            ("53", "a server with free resources", reason, kept),
             (
                 "54",
-                "ids and names of at most some 2,000 characters, which the server can look up",
+                "ids and names of at most about 2,000 characters, which the server can index",
                 "longer ones",
                 "Shorten them, or keep the study in a file.",
             ),
-            ("55P03", f"the database within {_WAIT:g} seconds", "another that holds it", kept),
+            (
+                "55P03",
+                f"the database within {_WAIT:g} seconds",
+                "another program that is using it",
+                kept,
+            ),
         ):
             if code.startswith(start):
                 return StudyError(self.name, expected, actual, remedy)
         if isinstance(problem, self._psycopg.DataError) and "NUL" in reason:
             return StudyError(
                 self.name,
-                "ids and texts without the character NUL, which PostgreSQL cannot hold",
-                "one with it",
-                "Leave it out, or keep the study in a file.",
+                "ids and texts without the character NUL, which PostgreSQL cannot store",
+                "one with NUL",
+                "Remove it, or keep the study in a file.",
             )
         if isinstance(problem, self._psycopg.OperationalError):
-            return StudyError(self.name, "a server that answers", reason, kept)
+            return StudyError(self.name, "a server that responds", reason, kept)
         return StudyError(self.name, "a study", reason)
 
     def _made(self) -> Transaction:
@@ -562,9 +567,9 @@ class _Postgres(Store):
                 raise
             raise StudyError(
                 self.name,
-                "a server that answers",
-                "one that broke off while it recorded this act",
-                "It may be recorded or not: sent again with the same key, it counts once.",
+                "a server that responds",
+                "one that failed while recording this action",
+                "It may have been recorded: if sent again with the same key, it counts once.",
             ) from problem
 
     def _roll_back(self) -> None:
@@ -658,18 +663,18 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
 
 
 def back_up(address: str | os.PathLike[str], path: str | os.PathLike[str]) -> int:
-    """Copy the database of a study to a file, as it is at one moment, while others may write; return how many acts it has.
+    """Copy a consistent snapshot of a study to a file, while others may write; return its number of actions.
 
-    A copy of the file alone would lack the contents of its journal. Nothing in the study is changed, not even a
-    version of an older gainful.
+    A copy of the file alone would lack the contents of its journal. The study isn't changed, and one of an older
+    gainful isn't upgraded.
 
     Args:
-        address: the path of its file.
-        path: of the copy, which is replaced only when the new one is complete.
+        address: the path of the study.
+        path: the path of the copy, which is replaced only when the new one is complete.
 
     Raises:
-        StudyError: no study in a file; one on a server has tools of its own.
-        InputError: a file that cannot be written, or that is a database which somebody has open.
+        StudyError: not a study in a file; a server has its own tools.
+        InputError: a file that cannot be written, or a database that is open elsewhere.
     """
     name, target = _read_address(address), name_of(path)
     if name.startswith(_POSTGRES):
@@ -682,13 +687,13 @@ def back_up(address: str | os.PathLike[str], path: str | os.PathLike[str]) -> in
     if name == ":memory:":
         raise StudyError(name, "a study in a file", "one in memory")
     if target != "-" and are_one_file(name, target):
-        raise InputError(target, "another file than the study itself", "the same")
+        raise InputError(target, "a file other than the study itself", "the same file")
     if any(Path(f"{target}{journal}").exists() for journal in ("-wal", "-journal")):
         raise InputError(
             target,
             "a file that nobody has open",
             "a database with its journal",
-            "Close its desk, or take another name.",
+            "Close its desk, or use another name.",
         )
     source = _SQLite(name, new=False)
     with source:
@@ -714,7 +719,7 @@ def _prepare(store: Store, *, new: bool) -> None:
             store.name,
             "a study",
             actual,
-            "Make one in a new place: Study.create(…).",
+            "Create a study at a new address: Study.create(…).",
             code="study.missing",
         )
     with store.reading() as transaction:

@@ -478,7 +478,7 @@ class Study:
         return token
 
     def _who(self, token: str) -> Person | None:
-        """Return whose secret this is, or None where it is nobody's, or was taken back."""
+        """Return whose secret this is, or None if it is unknown or was revoked."""
         if not isinstance(token, str) or not 20 <= len(token) <= 200:
             return None
         row = self._store.one(
@@ -569,7 +569,8 @@ class Study:
     def judgments(self, rule: str = "mean") -> "gf.results.MergedJudgments":
         """Return one grade for each document, merged as `merge_judgments` does.
 
-        The rules are mean, median, majority, max, min, dawid-skene, or the name of an assessor. A settled grade counts alone. Grades of a model have no part in it, unless the rule is its name.
+        The rules are mean, median, majority, max, min, dawid-skene, or the name of an assessor. A settled grade
+        replaces all others. A model's grades don't count, unless the rule is its name.
         """
         arguments.text(rule, "rule", "the name of a rule, or of an assessor")
         with self._store.reading() as transaction:
@@ -584,14 +585,15 @@ class Study:
         baseline: str | None = None,
         rule: str = "mean",
     ) -> Standing:
-        """Return what judging has done so far: each run with its bounds, and the verdicts between them.
+        """Return the results so far: each run's score with its bounds, and the verdicts.
 
-        The values equal the results of `bounds` and `compare` for what `export` writes. Queries without a grade do not count yet.
+        The values equal the results of `bounds` and `compare` for the file that `export` writes. Queries without a
+        grade do not count yet.
 
         Args:
-            measures: one or several that have bounds; that of the study if None.
-            baseline: the run that the others are compared with; the first that the study compares if None.
-            rule: how grades are merged.
+            measures: one or several measures that have bounds; the measure of the study if None.
+            baseline: the run that the others are compared with; the first of the two compared runs if None.
+            rule: the rule for merging grades.
         """
         settings = self._settings()
         if baseline is None:
@@ -623,7 +625,7 @@ class Study:
             if cut is not None and (measure.cutoff is None or measure.cutoff > int(cut)):
                 raise InputError(
                     "measures",
-                    f"a cutoff of at most {cut}: a study keeps no more of longer runs",
+                    f"a cutoff of at most {cut}, the depth to which the study stores runs",
                     f"'{measure}'",
                     "Export the grades, and evaluate the runs themselves.",
                 )
@@ -632,9 +634,9 @@ class Study:
         return [*dict.fromkeys(map(str, listed))]
 
     def agreement(self, *, rule: str = "mean", resamples: int = 2000) -> "gf.results.Agreement":
-        """Return how far the assessors agree, and what disagreement does to conclusions about the runs, as `agreement` does.
+        """Return how far the assessors agree, and how disagreement affects conclusions about runs, as in `agreement`.
 
-        It needs documents that several graded: `overlap=2` and more, or grades that were imported.
+        This requires documents with several grades: `overlap=2` or more, or imported grades.
         """
         settings = self._settings()
         runs = self.runs
@@ -650,11 +652,11 @@ class Study:
         )
 
     def disputed(self, *, rule: str = "mean", names: str = "shown") -> list[Dispute]:
-        """Return the documents that people disagree about and nobody has adjudicated, those first on which verdicts hang.
+        """Return the documents that people disagree about and nobody has settled, starting with those that affect verdicts.
 
         Args:
-            rule: how grades are merged, for the verdicts.
-            names: `shown`, or `hidden`: grades are numbered instead, from the lowest.
+            rule: the rule for merging grades, for the verdicts.
+            names: `shown`, or `hidden`: grades are then numbered from the lowest.
         """
         arguments.choice(names, "names", ("shown", "hidden"))
         with self._store.reading() as transaction:
@@ -792,7 +794,7 @@ class Study:
         return design_of(by_query, int(settings["seed"]), int(settings["depth"]))
 
     def _document(self, item: int) -> Document:
-        """Return what a document says, and the query that it is judged for."""
+        """Return the text of a document, and of the query that it is judged for."""
         with self._store.reading() as transaction:
             row = transaction.one(
                 "SELECT item.id, item.query, query.text, query.description, item.doc, doc.title, doc.text, doc.fields FROM item"
@@ -827,14 +829,15 @@ class Study:
         by: str = "merged",
         rule: str = "mean",
     ) -> None:
-        """Write what there is to a file, which is replaced only when the new one is complete.
+        """Write the grades or the record to a file, which is replaced only when the new one is complete.
 
         Args:
-            path: of the file; `-` is standard output.
-            format: as for `write_judgments`; told by the name if None.
-            by: `merged`, one grade for each document, with who gave it where the format has room. `assessor`, a table of
-                all grades with query, doc, assessor, grade and more. Or `record`, a table of all events.
-            rule: how grades are merged.
+            path: the path of the file; `-` is standard output.
+            format: as for `write_judgments`; if None, it follows from the name.
+            by: `merged`, one grade for each document, with its assessors if the format has room for them.
+                `assessor`, a table of all grades with query, doc, assessor, grade and more. Or `record`, a table of
+                all events.
+            rule: the rule for merging grades.
         """
         arguments.choice(by, "by", ("merged", "assessor", "record"))
         if by == "merged":
@@ -857,13 +860,13 @@ class Study:
     ) -> int:
         """Record imported grades as one more assessor, and return how many are new or changed.
 
-        `reset(assessor=…)` takes them back.
+        `reset(assessor=…)` revokes them.
 
         Args:
-            judgments: of any kind that `evaluate` takes. Documents that are not in the study are added to it.
-            assessor: what they are called.
-            role: `judgments`, of people, which count as grades; or `model`, which do not.
-            replace: whether grades under this name that are not among these are taken back; else they stay.
+            judgments: judgments of any kind that `evaluate` accepts. Documents missing from the study are added.
+            assessor: the name under which they are imported.
+            role: `judgments` by people, which count as grades; or `model`, whose grades don't count.
+            replace: whether to revoke earlier grades under this name that are not among these; otherwise they stay.
         """
         anew = arguments.truth(replace, "replace")
         name = _read_name(assessor)
@@ -888,7 +891,7 @@ class Study:
             refuse_off_scale(grades, scale, "judgments")
             row = transaction.one("SELECT role FROM assessor WHERE name = ?", name)
             if row is not None and row[0] != role:
-                actual = f"{name!r}, who is {row[0]}"
+                actual = f"{name!r}, which has the role {row[0]}"
                 raise InputError("assessor", f"a name for {role}", actual)
             add_person(transaction, name, role, self._now())
             for table, place in (("query", 0), ("doc", 1)):
@@ -1092,7 +1095,7 @@ def _read_name(value: object) -> str:
     if not name or not name.isprintable() or name.lower() == ADJUDICATED:
         raise InputError("name", "the name of an assessor", shown(value))
     if name.lower() in RULES:  # the name of an assessor is a rule, too
-        expected = f"a name that is no rule of merging, such as {name + ' 2'!r}"
+        expected = f"a name that isn't a rule for merging, such as {name + ' 2'!r}"
         raise InputError("name", expected, shown(value))
     return name
 

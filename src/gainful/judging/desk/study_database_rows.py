@@ -69,8 +69,8 @@ def add_runs(transaction: Transaction, runs: Mapping[str, Sequence[Ranked]], nam
                 raise StudyError(
                     name,
                     f"the run {run!r} as it was",
-                    "another one of this name",
-                    "Give it another name, and both are judged.",
+                    "a different run of this name",
+                    "Rename the new run; then both are judged.",
                 )
             rows = [row for row in rows if (row.query, row.doc, row.score) not in there]
         else:
@@ -243,7 +243,7 @@ def design_of(
                 f"design, query {query!r}",
                 "grades of the first documents in the order drawn",
                 f"{counted(len(graded), 'grade')}, but none for {examples(skipped)}",
-                "Grade these first; earlier judgments of some documents make it no sample either.",
+                "Grade these first. Earlier judgments of some documents also make the sample invalid.",
             )
         missing += [f"{d.doc} of {query}" for d in docs if d.passed and not d.graded]
         if graded:
@@ -254,8 +254,9 @@ def design_of(
     if not strata:
         raise NoGradesError("design", "at least one grade", "none")
     warning = (
-        f"{counted(len(missing), 'document')} of the sample passed over and without a grade: {examples(missing)}. An interval"
-        " from this design takes them to be like the graded ones of their query. Have somebody grade them, and it need not."
+        f"{counted(len(missing), 'document')} of the sample without a grade, because somebody skipped them:"
+        f" {examples(missing)}. An interval from this design assumes that they are similar to the graded documents of"
+        " their query. Have somebody grade them to avoid this assumption."
     )
     design = gf.results.SampleDesign(
         "documents", tuple(strata), "query", "proportional", seed, depth

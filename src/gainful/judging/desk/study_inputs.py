@@ -236,7 +236,7 @@ def _plain(text: str | None) -> str:
 def _warn_of_missing(
     texts: Mapping[str, Text], wanted: set[str], name: str, table: InputTable
 ) -> None:
-    """Refuse texts of nothing that is judged; where some lack, say which are shown by their id alone."""
+    """Reject texts without any judged id; if only some are missing, warn that assessors see ids instead."""
     missing = sorted(wanted - texts.keys())
     if not texts and missing:
         raise InputError(
@@ -248,5 +248,5 @@ def _warn_of_missing(
     if missing:
         warn(
             f"{name}: {counted(len(missing), 'text')} of {len(wanted):,} missing, for {examples(missing)}; "
-            "assessors see the id alone."
+            "assessors see only the id."
         )

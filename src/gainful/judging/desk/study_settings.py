@@ -182,19 +182,19 @@ def refuse_off_scale(
                 f"{name}, query {query!r}, document {doc!r}",
                 f"a grade from {low:g} to {high:g}, the ends of the scale",
                 f"{grade:g}",
-                f"They go from {min(grades.values()):g} to {max(grades.values()):g}: set the scale.",
+                f"The grades range from {min(grades.values()):g} to {max(grades.values()):g}: set the scale.",
             )
 
 
 def refuse_other_scale(other: Scale, there: Scale, name: str) -> None:
-    """Refuse a scale that is not that of the study."""
+    """Reject a scale that differs from the study's."""
     if [grade.value for grade in other] != [grade.value for grade in there]:
         scales = [", ".join(f"{grade.value:g}" for grade in scale) for scale in (there, other)]
         raise StudyError(
             name,
             f"the scale of this study, {scales[0]}",
             scales[1],
-            "Take another database for another scale.",
+            "Use another database for another scale.",
         )
 
 

@@ -149,7 +149,10 @@ def app(
         raise missing("starlette") from problem
     if secret is not None and len(secret) < SECRET_LENGTH:
         raise InputError(
-            "secret", f"at least {SECRET_LENGTH} characters", str(len(secret)), "Take a longer one."
+            "secret",
+            f"at least {SECRET_LENGTH} characters",
+            str(len(secret)),
+            "Use a longer secret.",
         )
     desk = _Desk(study, secret, hosts)
     routes = Starlette(
