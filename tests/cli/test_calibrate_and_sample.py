@@ -118,7 +118,9 @@ def test_samples_that_are_refused(files, cli, call, message):
 def test_calibrate_is_the_function(judged, cli):
     done = cli(
         "calibrate",
+        "--human",
         "people.qrels",
+        "--model",
         "model.qrels",
         "base.run",
         "good.run",
@@ -131,7 +133,16 @@ def test_calibrate_is_the_function(judged, cli):
     runs = {"base": "base.run", "good": "good.run"}
     found = gf.judging.calibrate("people.qrels", "model.qrels", runs, design="design.json")
     assert json.loads(done.stdout) == found.to_dict()
-    call = ["calibrate", "people.qrels", "model.qrels", "base.run", "good.run", "--drawn-at-random"]
+    call = [
+        "calibrate",
+        "--human",
+        "people.qrels",
+        "--model",
+        "model.qrels",
+        "base.run",
+        "good.run",
+        "--drawn-at-random",
+    ]
     done = cli(
         *call,
         "--judge",
@@ -179,7 +190,9 @@ def test_sampled_documents_give_dcg(files, cli):
     gf.write_judgments(people, "some.qrels")
     call = (
         "calibrate",
+        "--human",
         "some.qrels",
+        "--model",
         "model.qrels",
         "base.run",
         "good.run",
@@ -192,6 +205,19 @@ def test_sampled_documents_give_dcg(files, cli):
     done = cli(*call)
     assert done.returncode == 2
     assert "DCG or CG, which are sums over documents" in done.stderr
+
+
+def test_the_former_form_of_calibrate_still_works(judged, cli):
+    runs = ["base.run", "good.run", "--design", "design.json", "-f", "json"]
+    now = cli("calibrate", "--human", "people.qrels", "--model", "model.qrels", *runs)
+    former = cli("calibrate", "people.qrels", "model.qrels", *runs)
+    assert (former.returncode, former.stdout) == (0, now.stdout)
+    assert "HUMAN MODEL is now --human people.qrels --model model.qrels" in former.stderr
+    assert "is now" not in now.stderr
+    for words in (["base.run"], ["--human", "people.qrels", "base.run"]):
+        done = cli("calibrate", *words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "--model" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -208,7 +234,16 @@ def test_sampled_documents_give_dcg(files, cli):
     ],
 )
 def test_calibrations_that_are_refused(judged, cli, more, message):
-    done = cli("calibrate", "people.qrels", "model.qrels", "base.run", "good.run", *more)
+    done = cli(
+        "calibrate",
+        "--human",
+        "people.qrels",
+        "--model",
+        "model.qrels",
+        "base.run",
+        "good.run",
+        *more,
+    )
     assert done.returncode == 2
     assert message in done.stderr.replace("\n", " ")
     assert cli("calibrate", "-", "model.qrels", "base.run").returncode == 2
@@ -317,9 +352,20 @@ def test_messages_beside_people_and_a_model_offer_what_can_be_done(judged, cli):
         assert wanted in done.stderr
         assert not any(word in done.stderr for word in ("missing", "changed", "-m '"))
     for human, design in (("-", "design.json"), ("people.qrels", "-")):
-        done = cli("calibrate", human, "model.qrels", "base.run", "--design", design)
+        done = cli(
+            "calibrate", "--human", human, "--model", "model.qrels", "base.run", "--design", design
+        )
         assert done.returncode == 2
         assert "cannot be read from standard input: pass files" in done.stderr
-    done = cli("calibrate", "model.qrels", "people.qrels", "base.run", "--design", "design.json")
+    done = cli(
+        "calibrate",
+        "--human",
+        "model.qrels",
+        "--model",
+        "people.qrels",
+        "base.run",
+        "--design",
+        "design.json",
+    )
     assert done.returncode == 2
     assert "If they are swapped" in done.stderr

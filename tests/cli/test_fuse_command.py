@@ -69,14 +69,27 @@ def test_every_format_reads_back_bit_for_bit(cli, tmp_path, ending):
 
 def test_settings_are_chosen_and_the_run_of_the_best_is_written(cli, tmp_path):
     target = tmp_path / "fused.run"
-    arguments = ("--method", "sum", "--tune", JUDGMENTS, "-m", "nDCG@5", "--folds", 5, "--seed", 4)
+    arguments = (
+        "--method",
+        "sum",
+        "--judgments",
+        JUDGMENTS,
+        "-m",
+        "nDCG@5",
+        "--folds",
+        5,
+        "--seed",
+        4,
+    )
     done = cli("fuse", KEYWORD, HYBRID, *arguments, "-o", target)
     assert done.returncode == 0
     tuned = gf.fusion.tune(JUDGMENTS, RUNS, "nDCG@5", method="sum", folds=5, seed=4)
     words = " ".join(done.stdout.split())
     assert tuned.summary in words
     assert target.read_text().splitlines() == lines_of(gf.fuse(RUNS, **tuned.arguments))
-    done = cli("fuse", KEYWORD, HYBRID, "--tune", JUDGMENTS, "--k", "10,60", "--weights", "1,1:1,2")
+    done = cli(
+        "fuse", KEYWORD, HYBRID, "--judgments", JUDGMENTS, "--k", "10,60", "--weights", "1,1:1,2"
+    )
     tuned = gf.fusion.tune(JUDGMENTS, RUNS, k=[10, 60], weights=[[1, 1], [1, 2]])
     assert done.returncode == 0
     assert tuned.summary in " ".join(done.stdout.split())
@@ -89,17 +102,17 @@ def test_settings_are_chosen_and_the_run_of_the_best_is_written(cli, tmp_path):
         (["--method", "rff"], "Did you mean 'rrf'?"),
         (["--k", "-1"], "k: expected a number of at least 0"),
         (["--k", "x"], "--k expects numbers"),
-        (["--k", "1,2"], "Several values for --k require --tune."),
+        (["--k", "1,2"], "Several values for --k require --judgments."),
         (["--weights", "1"], "2 numbers of at least 0"),
-        (["--weights", "grid"], "Several values for --weights require --tune."),
+        (["--weights", "grid"], "Several values for --weights require --judgments."),
         (["--weights", "1,nan"], "2 numbers of at least 0"),
         (["--normalise", "minmax"], "uses only ranks"),
-        (["--folds", "5"], "--folds requires --tune."),
-        (["-m", "AP"], "--measure requires --tune."),
-        (["--missing", "skip"], "--missing requires --tune."),
-        (["--chunks", "#"], "--chunks requires --tune."),
+        (["--folds", "5"], "--folds requires --judgments."),
+        (["-m", "AP"], "--measure requires --judgments."),
+        (["--missing", "skip"], "--missing requires --judgments."),
+        (["--chunks", "#"], "--chunks requires --judgments."),
         (["--ties", "best"], "ties: expected auto or doc or doc_ascending or average"),
-        (["--tune", JUDGMENTS, "--folds", "many"], "--folds expects loo or a number"),
+        (["--judgments", JUDGMENTS, "--folds", "many"], "--folds expects loo or a number"),
         (["-o", KEYWORD], "is one of the inputs"),
         (["-o", "fused.xlsx"], "promises a spreadsheet"),
         (["--tag", "two words"], "a word without white space"),
@@ -120,3 +133,11 @@ def test_a_projects_file_has_the_ties_and_nothing_else_of_its_policy(cli, tmp_pa
     done = cli("fuse", KEYWORD, HYBRID)
     assert done.returncode == 0
     assert done.stdout.splitlines() == lines_of(gf.fuse(RUNS, ties="average"))
+
+
+def test_the_former_name_of_judgments_still_works(cli):
+    words = ("fuse", KEYWORD, HYBRID, "--k", "10,60")
+    now, former = cli(*words, "--judgments", JUDGMENTS), cli(*words, f"--tune={JUDGMENTS}")
+    assert (former.returncode, former.stdout) == (0, now.stdout)
+    assert "--tune is now --judgments; the old form works until the next release." in former.stderr
+    assert now.stderr == ""

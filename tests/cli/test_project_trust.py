@@ -66,11 +66,11 @@ def commands_with(option):
 # Calls of every command that takes definitions, and what comes before them.
 DEFINING = {
     "agreement": ["agreement", "j.qrels", "--run", "a.run", "--run", "b.run"],
-    "calibrate": ["calibrate", "j.qrels", "j.qrels", "a.run"],
+    "calibrate": ["calibrate", "--human", "j.qrels", "--model", "j.qrels", "a.run"],
     "compare": ["compare", "j.qrels", "a.run", "b.run"],
     "evaluate": ["evaluate", "j.qrels", "a.run"],
     "explain": ["explain", "j.qrels", "a.run", "-q", "q1"],
-    "fuse": ["fuse", "a.run", "b.run", "--tune", "j.qrels"],
+    "fuse": ["fuse", "a.run", "b.run", "--judgments", "j.qrels"],
     "leaderboard": ["leaderboard", "j.qrels", "a.run", "b.run"],
     "measures": ["measures", "hit"],
     "pool": ["pool", "a.run", "b.run"],

@@ -57,9 +57,7 @@ def test_users_intervals_and_comparisons(cli):
     users = rows(cli(*call, "--per-user", "-f", "csv").stdout)
     assert [*users[0]] == ["run", "query", *MEASURES[1:]]
     assert len(users) == 12
-    intervals = rows(
-        cli(*call, "--intervals", "--interval", "t", "--level", "0.9", "-f", "csv").stdout
-    )
+    intervals = rows(cli(*call, "--interval", "t", "--level", "0.9", "-f", "csv").stdout)
     assert [*intervals[0]][3:] == ["90% low", "90% high", "queries"]
     assert [intervals[0][name] for name in ("90% low", "queries")] == ["", ""]
     done = cli(*call, "--compare", "-f", "json")
@@ -82,10 +80,10 @@ def test_users_intervals_and_comparisons(cli):
     ("words", "said"),
     [
         (["--per-user", "--compare"], "--per-user cannot be combined with --compare"),
-        (["--intervals", "--compare"], "--intervals cannot be combined with --compare"),
+        (["--per-user", "--interval"], "--per-user cannot be combined with --interval"),
         (["--compare"], "--compare needs at least two RUNs"),
         (["--test", "t"], "--test requires --compare"),
-        (["--level", "0.9"], "--level requires --intervals or --compare"),
+        (["--level", "0.9"], "--level requires --interval or --compare"),
         (["--history", "nowhere.csv"], "nowhere.csv"),
         (["-m", "nDCG@10"], "For measures of relevance, use gf.evaluate() or gainful evaluate"),
         (["-m", "hits@10"], "Did you mean 'HitRate'"),
@@ -127,3 +125,11 @@ def test_the_catalogue_is_listed(cli):
     assert "needs         items, or a history" in told
     done = cli("measures", "--recommend", "--subtopics")
     assert "--subtopics cannot be combined with --recommend." in done.stderr
+
+
+def test_the_former_name_of_interval_still_works(cli):
+    call = ["recommend", POPULAR, *GIVEN, *asked(*MEASURES)]
+    for more in ([], ["--interval", "t"]):
+        now, former = cli(*call, *(more or ["--interval"])), cli(*call, "--intervals", *more)
+        assert (former.returncode, former.stdout) == (0, now.stdout)
+        assert "--intervals is now --interval" in former.stderr

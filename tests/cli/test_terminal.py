@@ -53,12 +53,14 @@ CALLS = {
         ("collect", RUNS[0], "--depth", "1", *TEXTS, "--call", "model:grade", "-o", "model.csv")
     ],
     "sample": [("sample", J, "--size", "5", "--design", "design.json")],
-    "calibrate": [("calibrate", "people.qrels", J, *RUNS, "--drawn-at-random")],
+    "calibrate": [
+        ("calibrate", "--human", "people.qrels", "--model", J, *RUNS, "--drawn-at-random")
+    ],
     "merge": [("merge", J, "truth.qrels")],
     "fuse": [
         ("fuse", *RUNS, "-o", "fused.run"),
         ("fuse", *RUNS),
-        ("fuse", *RUNS, "--tune", J, "--k", "10,60", "--folds", "2", "-o", "tuned.run"),
+        ("fuse", *RUNS, "--judgments", J, "--k", "10,60", "--folds", "2", "-o", "tuned.run"),
         ("fuse", *RUNS, "-o", "refused.run", "--columns", "query=topic", 2),
     ],
     "recommend": [

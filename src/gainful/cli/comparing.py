@@ -8,7 +8,7 @@ import click
 import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
-from gainful.cli.main import progress_bar
+from gainful.cli.main import progress_bar, tell_former
 from gainful.cli.option_table import Options
 from gainful.cli.project import command
 from gainful.message_texts import counted
@@ -30,10 +30,8 @@ _FEWEST = 2  # runs to compare
         "--measure, -m TEXT... -> measures": "What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more. With --scores, which columns to compare.  "
         "[default: nDCG@10; with --scores, all]",
         "--scores": "Compare files of per-query scores, without judgments: tables with a query column, output of trec_eval -q, or saved baselines.",
-        "--human INPUT": "Judgments by people for a random sample of queries; requires --model and replaces JUDGMENTS. Estimates as in `gainful calibrate`.",
-        "--model INPUT": "With --human: a model's judgments of all queries.",
     },
-    "design comparing gate gate_files",
+    "graders design comparing gate gate_files",
     {
         "--movers N>=1": "Add to --summary the N queries that lost most and the N that gained most in each comparison, with the documents responsible.",
         "--html FILE": "Write an HTML page about the runs, as `gainful report` does.",
@@ -44,6 +42,7 @@ _FEWEST = 2  # runs to compare
         "--best N>=1": "Print only the N queries that gained most in each comparison, best first.",
     },
     "digits result evaluating spark",
+    human="Judgments by people for a random sample of queries; requires --model and replaces JUDGMENTS. Estimates as in `gainful calibrate`.",
     fail_if="Exit 1 if this holds; repeat for more. 'Δ nDCG@10 < -0.01' or 'change(nDCG@10) < -0.01': a change from BASE that the whole "
     "interval confirms. 'nDCG@10 < 0.6': a floor, checked against the lower end of the interval. Also 'coverage < 0.9', 'missing > 0', "
     "'unjudged > 0.3', 'saturation > 0.5', and changed (the judgments differ from the saved baseline's).",
@@ -243,12 +242,12 @@ def leaderboard(files: tuple[str, ...], **options: Any) -> None:
     call.print_result(board, options, board.notes())
 
 
-@command("gainful calibrate people.qrels model.qrels bm25.run dense.run --design design.json")
-@click.argument("human", type=option.InputFile(), metavar="HUMAN")
-@click.argument("model", type=option.InputFile(), metavar="MODEL")
+@command(
+    "gainful calibrate --human people.qrels --model model.qrels bm25.run dense.run --design design.json"
+)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
 @option.give(
-    "measures design comparing.baseline",
+    "graders measures design comparing.baseline",
     {
         "--strata INPUT": "A table with one row per query: estimate within each stratum.",
         "--by COLUMN": "The column of --strata.  [default: the only one]",
@@ -267,18 +266,25 @@ def leaderboard(files: tuple[str, ...], **options: Any) -> None:
     measures="What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more.",
     baseline="The name of the run to compare the others with.  [default: the first]",
 )
-def calibrate(human: str, model: str, runs: tuple[str, ...], **options: Any) -> None:
+def calibrate(runs: tuple[str, ...], **options: Any) -> None:
     """Correct a model's grades with a human-graded sample and re-estimate each run's score.
 
-    HUMAN contains people's judgments of a random sample of queries; MODEL contains a model's
+    --human contains people's judgments of a random sample of queries; --model contains a model's
     judgments of all queries. The estimates (PPI++, prediction-powered inference) are unbiased, however
     wrong the model is.
     """
+    human, model = options["human"], options["model"]
+    if human is None:
+        if len(runs) <= _FEWEST:
+            raise click.UsageError("Pass the judgments: --human FILE --model FILE RUN [RUN]...")
+        human, model, *others = runs
+        runs = tuple(others)
+        tell_former("HUMAN MODEL", f"--human {human} --model {model}")
     named = call.runs_of(runs, options, human)
     read = (human, model, *named.values(), options["design"], options["strata"])
     call.refuse_standard_input("Grades, runs, designs and strata", *read)
     call.check_files(options, *read)
-    passed = (
+    passed = [
         "design",
         "strata",
         "by",
@@ -288,7 +294,7 @@ def calibrate(human: str, model: str, runs: tuple[str, ...], **options: Any) -> 
         "level",
         "margin",
         "correction",
-    )
+    ]
     more = {name: options[name] for name in passed} | {"generator": _generator(options, named)}
     calibration = _calibrated(human, model, named, list(options["measures"]), options, **more)
     call.print_result(calibration, options, calibration.table().notes)

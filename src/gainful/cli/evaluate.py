@@ -26,10 +26,11 @@ def _method(_: click.Context, __: click.Parameter, name: str | None) -> str | No
     return name
 
 
-class _Evaluate(ProjectCommand):
-    """The command; the method after --interval is optional."""
+class IntervalCommand(ProjectCommand):
+    """A command with --interval, after which the method is optional."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line, with the default method if none follows --interval."""
         end = args.index("--") if "--" in args else len(args)
         if "--interval" in args[:end]:
             place = args.index("--interval")
@@ -39,13 +40,22 @@ class _Evaluate(ProjectCommand):
         return super().parse_args(ctx, args)
 
 
+INTERVAL = {
+    "--interval [METHOD]": {
+        "help": "Print one row per RUN and measure, with the confidence interval of the mean; METHOD as in `gainful compare --help`.",
+        "callback": _method,
+    }
+}
+"""The option of commands that print intervals of means."""
+
+
 @command(
     "gainful evaluate qrels.txt bm25.run",
     "gainful evaluate qrels.txt bm25.run dense.run -m 'nDCG@5,10 AP RR'",
     "gainful evaluate qrels.txt bm25.run --per-query -o scores.csv",
     "gainful evaluate qrels.txt bm25.run --interval --fail-if 'nDCG@10 < 0.3'",
     "gainful evaluate qrels.txt bm25.run --dialect trec_eval-9",
-    cls=_Evaluate,
+    cls=IntervalCommand,
 )
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN [RUN]...")
 @option.give(
@@ -60,10 +70,7 @@ class _Evaluate(ProjectCommand):
         "--per-query": "Print one row per query instead of the means.",
         "--worst N>=1": "Print only the N queries of each RUN with the lowest value of the first measure.",
         "--best N>=1": "Print only the N queries of each RUN with the highest value of the first measure.",
-        "--interval [METHOD]": {
-            "help": "Print one row per RUN and measure, with the confidence interval of the mean; METHOD as in `gainful compare --help`.",
-            "callback": _method,
-        },
+        **INTERVAL,
         "--level >0.0<1.0": "The confidence level of the intervals.  [default: 0.95]",
     },
     "gate gate_files",

@@ -270,6 +270,11 @@ def tell(text: str, label: str = "") -> None:
     tell_lines(line)
 
 
+def tell_former(former: str, name: str) -> None:
+    """Warn that something is now written differently."""
+    tell(f"{former} is now {name}; the old form works until the next release.", "gainful: warning:")
+
+
 def tell_lines(text: str) -> None:
     """Write gainful's own lines to standard error; if it is closed, they are lost."""
     try:

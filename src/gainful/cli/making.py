@@ -11,6 +11,7 @@ import click
 import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
+from gainful.cli.evaluate import INTERVAL, IntervalCommand
 from gainful.cli.main import progress_bar, seen_enough, tell, tell_some
 from gainful.cli.option_table import Options
 from gainful.cli.project import command, current_project
@@ -264,22 +265,21 @@ def _formulas(entries: Any) -> str:
         f"{_formulas(_NORMALISATIONS)}  [default: {_NORMALISATIONS[0].name}]",
         "--depth RANK>=1": "Use each RUN only down to this rank.  [default: all ranks]",
         "--top NUMBER>=1": "Keep this many documents per query.  [default: all]",
-        "--tune JUDGMENTS -> judgments": {
+        "--judgments INPUT": {
             "help": "Choose the best settings by these judgments, and report their value on held-out queries. Candidates: several numbers for "
             "--k or --p, several --weights as in 1,1:1,2 or grid; by default, values of k for rrf, of p for rbc, and of the weights for other methods.",
-            "type": option.InputFile(),
         },
     },
     "measure",
     {
-        "--folds loo|NUMBER": "With --tune: the cross-validation, leave-one-out (loo) or this many folds.  [default: loo]",
-        "--seed INTEGER": "With --tune: the random seed of the folds.  [default: 0]",
+        "--folds loo|NUMBER": "With --judgments: the cross-validation, leave-one-out (loo) or this many folds.  [default: loo]",
+        "--seed INTEGER": "With --judgments: the random seed of the folds.  [default: 0]",
         f"--format, -f [{'|'.join(_FORMATS)}]": "The format of the fused run.  [default: by the extension of --output; trec]",
         "--tag WORD": "The last field of a TREC run.  [default: fused]",
     },
     "output measuring",
-    measure="With --tune: the measure to optimise.  [default: nDCG@10]",
-    output="Write the fused run to this file instead of standard output; it is replaced when complete. With --tune, standard output "
+    measure="With --judgments: the measure to optimise.  [default: nDCG@10]",
+    output="Write the fused run to this file instead of standard output; it is replaced when complete. With --judgments, standard output "
     "shows the settings that were tried, and this file gets the run with the best ones.",
 )
 def fuse(runs: tuple[str, ...], **options: Any) -> None:
@@ -318,7 +318,7 @@ def fuse(runs: tuple[str, ...], **options: Any) -> None:
         how, lists = tuned.arguments, {}
     for name, values in lists.items():
         if len(values) > 1:
-            raise click.UsageError(f"Several values for --{name} require --tune.")
+            raise click.UsageError(f"Several values for --{name} require --judgments.")
         how[name] = values[0]
     how |= {name: shared[name] for name in option.READING if name in shared}
     how |= {"tag": options["tag"]} if options["tag"] is not None else {}
@@ -344,7 +344,8 @@ def _tuned(judgments: str, runs: dict[str, str], options: Options, how: dict[str
 
 @command(
     "gainful recommend lists.csv --items films.csv --history ratings.csv -m Coverage@10 "
-    "-m 'ILD(by=genre)@10'"
+    "-m 'ILD(by=genre)@10'",
+    cls=IntervalCommand,
 )
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
 @option.give(
@@ -355,10 +356,11 @@ def _tuned(judgments: str, runs: dict[str, str], options: Options, how: dict[str
     "items judgments",
     {
         "--per-user": "Print one row per user instead of the means.",
-        "--intervals": "Print one row per RUN and measure, with the confidence interval of the mean over users.",
         "--compare -> compared": "Compare the RUNs with the first, user by user, by the measures with per-user values.",
     },
-    "comparing digits result reading",
+    "comparing",
+    INTERVAL,
+    "digits result reading",
     judgments="The items relevant to each user, as for `gainful evaluate`.",
 )
 def recommend(runs: tuple[str, ...], **options: Any) -> None:
@@ -384,20 +386,21 @@ def recommend(runs: tuple[str, ...], **options: Any) -> None:
         )
     scores = next(iter(results.values()))
     if options["compared"]:  # by the measures with per-user values
+        options["interval"] = options["interval"] or "hall"
         comparison = gf.comparison.compare_scores(results, **call.comparing_of(options))
         call.print_result(comparison, options, comparison.notes())
         for note in (_HIGHER, *scores.aggregates):
             tell(note)
         return
-    per_user, intervals = options["per_user"], options["intervals"]
+    per_user, interval = options["per_user"], options["interval"]
     for_people = call.format_of(options) in ("table", "markdown", "latex", "html")
-    is_table = for_people and len(results) == 1 and not per_user and not intervals
+    is_table = for_people and len(results) == 1 and not per_user and not interval
     call.print_result(
         scores.table() if is_table else results,
         options,
         [*(f"{name}: {run.coverage}" for name, run in results.items()), *scores.aggregates],
         per_query=per_user,
-        interval=options["interval"] if intervals else None,
+        interval=interval,
         level=options["level"],
     )
 

@@ -309,6 +309,10 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--queries INPUT": "The texts of the queries: TSV, CSV or JSON lines with an id and a text, JSON {id: text}, or Parquet.",
         "--docs INPUT": "The documents: a file as for --queries, with a title, a text or both; only the displayed ones are kept in memory.",
     },
+    "graders": {
+        "--human INPUT": "Judgments by people for a random sample of queries; requires --model.",
+        "--model INPUT": "A model's judgments of all queries; requires --human.",
+    },
     "design": {
         "--design INPUT": "The design that `gainful sample` wrote: which queries people judged, and how these were drawn.",
         "--drawn-at-random": "Instead of --design: assert that the queries people judged are a random sample of the model's queries.",
@@ -501,6 +505,7 @@ CONFLICTS = {
         Conflict("offline", "merge"),
         Conflict("as", needed="merge"),
     ),
+    "calibrate": (Conflict("human", needed="model"), Conflict("model", needed="human")),
     "agreement": (
         Conflict(
             f"measures rule baseline pairs correction html dialect chunks chunk_map {_POLICY}", needed="runs"
@@ -514,10 +519,9 @@ CONFLICTS = {
     "measures": (Conflict("subtopics", "recommend"),),
     "pool": (Conflict("measure budget grades compare assessors", needed="judgments"),),
     "recommend": (
-        Conflict("per_user", "intervals compared"),
-        Conflict("intervals", "compared"),
+        Conflict("per_user", "interval compared"),
         Conflict("assessors", needed="judgments"),
-        Conflict("interval level", needed="intervals compared"),
+        Conflict("level", needed="interval compared"),
         Conflict(_COMPARING, needed="compared"),
     ),
     "sample": (

@@ -22,7 +22,7 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.main import tell
+from gainful.cli.main import tell, tell_former
 from gainful.cli.option_table import (
     ACTING,
     CONFLICTS,
@@ -668,6 +668,8 @@ _SAME = {
     "--qrels": "--judgments", "--base": "--baseline", "--judged-only": "--unjudged",
 }  # fmt: skip
 """Names of options in other tools, and gainful's names for them."""
+_FORMER = {("fuse", "--tune"): "--judgments", ("recommend", "--intervals"): "--interval"}
+"""The former names of a command's options, which work until the next release."""
 _OF_MEASURES = ("-k", "--k", "--at", "--cutoff", "--gain", "--discount", "--rel")
 _MEASURING = ("evaluate", "compare", "report", "explain", "why", "pool", "power", "leaderboard")
 
@@ -686,6 +688,11 @@ class ProjectCommand(GroupedCommand):
 
         An error in the file takes precedence over an error in the call, but not over --help.
         """
+        for place, word in enumerate(args):
+            option, equals, value = word.partition("=")
+            if (name := _FORMER.get((info_name, option))) is not None:
+                args[place] = f"{name}{equals}{value}"
+                tell_former(option, name)
         try:
             extra |= {} if extra.get("resilient_parsing") else self._settings(parent)
         except gf.errors.GainfulError:

@@ -55,7 +55,16 @@ def test_a_design_is_not_written_over(folder):
     design.write("design.json")
     gf.write_judgments({query: model[query] for query in design.queries}, "people.qrels")
     kept = (folder / "design.json").read_bytes()
-    words = ["calibrate", "people.qrels", "model.qrels", "run.run", "--design", "design.json"]
+    words = [
+        "calibrate",
+        "--human",
+        "people.qrels",
+        "--model",
+        "model.qrels",
+        "run.run",
+        "--design",
+        "design.json",
+    ]
     assert "is one of the inputs" in called(*words, "-o", "design.json", code=2).output
     assert (folder / "design.json").read_bytes() == kept
     told = called(*words, "--width", "1e-9", "-f", "csv").stdout
