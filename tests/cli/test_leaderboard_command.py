@@ -44,6 +44,24 @@ def test_json_has_all_of_it(cli):
     assert len(document["p"]) == 3
 
 
+@pytest.mark.parametrize("asked", [("-m", "nDCG@5,10 AP"), ("-m", "nDCG@5,10", "-m", "AP")])
+def test_several_measures_have_a_leaderboard_each(cli, asked):
+    names = ["nDCG@5", "nDCG@10", "AP"]
+    boards = [gf.leaderboard(JUDGMENTS, RUNS, name, resamples=200) for name in names]
+    words = ("leaderboard", JUDGMENTS, *RUNS.values(), *asked, *FEW)
+    done = cli(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    tables = [gf.writing.render(board, width=80) for board in boards]
+    assert done.stdout == "\n\n".join(tables) + "\n"
+    assert json.loads(cli(*words, "-f", "json").stdout) == [board.to_dict() for board in boards]
+    rows = [*csv.DictReader(io.StringIO(cli(*words, "-f", "csv").stdout))]
+    assert [(row["measure"], row["run"], float(row["value"])) for row in rows] == [
+        (board.measure, place.run, place.value) for board in boards for place in board.places
+    ]
+    formula = cli("leaderboard", JUDGMENTS, *RUNS.values(), "-m", "0.5*nDCG@10 + 0.5*RR", *FEW)
+    assert formula.stdout.count("best rank") == 1
+
+
 def test_a_table_of_tasks(cli, tmp_path):
     board = tmp_path / "board.csv"
     rows = [f"t{n},{n / 10},{n / 10 + 0.2},{n / 10 + 0.2 + (n % 2) / 50}" for n in range(9)]
@@ -75,7 +93,7 @@ def test_tables_of_runs(cli, tmp_path):
     [
         ([JUDGMENTS, RUNS["hybrid"]], "Expected JUDGMENTS RUN RUN"),
         ([RUNS["hybrid"], "--judgments", JUDGMENTS], "Expected RUN RUN"),
-        ([JUDGMENTS, *RUNS.values(), "-m", "AP", "-m", "P@1"], "accepts one measure"),
+        ([JUDGMENTS, RUNS["hybrid"], "-", "-m", "AP P@1"], "cannot be read from standard input"),
         (["--scores", JUDGMENTS, "--ties", "best"], "--ties cannot be combined with --scores"),
         ([JUDGMENTS, *RUNS.values(), "-m", "nDCGG"], "Did you mean"),
         ([JUDGMENTS, *RUNS.values(), "-o", JUDGMENTS], "judgments.qrels"),

@@ -150,6 +150,7 @@ def test_every_command_is_among_these(project):
     others = {
         "report",
         "convert",
+        "completion",
         "config",
         "trec_eval",
         "fuse",

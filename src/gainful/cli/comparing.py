@@ -1,5 +1,7 @@
 """Commands that compare runs: `compare`, `leaderboard` and `calibrate`."""
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,12 @@ from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.main import progress_bar, tell_former
 from gainful.cli.option_table import Options
-from gainful.cli.project import command
+from gainful.cli.project import command, measures_in
 from gainful.message_texts import counted
+from gainful.output.rendering.table_formats import Table
 
 _FEWEST = 2  # runs to compare
+_VALUE = 2  # the place of the measure's column on a leaderboard
 
 
 @command(
@@ -200,16 +204,16 @@ def _print_comparison(
     call.print_result(comparison, options, notes, bare=call.WITHOUT_NOTES, gate=gate)
 
 
-@command("gainful leaderboard qrels.txt runs/*.run -m nDCG@10 -f markdown")
+@command("gainful leaderboard qrels.txt runs/*.run -m 'nDCG@10 AP' -f markdown")
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN RUN [RUN]...")
 @option.give(
-    "judgments measure",
+    "judgments define",
     {
+        "--measure, -m TEXT... -> measures": "The measure to rank by; several have a leaderboard each. With --scores, the column, or a name for the scores in one table.  [default: nDCG@10]",
         "--scores": "Rank runs by existing scores, without judgments: one table with a row per query or task and a column per run, or one file per run.",
         f"--correction [{'|'.join(list(gf.comparison.comparison_choices()['correction']))}] = max-t-single": "How to correct for the number of pairs, as in `gainful compare`; corrections of p-values use t tests. By default, all intervals hold simultaneously.",
     },
     "comparing.level comparing.resamples comparing.seed digits result evaluating spark",
-    measure="The measure to rank by; with --scores, the column, or a name for the scores in one table.  [default: nDCG@10]",
     level="The joint confidence level of all rank intervals; two runs differ if p is below 1 − level.",
     resamples="The number of resamples for the correction.",
     seed="The random seed of the resamples.",
@@ -224,22 +228,64 @@ def leaderboard(files: tuple[str, ...], **options: Any) -> None:
     """
     how = {name: options[name] for name in ("correction", "level", "resamples", "seed")}
     if options["scores"]:
-        option.set_aside(options, ["measure"])
+        option.set_aside(options, ["measures"])
         judgments, runs = None, call.runs_of(files, options)
     else:
         judgments, runs = call.judged_runs(files, options, fewest=_FEWEST)
-    call.check_files(options, judgments, *runs.values())
+    measures = [measure for text in options["measures"] for measure in _measures_in(text)]
+    read = (judgments, *runs.values())
+    call.check_files(options, *read)
+    if len(measures) > 1:
+        call.refuse_standard_input("With several measures, files", *read)
+    rank: Callable[..., gf.results.Leaderboard]
+    if judgments is None:
+        scores = next(iter(runs.values())) if len(runs) == 1 else runs
+        rank = partial(gf.comparison.leaderboard_of_scores, scores)
+    else:
+        how |= call.read_shared_options(option.EVALUATING, options, *read)
+        rank = partial(gf.leaderboard, judgments, runs)
+    chosen: list[str | None] = [*measures] or [None if judgments is None else "nDCG@10"]
     with progress_bar() as progress:
-        if judgments is None:
-            scores = next(iter(runs.values())) if len(runs) == 1 else runs
-            board = gf.comparison.leaderboard_of_scores(
-                scores, options["measure"], progress=progress, **how
-            )
-        else:
-            how |= call.read_shared_options(option.EVALUATING, options, judgments, *runs.values())
-            measure = options["measure"] or "nDCG@10"
-            board = gf.leaderboard(judgments, runs, measure, progress=progress, **how)
-    call.print_result(board, options, board.notes())
+        boards = [rank(measure, progress=progress, **how) for measure in chosen]
+    result = boards[0] if len(boards) == 1 else _Leaderboards(boards)
+    notes = dict.fromkeys(note for board in boards for note in board.notes())
+    call.print_result(result, options, notes)
+
+
+def _measures_in(text: str) -> list[str]:
+    """Return the measures of -m, of which a formula is one."""
+    try:
+        gf.measure(text)
+    except gf.errors.GainfulError:  # several measures, or a name of another tool
+        return measures_in(text)
+    return [text]
+
+
+class _Leaderboards:
+    """A leaderboard for each of several measures."""
+
+    def __init__(self, boards: Sequence["gf.results.Leaderboard"]) -> None:
+        self.boards = boards
+
+    def table(self) -> Table:
+        """Return a row for each measure and run."""
+        tables = self.tables()
+        columns = ["value" if at == _VALUE else name for at, name in enumerate(tables[0].columns)]
+        rows = [
+            [b.measure, *row] for b, t in zip(self.boards, tables, strict=True) for row in t.rows
+        ]
+        return Table(["measure", *columns], rows)
+
+    def tables(self) -> list[Table]:
+        """Return the table of each measure."""
+        return [board.table() for board in self.boards]
+
+    def to_json(self) -> str:
+        """Return a list of leaderboards as JSON."""
+        import json  # most calls print a table
+
+        boards = [board.to_dict() for board in self.boards]
+        return json.dumps(boards, indent=2, ensure_ascii=False)
 
 
 @command(

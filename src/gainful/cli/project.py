@@ -372,7 +372,7 @@ class Project:
             if section and command.name not in (SECTIONS[section].takers or (command.name,)):
                 continue
             if key == "measures" and "measure" in names:
-                defaults["measure"] = [_first(value[0])]
+                defaults["measure"] = measures_in(value[0])[:1]
             elif key == _COLUMNS and name in names:
                 defaults[name] = [f"{role}={column}" for role, column in value.items()]
             elif name in names:
@@ -400,7 +400,7 @@ class Project:
         for key, value in self.values.items():
             name = _name(key)
             if key == "measures" and "measure" in names:
-                words.append(f"measure={_first(value[0])}")
+                words.append(f"measure={measures_in(value[0])[0]}")
             elif key in self.used or name in names:
                 bare = isinstance(value, list | dict) or _is_file(key)
                 text = f"{value:g}" if isinstance(value, float) else _public(key, value)
@@ -507,18 +507,24 @@ def _public(key: str, value: Any) -> Any:
     return "…" if key == "run.key_variable" and not _VARIABLE_NAME.fullmatch(value) else value
 
 
-def _first(text: str) -> str:
-    """Return the first of several measures in one text.
+def measures_in(text: str) -> list[str]:
+    """Return the measures in a text, each with one cutoff.
 
-    >>> _first("nDCG(gain=exp2, base=e)@5,10 AP")
-    'nDCG(gain=exp2, base=e)@5'
+    >>> measures_in("nDCG(gain=exp2, base=e)@5,10 AP")
+    ['nDCG(gain=exp2, base=e)@5', 'nDCG(gain=exp2, base=e)@10', 'AP']
     """
-    depth = 0
-    for place, character in enumerate(text.strip()):
+    parts, depth = [""], 0
+    for character in text:
         depth += (character == "(") - (character == ")")
         if depth == 0 and (character == "," or character.isspace()):
-            return text.strip()[:place]
-    return text.strip()
+            parts.append("")
+        else:
+            parts[-1] += character
+    measures: list[str] = []
+    for part in filter(None, parts):
+        is_cutoff = part.isdecimal() and measures
+        measures.append(f"{measures[-1].rpartition('@')[0]}@{part}" if is_cutoff else part)
+    return measures
 
 
 def read_settings(file: ProjectFile) -> Project:
@@ -668,7 +674,10 @@ _SAME = {
     "--qrels": "--judgments", "--base": "--baseline", "--judged-only": "--unjudged",
 }  # fmt: skip
 """Names of options in other tools, and gainful's names for them."""
-_FORMER = {("fuse", "--tune"): "--judgments", ("recommend", "--intervals"): "--interval"}
+_FORMER: dict[tuple[str | None, str], str] = {
+    ("fuse", "--tune"): "--judgments",
+    ("recommend", "--intervals"): "--interval",
+}
 """The former names of a command's options, which work until the next release."""
 _OF_MEASURES = ("-k", "--k", "--at", "--cutoff", "--gain", "--discount", "--rel")
 _MEASURING = ("evaluate", "compare", "report", "explain", "why", "pool", "power", "leaderboard")
