@@ -311,7 +311,7 @@ def pages() -> dict[Path, str]:
         parts = [f"# {page.title}"]
         if page.guide:
             title = _title(page.guide)
-            parts.append(f"In use: [{title}](../../{page.guide}).")
+            parts.append(f"Guide: [{title}](../../{page.guide}).")
         parts += [part for name in page.names.split() for part in _described(name)]
         found[FOLDER / page.file] = "\n\n".join(parts) + "\n"
     return found

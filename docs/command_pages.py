@@ -66,13 +66,13 @@ def command_page(name: str) -> Callable[[], str]:
             options = [each for each in command.params if isinstance(each, click.Option)]
             return "\n\n".join([*parts, *([options_table(options, inner)] if options else [])])
         calls = "\n".join(command.examples)
-        parts.append(f"Such as:\n\n```sh\n{calls}\n```")
+        parts.append(f"Examples:\n\n```sh\n{calls}\n```")
         for group, found in groups_of(command, command.params):
             parts.append(f"## {group.title}")
             if group.topic:
                 listed = ", ".join(f"`{max(each.opts, key=len)}`" for each in found)
                 anchor = group.title.lower().replace(",", "").replace(" ", "-")
-                parts.append(f"{listed}: [all commands](index.md#{anchor}) have these alike.")
+                parts.append(f"{listed}: see [the options that commands share](index.md#{anchor}).")
             else:
                 parts.append(options_table(found, inner))
         return "\n\n".join(parts)

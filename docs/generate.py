@@ -97,7 +97,7 @@ def worked(family: gf.measures.Family) -> str:
 
 def rules() -> str:
     """Every rule of a check, the gravest first."""
-    lines = ["| rule | severity | what is found | what to do |", "|---|---|---|---|"]
+    lines = ["| rule | severity | meaning | what to do |", "|---|---|---|---|"]
     lines += [
         f"| `{rule.name}` | {rule.severity} | {rule.what} | {rule.remedy} |"
         for rule in gf.results.Findings.rules

@@ -112,7 +112,7 @@ def test_too_few_queries_have_no_default_interval():
         for name in INTERVALS:
             for found in intervals_of_means(name, values, Draws(100), 0.95):
                 assert found.known == (count >= 10 or name != "hall")
-                told = f"too few queries for an interval ({count}; at least 10)"
+                told = f"too few queries for an interval ({count}; at least 10 needed)"
                 assert found.note == ("" if found.known else told)
                 assert (found.to_dict()["low"] is None) == (not found.known)
 

@@ -35,7 +35,7 @@ def test_alone_it_takes_no_file_for_a_method(place, cli, paths):
     wanted = gf.evaluate(judgments, run, "RR").interval("RR")
     assert (float(row["95% low"]), float(row["95% high"])) == (wanted.low, wanted.high)
     assert (row["run"], row["measure"], row["mean"], row["queries"]) == ("one", "RR", "0.75", "12")
-    assert "interval by Student's t and Hall's correction" in done.stderr
+    assert "interval of each mean on its own, by Student's t and Hall's correction" in done.stderr
     assert "Only 12 queries" in done.stderr
     assert "policy: ties=doc" in done.stderr
 

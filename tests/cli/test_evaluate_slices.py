@@ -38,7 +38,7 @@ def test_slices_stand_in_one_table_with_all_queries(cli, paths):
     ]
     scores = gf.evaluate(judgments, run, "RR", slices=slices, by="locale")
     assert (rows[1]["95% low"] == "") == (not scores.slices[0].interval().known)
-    assert "too few queries for an interval (3; at least 10)" in done.stderr
+    assert "too few queries for an interval (3; at least 10 needed)" in done.stderr
     by_t = cli("evaluate", *paths[:2], "-m", "RR", "--slices", slices, "--by", "locale", "-f", "csv", "--interval", "t")  # fmt: skip
     assert float(rows_of(by_t.stdout)[1]["95% low"]) == scores.slices[0].interval(method="t").low
     assert "Only 3 queries" in by_t.stderr

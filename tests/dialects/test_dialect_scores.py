@@ -12,9 +12,7 @@ RUN = {"q": {"a": 2.0, "b": 1.0}}
 @pytest.mark.parametrize("name", ["trec_eval", "ranx"])
 def test_an_error_of_a_dialects_policy_says_whose_it_is(name):
     judgments = {"q": {"a": 1}, "lost": {"a": 1}}
-    said = (
-        rf"\(policy missing=error, as dialect {gf.measures.dialect(name)} has it\), found 1 missing"
-    )
+    said = rf"\(policy missing=error, set by dialect {gf.measures.dialect(name)}\), found 1 missing"
     with pytest.raises(gf.errors.InputError, match=said):
         gf.evaluate(judgments, RUN, dialect=name)
     with pytest.raises(gf.errors.InputError, match=said):
@@ -24,14 +22,14 @@ def test_an_error_of_a_dialects_policy_says_whose_it_is(name):
 
 
 def test_an_error_of_a_dialects_policy_in_arrays():
-    said = r"\(policy empty=error, as dialect ntcir has it\)"
+    said = r"\(policy empty=error, set by dialect ntcir\)"
     with pytest.raises(gf.errors.InputError, match=said):
         gf.evaluate_arrays(labels=[[0, 0]], scores=[[2, 1]], dialect="ntcir")
     with pytest.raises(
-        gf.errors.InputError, match=r"missing=skip empty=skip_all, as dialect gdeval has it"
+        gf.errors.InputError, match=r"missing=skip empty=skip_all, set by dialect gdeval"
     ):
         gf.evaluate_arrays(labels=[[0, 0]], scores=[[2, 1]], dialect="gdeval")
-    with pytest.raises(gf.errors.PolicyError, match=r"found negative=both, as dialect rax has it"):
+    with pytest.raises(gf.errors.PolicyError, match=r"found negative=both, set by dialect rax"):
         gf.evaluate_arrays(
             labels=[[1, -1]],
             scores=[[2, 1]],

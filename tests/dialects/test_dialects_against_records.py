@@ -105,7 +105,7 @@ def test_the_fault_of_llamaindex():
     ids=["missing", "empty"],
 )
 def test_llamaindex_raises_where_there_is_nothing(judgments, run):
-    with pytest.raises(gf.errors.GainfulError, match="as dialect llamaindex has it"):
+    with pytest.raises(gf.errors.GainfulError, match="set by dialect llamaindex"):
         gf.evaluate(judgments, run, "nDCG", dialect="llamaindex")
 
 

@@ -364,7 +364,7 @@ def test_a_hint_names_all_dialects_those_that_are_near_first():
 def test_why_says_whose_policy_refuses(order):
     judgments = {"q": {"a": 1}, "lost": {"a": 1}}
     refusing = next(name for name in order if name != "rax")
-    said = rf"\(policy missing=error, as dialect {gf.measures.dialect(refusing)} has it\), found 1 missing.*[Ww]ithout (the|a) dialect"
+    said = rf"\(policy missing=error, set by dialect {gf.measures.dialect(refusing)}\), found 1 missing.*[Ww]ithout (the|a) dialect"
     with pytest.raises(gf.errors.InputError, match=said):
         gf.why(judgments, {"q": {"a": 1.0}}, dialects=order)
 
@@ -379,7 +379,7 @@ def test_what_a_dialect_says_of_a_choice():
     found = gf.errors.InputError(
         "nDCG", "at least one query", "none under the policy empty=skip", choice="empty=skip"
     )
-    said = r"policy empty=skip, as dialect gdeval has it\."
+    said = r"policy empty=skip, set by dialect gdeval\."
     with pytest.raises(gf.errors.InputError, match=said), speaking("gdeval"):
         raise found
     other = gf.errors.InputError("run", "a finite number as score", "nan")

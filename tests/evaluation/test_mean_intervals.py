@@ -193,8 +193,8 @@ def test_a_table_has_a_row_for_each_run_and_measure():
     }  # fmt: skip
     assert rows[1]["90% low"] is None
     shown = gf.writing.render(runs, interval="hall", level=0.9, digits=2)
-    assert "90% interval by Student's t and Hall's correction for skewness" in shown
-    assert shown.count("too few queries for an interval (4; at least 10)") == 1
+    assert "90% interval of each mean on its own, by Student's t and Hall's correction" in shown
+    assert shown.count("too few queries for an interval (4; at least 10 needed)") == 1
     assert "kinds of query" not in shown
     by_t = gf.writing.render(runs, interval="t", level=0.9, digits=2)
     assert "Only 4 queries" in by_t

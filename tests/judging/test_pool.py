@@ -344,7 +344,7 @@ def test_nothing_left_to_judge_is_an_empty_file(tmp_path):
     empty.write(tmp_path / "next.qrels")
     assert (tmp_path / "next.qrels").read_text() == ""
     assert str(empty).endswith(
-        "0 documents of 0 queries, from 1 run down to rank 10; priority: of nDCG@10"
+        "0 documents of 0 queries, from 1 run down to rank 10; priority by nDCG@10"
     )
 
 

@@ -127,12 +127,12 @@ def test_it_prints_exports_and_writes(tmp_path):
     assert [row.run for row in bias[1:]] == ["keyword", "semantic"]
     assert str(bias).splitlines()[0].split()[:3] == ["run", "P@2", "without"]
     told = " ".join(str(bias).split())
-    assert "3 of 3 change their place, Kendall's τ -1.0000" in told
+    assert "3 of 3 runs change places; Kendall's τ is -1.0000" in told
     assert bias.to_dict()["runs"][0]["unique"] == 2
     bias.write(tmp_path / "bias.csv")
     assert (tmp_path / "bias.csv").read_text().startswith("run,P@2,without,change,place")
     assert "<table>" in bias._repr_html_()
-    assert repr(bias).startswith("PoolBias(P@2; ")
+    assert repr(bias).startswith("PoolBias(P@2, ")
     with pytest.raises(AttributeError):
         bias.tau = 1.0
 

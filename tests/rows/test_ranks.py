@@ -181,7 +181,7 @@ def warned(call, *arguments):
         warnings.simplefilter("always")
         call(*arguments)
     told = [str(each.message) for each in seen]
-    assert all("look like ranks" in each or "a name of ranks" in each for each in told)
+    assert all("look like ranks" in each or "usually contains ranks" in each for each in told)
     assert len(told) <= 1
     return bool(told)
 

@@ -109,7 +109,7 @@ def cautions_of_intervals(
         method: a key of `INTERVALS`.
         level: of the intervals.
     """
-    lines = [f"{100 * level:g}% interval by {INTERVALS[method].title}, of each mean alone"]
+    lines = [f"{100 * level:g}% interval of each mean on its own, by {INTERVALS[method].title}"]
     known = [each for each in made if each[3] is not None]
     lines += few_queries((values.size for _, _, values, _ in known), level, method)
     cautions = [line for each in known for line in _cautions(*each)]

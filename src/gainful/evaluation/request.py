@@ -348,7 +348,7 @@ def speaking(dialect: str | Dialect | None) -> AbstractContextManager[None]:
     ...     raise InputError("run", "all queries", "1 missing", choice="missing=error")
     Traceback (most recent call last):
         ...
-    gainful.errors.InputError: run: expected all queries (policy missing=error, as dialect ranx has it), found 1 missing. Without a dialect such queries count as 0, as with make_comparable.
+    gainful.errors.InputError: run: expected all queries (policy missing=error, set by dialect ranx), found 1 missing. Without a dialect such queries count as 0, as with make_comparable.
     """
     return nullcontext() if dialect is None else _speaking(dialect)
 
@@ -360,7 +360,7 @@ def _speaking(dialect: str | Dialect) -> Iterator[None]:
     except GainfulError as problem:
         if not problem.choice:
             raise
-        said = problem.of(f"as dialect {dialect} has it")
+        said = problem.of(f"set by dialect {dialect}")
         if problem.choice == "missing=error" and not problem.remedy:
             from gainful.measures.dialect_catalogue import dialect as find_dialect
 

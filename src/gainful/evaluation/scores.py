@@ -338,7 +338,7 @@ class Scores(Logged):
             if measure.family.aggregate != MEAN:
                 value = f"the {measure.family.aggregate} over the queries"
                 if not measure.has_users:
-                    value = f"of the run as a whole, no mean over {self._units[1]}"
+                    value = f"computed over the whole run, not averaged over {self._units[1]}"
                 names.setdefault(value, []).append(str(measure))
         return [f"{', '.join(measures)}: {value}" for value, measures in names.items()]
 

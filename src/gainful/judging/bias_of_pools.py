@@ -93,11 +93,12 @@ class PoolBias(Result, Sequence[LeftOut]):
     def summary(self) -> str:
         """The change in the order of the runs, in one line."""
         moved = sum(row.place != row.place_without for row in self.rows)
-        change = "changes its place" if moved == 1 else "change their place"
+        change = "changes place" if moved == 1 else "change places"
         agreement = "undefined" if self.tau is None else f"{self.tau:.4f}"
         return (
-            f"{self.measure}; each run without the judgments that only it contributed down to "
-            f"rank {self.depth}: {moved} of {len(self)} {change}, Kendall's τ {agreement}"
+            f"{self.measure}, each run measured without the judgments that only it contributed "
+            f"down to rank {self.depth}: {moved} of {len(self)} runs {change}; Kendall's τ is "
+            f"{agreement}"
         )
 
     def to_dict(self) -> dict[str, Any]:

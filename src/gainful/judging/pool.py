@@ -121,9 +121,9 @@ class Pool(Result, Sequence[Pooled]):
         if self.marked:
             text += f"; {sum(not row.judged for row in self.rows)} unjudged"
         if self.compared is not None:
-            text += f"; priority: of {self.measure}, {self.compared[0]} minus {self.compared[1]}"
+            text += f"; priority by {self.measure}, {self.compared[0]} minus {self.compared[1]}"
         elif self.measure is not None:
-            text += f"; priority: of {self.measure}"
+            text += f"; priority by {self.measure}"
         return text
 
     def to_dict(self) -> dict[str, Any]:

@@ -191,7 +191,7 @@ DIALECTS = (
         settings=_EXP2 | {"depth": "retrieved"},
         policy=Policy(ties="order", negative="both", missing="skip"),
         cutoff=10,
-        ties="The engine returns a list; documents in it do not tie.",
+        ties="The engine returns a list, so there are no ties.",
         note="The ideal is cut at the number of hits returned.",
     ),
     Dialect(
@@ -201,7 +201,7 @@ DIALECTS = (
         policy=Policy(ties="order", missing="skip"),
         names={"NDCG_CUT": "nDCG(depth=cutoff)"},
         cutoff=10,
-        ties="The engine returns a list; documents in it do not tie.",
+        ties="The engine returns a list, so there are no ties.",
         note="The ideal is not cut.",
     ),
     Dialect(
@@ -235,8 +235,8 @@ DIALECTS = (
             "meanAveragePrecisionAt": "AP(denominator=min)",
         },
         ties=_GIVEN,
-        note="With relevances (3.4 and later), it is gain=exp2 if the labels are sorted by descending relevance. The "
-        "ideal keeps any other order, which gainful does not reproduce. PySpark 4.3 ignores relevances.",
+        note="With relevances (3.4 and later), it is gain=exp2 if the labels are sorted by descending relevance. If "
+        "they aren't, the tool uses their order as the ideal, which gainful does not reproduce. PySpark 4.3 ignores relevances.",
     ),
     Dialect(
         "recommenders",
@@ -294,7 +294,8 @@ DIALECTS = (
         ties=_GIVEN,
         note="Without a cutoff it uses 3, the default of model_type='retriever'.",
         faults="The ideal is cut at the number of documents returned: a list that returns only one of five relevant documents "
-        "has 1.0 at 5 instead of 0.339 (issue 24541). A repeated id counts twice, also in the ideal; up to 3.16, the id "
+        "scores 1.0 at 5 instead of 0.339 (issue 24541). A repeated id counts twice, also in the "
+        "ideal; up to 3.16, the id "
         "generated for the repetition could match another document's (issue 25965).",
     ),
     Dialect(
@@ -343,7 +344,7 @@ DIALECTS = (
         settings={"gain": "binary"},
         policy=Policy(ties="order", empty="skip"),
         cutoff=10,
-        ties="The engine returns a list; documents in it do not tie.",
+        ties="The engine returns a list, so there are no ties.",
         note="With grades, which must be between 0 and 1, it is gain=linear, and nDCG is the only measure.",
         average="min",
     ),
@@ -353,7 +354,7 @@ DIALECTS = (
         settings=_EXP2,
         policy=Policy(ties="order", negative="both", missing="skip"),
         digits=2,
-        ties="The engine returns a list; documents in it do not tie.",
+        ties="The engine returns a list, so there are no ties.",
         faults="A repeated id counts twice, so values above 1 occur, such as 1.31 (issue 191). The value of every "
         "query is rounded to two decimals before averaging, which can change the mean by 0.005.",
     ),

@@ -183,9 +183,9 @@ MISTAKES: tuple[Rule, ...] = (
     Rule(
         "run-as-judgments",
         "warning",
-        "Judgments that are probably a run: many grades with fractions, while scores are whole "
-        "numbers as grades are; or grades that fall along every list as scores do; or the same file.",
-        "Give the judgments first, then the runs; or name the column of grades: columns grade=….",
+        "Judgments that are probably a run: many fractional grades, although the scores are whole numbers; "
+        "grades that fall along every list, as scores do; or the same file twice.",
+        "Pass the judgments first, then the runs; or name the column of grades: columns grade=….",
         swapped_inputs,
         "sample",
         warned=True,
@@ -246,8 +246,8 @@ def warn_of_ranks_in_table(source: "Source", session: "Session", head: FirstRows
     first = _first_rank_of_table(head, partial(_first_rank_in_all_rows, source, session))
     if first is None and is_name_of_ranks(name) and _may_be_ranks(head):
         warn(
-            f"scores: they come from the column {name!r}, which is a name of ranks; the highest "
-            f"is taken for the best. If they are ranks, name their column: columns rank={name}.",
+            f"scores: they come from the column {name!r}, which usually contains ranks; the "
+            f"highest counts as the best. If they are ranks, name their column: columns rank={name}.",
             "run.ranks-as-scores",
         )
     _warn_of_ranks(first, "name their column: columns rank=…")
@@ -264,11 +264,11 @@ def warn_of_ranks_on_spark(run: "DataFrame") -> None:
     _warn_of_ranks(first, "name their column: columns rank=…")
 
 
-def _warn_of_ranks(first: int | None, remedy: str = "give their negatives") -> None:
+def _warn_of_ranks(first: int | None, remedy: str = "pass their negatives") -> None:
     if first is not None:
         warn(
             f"scores: the scores of every query are {first}, {first + 1}, {first + 2} …, so they look like "
-            f"ranks; the highest is taken for the best. If they are ranks, {remedy}.",
+            f"ranks; the highest counts as the best. If they are ranks, {remedy}.",
             "run.ranks-as-scores",
         )
 

@@ -65,9 +65,7 @@ def test_what_cannot_be_decided_passes(count):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         found = gf.assert_not_worse(judgments, runs["old"], runs["new"])
-    said = (
-        "too few queries for an interval (5; at least 10). The assertion did not run: add queries."
-    )
+    said = "too few queries for an interval (5; at least 10 needed). The assertion did not run: add queries."
     assert [said in str(each.message) for each in told] == [True] * (count < 10)
     assert found.differences[0].verdict.word == "inconclusive"
 

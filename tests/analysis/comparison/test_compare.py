@@ -56,7 +56,7 @@ def test_an_example_worked_by_hand():
     assert plain.low == pytest.approx(0.2 - 2.776445 * math.sqrt(0.02125), abs=1e-6)
     # Σ(d − mean)³ = −0.045, so the long tail is below: the lower end moves out, the upper stays.
     assert one.skewness == pytest.approx(-0.045 / 5 / (0.425 / 5) ** 1.5)
-    assert one.interval.note == "too few queries for an interval (5; at least 10)"
+    assert one.interval.note == "too few queries for an interval (5; at least 10 needed)"
     # Of 16 flips of ½, −¼, ¼, ½, six have a sum as far from 0 as 1.
     assert one.tests["randomisation"].p == 6 / 16
     # Ranks 1½, 1½, 3½, 3½: the negative one has 1½, and 3 of 16 sums are no larger.

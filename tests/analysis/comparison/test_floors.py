@@ -35,7 +35,7 @@ def test_what_proves_nothing_fails():
     few = gf.evaluate(dict([*JUDGMENTS.items()][:3]), BEST, "RR")
     gate = gf.results.Gate.of_scores(few, "RR < 0.5")
     assert gate.failed
-    assert "too few queries for an interval (3; at least 10)" in gate.checked[0].found
+    assert "too few queries for an interval (3; at least 10 needed)" in gate.checked[0].found
     gate = gf.results.Gate.of_scores(few, "RR < 0.5", interval="t")
     assert gate.failed
     assert "all 3 queries are the same, but too few" in gate.checked[0].found

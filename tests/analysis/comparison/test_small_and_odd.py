@@ -97,13 +97,13 @@ OUTPUTS = {
 def test_every_output_says_that_queries_are_too_few_for_an_interval(output):
     judgments, runs = collection(queries=7)
     text = " ".join(OUTPUTS[output](gf.compare(judgments, runs, "nDCG@5")).split())
-    assert "too few queries for an interval (7; at least 10)" in text
+    assert "too few queries for an interval (7; at least 10 needed)" in text
     assert not re.search(r"\binf\b|Infinity|queries like these would", text)
 
 
 def test_the_report_and_the_desk_say_it_too():
     judgments, runs = collection(queries=7)
-    told = "too few queries for an interval (7; at least 10)"
+    told = "too few queries for an interval (7; at least 10 needed)"
     payload = json.dumps(gf.report(judgments, runs, "nDCG@5").payload(), allow_nan=False)
     assert told in payload
     standing = stand(judgments, runs, ["nDCG@5"], (0, 3), 7, baseline=None, depth=5)

@@ -109,7 +109,7 @@ def test_the_sentence_without_a_decision_tells_how_many_queries_would_make_one()
     )
     assert one.verdict.sentence.endswith(
         f"; if the difference is as large as it looks, about {needed:,} queries like these would "
-        "decide."
+        "settle it."
     )
 
 
@@ -281,7 +281,7 @@ def test_more_noise_asks_for_more_queries_and_a_larger_difference_for_fewer():
 @pytest.mark.parametrize(
     ("differences", "said"),
     [
-        (normal(0.1, 2, count=9), "9 queries are too few to estimate how many would decide"),
+        (normal(0.1, 2, count=9), "9 queries are too few to estimate how many you would need"),
         (
             normal(0.01, 2, count=40),
             "no realistic number of queries like these would show a difference that is as large as it looks",
@@ -309,7 +309,7 @@ def test_below_ten_queries_there_is_no_default_interval_but_one_that_is_asked_fo
     found = without_nan(quick(tables, interval=interval))
     (one,) = found.differences
     known = count >= (10 if interval == "hall" else 2)
-    told = f"too few queries for an interval ({count}; at least 10)"
+    told = f"too few queries for an interval ({count}; at least 10 needed)"
     told = told if count > 1 else "one query, no interval"
     assert one.interval.known == known
     assert (told in one.verdict.sentence) != known

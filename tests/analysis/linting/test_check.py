@@ -302,7 +302,7 @@ def test_missing_and_extra_queries(files):
     missing, extra = found("missing-query", run=path), found("extra-query", run=path)
     assert (missing.severity, missing.count, missing.place) == ("warning", 1, "query 'q2'")
     assert (extra.severity, extra.count, extra.place) == ("note", 2, f"{path}:1")
-    assert extra.example == "and 'q9'"
+    assert extra.example == "also 'q9'"
     assert found("missing-query") is None
     assert found("extra-query") is None
 

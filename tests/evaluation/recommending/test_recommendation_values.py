@@ -324,7 +324,7 @@ def test_what_the_run_has_as_a_whole_is_told_apart():
     intervals = gf.writing.render({"one": found}, "csv", interval="hall").splitlines()
     assert intervals[1].startswith("one,Gini@3,")
     assert intervals[1].endswith(",,,")
-    assert "Gini@3: of the run as a whole" in gf.writing.render({"one": found}, "table")
+    assert "Gini@3: computed over the whole run" in gf.writing.render({"one": found}, "table")
     assert found.interval() == found.interval("Novelty@3")  # the first of which users have values
     drawn = found.plot.distribution().to_dict()
     assert "Novelty@3" in str(drawn)

@@ -178,7 +178,7 @@ def test_where_the_model_sees_no_change_either_the_runs_are_the_same():
 @pytest.mark.parametrize("count", [5, 9, 10, 15])
 def test_below_ten_queries_of_people_there_is_no_interval(count):
     found, _ = changed_in(count, count)
-    told = f"too few queries for an interval ({count}; at least 10)"
+    told = f"too few queries for an interval ({count}; at least 10 needed)"
     for each in (*found.means, *found.differences):
         for part in (each.estimate, each.people, each.ppi, each.bias):
             assert math.isfinite(part.low) == math.isfinite(part.high) == (count >= 10)

@@ -185,7 +185,7 @@ def compare_scores(
     >>> old = {"q1": 0.2, "q2": 0.5, "q3": 0.4, "q4": 0.1}
     >>> new = {"q1": 0.3, "q2": 0.5, "q3": 0.7, "q4": 0.2}
     >>> print(compare_scores({"old": old, "new": new}).verdicts[0])
-    value: the difference between new and old is inconclusive (+0.1250, too few queries for an interval (4; at least 10), p = 0.1411, 4 queries); 4 queries are too few to estimate how many would decide.
+    value: the difference between new and old is inconclusive (+0.1250, too few queries for an interval (4; at least 10 needed), p = 0.1411, 4 queries); 4 queries are too few to estimate how many you would need.
     """
     arguments.function(progress, "progress")
     comparing = None if progress is None else partial(_later, progress)

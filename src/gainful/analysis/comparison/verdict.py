@@ -259,10 +259,10 @@ def _more(grounds: Grounds, settings: Settings, needed: int | None) -> str:
     if needed is None:
         return ""
     if too_few_queries(moments.count):
-        return f"; {moments.count} queries are too few to estimate how many would decide"
+        return f"; {moments.count} queries are too few to estimate how many you would need"
     if needed > _MOST:
         size = "as large as it looks" if settings.margin is None else f"{settings.margin:g}"
         return f"; no realistic number of queries like these would show a difference that is {size}"
     if settings.margin is None:
-        return f"; if the difference is as large as it looks, about {needed:,} queries like these would decide"
+        return f"; if the difference is as large as it looks, about {needed:,} queries like these would settle it"
     return f"; about {needed:,} queries like these would show a difference of {settings.margin:g}"

@@ -38,13 +38,13 @@ def duplicate_documents(look: Look) -> Iterator[Draft]:
         "FROM twice ORDER BY second, query, doc LIMIT 1"
     )
     for count, differ, row, query, doc, numbers in repeated:
-        message, remedy = f"{counted(count, 'document')} more than once for a query", ""
+        message, remedy = f"{counted(count, 'document')} listed more than once for a query", ""
         if table is look.judged:
             if differ:
                 message += f", {differ:,} of them with different grades"
             remedy = _of_assessors(table)
         before, here = map(table.kind.turned, numbers)
-        example = f"again, with {table.kind.number} {here:g} after {before:g}"
+        example = f"listed again, with {table.kind.number} {here:g} after {before:g}"
         yield Draft(table, count, message, example, query, doc, row, remedy)
 
 
@@ -64,7 +64,7 @@ def self_matches(look: Look) -> Iterator[Draft]:
     )
     if count:
         verb = "judged" if look.table is look.judged else "retrieved"
-        message = f"{counted(count, 'query', 'queries')} with itself as {verb} document"
+        message = f"{counted(count, 'query', 'queries')} whose own id is among the {verb} documents"
         yield Draft(look.lists, count, message, "", query, query, row)
 
 
@@ -105,12 +105,12 @@ def unjudged_marks(look: Look) -> Iterator[Draft]:
 def fractional_grades(look: Look) -> Iterator[Draft]:
     """Look for grades that aren't whole numbers."""
     for count, grade, place in look.first_row("number <> floor(number)"):
-        message = f"{counted(count, 'grade')} that {_is(count)} no whole number"
+        message = f"{counted(count, 'grade')} that {_are_not(count)}"
         yield Draft(look.table, count, message, f"{grade!r}", *place)
 
 
-def _is(count: int) -> str:
-    return "is" if count == 1 else "are"
+def _are_not(count: int) -> str:
+    return "isn't a whole number" if count == 1 else "aren't whole numbers"
 
 
 def queries_without_relevant(look: Look) -> Iterator[Draft]:
@@ -128,7 +128,7 @@ def unusable_ranks(look: Look) -> Iterator[Draft]:
         return
     if run.kind.whole:
         for count, number, place in look.first_row("number > 0 OR number <> floor(number)"):
-            message = f"{counted(count, 'rank')} that {_is(count)} no whole number"
+            message = f"{counted(count, 'rank')} that {_are_not(count)}"
             yield Draft(run, count, message, f"rank {-number!r}", *place)
     shared = look.session.rows(
         "WITH shared AS (SELECT query, -number AS rank, list(doc ORDER BY row, doc) AS docs, "
@@ -271,7 +271,7 @@ def _queries(
     if queries:
         from gainful.rows.identifiers import examples
 
-        others = f"and {examples(queries[1:])}" if len(queries) > 1 else ""
+        others = f"also {examples(queries[1:])}" if len(queries) > 1 else ""
         message = f"{counted(len(queries), *nouns)} {what}"
         yield Draft(look.lists, len(queries), message, others, queries[0], row=row)
 
@@ -426,7 +426,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "query-spelling",
         "warning",
-        "A judged query that the run contains only under another spelling: different blanks, "
+        "A judged query that the run contains only under another spelling: different spaces, "
         "capitals or leading zeros, or a trailing .0.",
         "Write ids the same way in both files, as strings.",
         query_spellings,
@@ -444,7 +444,7 @@ RULES: tuple[Rule, ...] = (
         "document-spelling",
         "warning",
         "A judged document that the run contains only under another spelling for the same "
-        "query: different blanks, capitals or leading zeros, or a trailing .0.",
+        "query: different spaces, capitals or leading zeros, or a trailing .0.",
         "Write ids the same way in both files, as strings.",
         document_spellings,
         "shared documents",

@@ -98,10 +98,12 @@ class Correction:
     changes: bool = True
 
 
-_INSTEAD = "p is from it, whatever the test"
+_INSTEAD = "it computes p itself, whatever the test"
 CORRECTIONS: Mapping[str, Correction] = {
     "holm": Correction("Holm", "the probability of any false finding is kept below alpha", _holm),
-    "bonferroni": Correction("Bonferroni", "the same, simpler and weaker", _bonferroni),
+    "bonferroni": Correction(
+        "Bonferroni", "the same guarantee, simpler but less powerful", _bonferroni
+    ),
     "benjamini-hochberg": Correction(
         "Benjamini–Hochberg",
         "the expected share of false findings is kept below alpha",
@@ -109,7 +111,7 @@ CORRECTIONS: Mapping[str, Correction] = {
     ),
     "tukey": Correction(
         "randomised Tukey HSD",
-        f"randomised Tukey HSD over all runs, for many of them; {_INSTEAD}",
+        f"randomised Tukey HSD over all runs, if there are many; {_INSTEAD}",
         test_scores=_tukey,
     ),
     "tukey-anova": Correction(
@@ -119,17 +121,17 @@ CORRECTIONS: Mapping[str, Correction] = {
     ),
     "max-t": Correction(
         "max-T",
-        "signs flipped for all comparisons alike, each against the largest t of those not yet "
-        f"found (Westfall and Young, step-down); {_INSTEAD}",
+        "flips the signs of all comparisons together and compares each t with the largest of those not yet "
+        f"found significant (Westfall and Young, step-down); {_INSTEAD}",
         test_differences=_max_t,
     ),
     "max-t-single": Correction(
         "single-step max-T",
-        f"the same, each against the largest t of all; {_INSTEAD}",
+        f"the same, but with the largest t of all comparisons; {_INSTEAD}",
         test_differences=_max_t_single,
     ),
     "none": Correction(
-        "no correction", "every comparison as if it were the only one", _none, changes=False
+        "no correction", "treats every comparison as if it were the only one", _none, changes=False
     ),
 }
 """The corrections by name, the default first."""

@@ -112,11 +112,11 @@ def too_few_queries(count: int) -> str:
     """Return why so few queries have no default interval; empty if there are enough.
 
     >>> too_few_queries(7)
-    'too few queries for an interval (7; at least 10)'
+    'too few queries for an interval (7; at least 10 needed)'
     """
     if count >= _FEWEST:
         return ""
-    return f"too few queries for an interval ({count}; at least {_FEWEST})"
+    return f"too few queries for an interval ({count}; at least {_FEWEST} needed)"
 
 
 def few_changed(changed: int, count: int, what: str = "changed") -> str:
@@ -141,7 +141,7 @@ def few_queries(counts: Iterable[int], level: float, method: str = "hall") -> li
     >>> [line[:46] for line in few_queries([24, 60], 0.95)]
     ['Only 24 queries: kinds of query that make up a']
     >>> few_queries([7], 0.95)
-    ['too few queries for an interval (7; at least 10)']
+    ['too few queries for an interval (7; at least 10 needed)']
     """
     few = sorted({count for count in counts if 1 < count < _ENOUGH})
     without = [count for count in few if count < INTERVALS[method].fewest]

@@ -341,7 +341,7 @@ def _how_to_decide(row: Calibrated, more: int | None, total: int) -> str:
     if not row.variance and not row.estimate.value:
         return "; both have the same score on every query"
     if row.variance and too_few_queries(row.queries):
-        return f"; {row.queries} queries are too few to estimate how many would decide"
+        return f"; {row.queries} queries are too few to estimate how many you would need"
     if more is None:
         return (
             f"; even judging all {total:,} queries by people would not decide"
