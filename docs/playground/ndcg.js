@@ -217,7 +217,7 @@ export function said(s, tool) {
   const wrong = given.find(({ grade: g }) => g !== null && ((whole && !Number.isInteger(g)) || g < least || g > most));
   if (wrong) {
     const range = most < Infinity ? ` ${least < 0 ? "up" : `from ${least}`} to ${most}` : least < 0 ? "" : ` from ${least}`;
-    return { refusal: `takes ${whole ? "whole " : ""}grades${range}` };
+    return { refusal: `accepts ${whole ? "whole " : ""}grades${range}` };
   }
   const found = measured(asTool(s, tool));
   return found.empty && tool.empty ? { refusal: `${tool.empty}: nothing to find` } : { ndcg: found.ndcg };
@@ -306,7 +306,7 @@ export function fromLink(text) {
   const seen = new Set();
   for (const pair of text.split("&")) {
     const [name, value = ""] = pair.split("=");
-    if (seen.has(name)) throw Error(`“${name}” comes twice`);
+    if (seen.has(name)) throw Error(`“${name}” appears twice`);
     seen.add(name);
     if (name === "list" || name === "rest") {
       s[name] = value.split(/(?=[,~])/).map((item) => {
@@ -322,6 +322,6 @@ export function fromLink(text) {
   const ids = [...s.list, ...s.rest].map((doc) => doc.id);
   if (!s.list.length) throw Error("it has no list");
   if (ids.length > MOST) throw Error(`it has more than ${MOST} documents`);
-  if (new Set(ids).size < ids.length) throw Error("a document comes twice");
+  if (new Set(ids).size < ids.length) throw Error("a document appears twice");
   return s;
 }

@@ -42,8 +42,8 @@ class LeftOut:
         change: without − value.
         place: the place of the run by value, from 1; equal values share a place.
         place_without: the place by `without`.
-        unique: the number of judged documents that only this run has, down to the depth of the
-            pool.
+        unique: the number of judged documents that only this run contains, down to the depth of
+            the pool.
         relevant: the number of them that are relevant.
     """
 
@@ -144,10 +144,11 @@ def pool_bias(
 ) -> PoolBias:
     """Measure each run without the judgments that only it contributed to the pool.
 
-    A run in the pool has all its best documents judged; a later run does not. So each run in turn
-    is treated as a later one: documents that only it has, down to the depth of the pool, lose their
-    judgments, and it is measured again. Judged documents that no run has stay judged. A query that
-    loses all its judgments counts as one without positive gain.
+    All the best documents of a run in the pool are judged, but those of a later run aren't. Each
+    run in turn is therefore treated as a later one: documents that only this run contains, down to
+    the depth of the pool, lose their judgments, and the run is measured again. Judged documents
+    that are in none of the runs stay judged. A query that loses all its judgments counts as one
+    without relevant documents.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.

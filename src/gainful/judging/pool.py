@@ -235,8 +235,8 @@ def pool(
             the grade of a document could change a measure, as in `next_to_judge`, then by best
             rank; the priority is known for unjudged documents within the cutoff.
         measure: with `order="priority"`; nDCG@10 if None.
-        budget: with `order="priority"`, the most documents to keep, those with the highest
-            priority.
+        budget: with `order="priority"`, the maximum number of documents to keep, those with the
+            highest priority.
         grades: with `order="priority"`, the possible grades, as in `next_to_judge`.
         **options: see `MeasuringOptions`.
 
@@ -282,7 +282,7 @@ def next_to_judge(
     depth: int | None = None,
     **options: Unpack[MeasuringOptions],
 ) -> Pool:
-    """Return the unjudged documents whose grade could change a measure most.
+    """Return the unjudged documents whose grade could change a measure the most.
 
     The priority of a document is the range of the measure's mean, highest minus lowest, if the
     document gets each of the grades in turn and everything else stays the same. Every value is
@@ -295,7 +295,7 @@ def next_to_judge(
         runs: as in `pool`; each `{query: {doc: score}}` or any
             of the others.
         measure: any measure with a mean or a sum over queries, as text or as a Measure.
-        budget: the most documents to return; None for all.
+        budget: the maximum number of documents to return; None for all.
         grades: the possible grades, such as (0, 3) or (0, 1, 2, 3). If None, the lowest and the
             highest of 0 and all judgments.
         compare: the names of two runs. The priority is then the range of the difference of their

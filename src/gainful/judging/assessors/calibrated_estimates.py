@@ -344,11 +344,11 @@ def _how_to_decide(row: Calibrated, more: int | None, total: int) -> str:
         return f"; {row.queries} queries are too few to estimate how many you would need"
     if more is None:
         return (
-            f"; even judging all {total:,} queries by people would not decide"
+            f"; even having people judge all {total:,} queries would not settle it"
             if row.variance
             else ""
         )
     return (
         f"; if the difference is as large as it looks, people must judge about "
-        f"{counted(more, 'more query', 'more queries')} to decide"
+        f"{counted(more, 'more query', 'more queries')} to settle it"
     )

@@ -93,11 +93,11 @@ def collect_grades(
         grades: the scale: `{0: "off topic", 1: "on topic"}`, inserted as {scale}; or only its
             numbers, if the template explains them. 0 to 3 if None.
         per_prompt: the number of documents of a query per prompt, if the template has {documents}.
-        longest: the most characters of a document shown to the model; all if None.
+        longest: the maximum number of characters of a document shown to the model; all if None.
         missing_texts: how to handle missing texts: `error`, or `skip`, which leaves the document
             unjudged.
-        batch: the most prompts in one call of a function from a list of prompts to a list of
-            answers.
+        batch: the maximum number of prompts in one call of a function from a list of prompts to a
+            list of answers.
         endpoint: the address of a server with an OpenAI-compatible chat completions API, such as
             http://localhost:8000/v1.
         key_variable: the environment variable with the API key; no key is sent if None. The key is
@@ -109,12 +109,12 @@ def collect_grades(
         retries: how often a failed call is repeated, after 1, 2, 4, … seconds or the delay that the
             server requests. If None, 5 for an endpoint and 0 for a function.
         ask_again: how often a prompt is repeated if its answer is unreadable.
-        per_minute: the most calls per minute.
+        per_minute: the maximum number of calls per minute.
         prices: the prices of a million tokens in and out, to compute the cost.
         price_per_call: the price of a call, in addition to its tokens.
-        max_calls: the most calls, including failed and repeated ones. The work then stops and
-            returns the grades so far.
-        max_cost: the most that the calls may cost, in the currency of the prices. The work stops
+        max_calls: the maximum number of calls, including failed and repeated ones. The work then
+            stops and returns the grades so far.
+        max_cost: the maximum cost of the calls, in the currency of the prices. The work stops
             before a call that might exceed it; see `limit` of the result.
         cache: the path of a file for the answers, created if missing.
         name: the name of the model as assessor; the model's own if None. It identifies a function's
@@ -425,7 +425,7 @@ class _Work:
     def _with_kept(
         self, problem: GainfulError, asking: Asking[str, Reply], cache: KeptAnswers[Reply]
     ) -> GainfulError:
-        """Add to an error where the earlier answers are."""
+        """Add the location of the earlier answers to an error."""
         count = sum(isinstance(outcome, Reply) for outcome in asking.outcomes.values())
         if not count:
             return problem

@@ -151,7 +151,7 @@ def read_texts(
         pairs: the pairs to grade.
         queries: `{query: text}` or a table of texts.
         docs: `{doc: text}`, `{doc: (title, text)}` or such a table.
-        longest: the most characters of a document shown to a model; None for all.
+        longest: the maximum number of characters of a document shown to a model; None for all.
         skip_missing: whether texts may be missing; otherwise that is an error.
     """
     both = []

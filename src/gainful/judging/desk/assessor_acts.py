@@ -1,7 +1,7 @@
-"""Acts of assessors within a transaction: lease documents, grade them, undo; all recorded.
+"""Actions of assessors within a transaction: reserve documents, grade them, undo. All are recorded.
 
 A document is given to no more people than it needs, counting its grades and leases. The table of
-states summarises the events; `derive` computes it from them again.
+states summarises the events; `derive` recomputes it from them.
 """
 
 import hashlib
@@ -21,27 +21,27 @@ from gainful.rows.identifiers import examples
 from gainful.rows.several_assessors import MODEL, SETTLED
 
 ADJUDICATED = SETTLED
-"""Whose grade it is that settles a disagreement; no person has this name."""
+"""The owner of grades that settle a disagreement; no person has this name."""
 ROLES = ("assessor", "lead")
-"""Of people who are invited; both may judge."""
+"""The roles of people who are invited; both may judge."""
 SHOWN = "yes"
-"""The setting `show_ranks` of a study whose assessors see runs and ranks."""
+"""The value of the setting `show_ranks` in a study whose assessors see runs and ranks."""
 UNCOUNTED = (MODEL,)
-"""Roles whose grades do not count for what a document needs, nor in the merged grades."""
+"""Roles whose grades count neither towards the grades a document needs nor in the merged grades."""
 _DONE = ("grade", "cannot")
 _UNDONE = ("grade", "cannot", "later", "note", "adjudicate")
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """An act of a person.
+    """An action of a person.
 
     Attributes:
         who: their name.
-        key: the act's key, unique among the person's acts.
-        kind: of event.
+        key: the action's key, unique among the person's actions.
+        kind: the kind of event.
         milliseconds: how long it took.
-        position: of the document among those shown.
+        position: the document's position in the sequence shown.
         time: in seconds since 1970.
         guideline: the version that they saw; the current one if None.
     """
@@ -57,21 +57,21 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What an act finds, read at once: on a server, every question more is a journey there and back.
+    """What an action needs to know, read at once: on a server, every further query is another round trip.
 
     Attributes:
         item: the number of the document.
-        practice: whether it is of the practice set.
-        answer: the right grade of a document of the practice set.
+        practice: whether it belongs to the practice set.
+        answer: the right grade of a practice document.
         feedback: the comment shown after it.
-        grades: how many it has that count.
-        before: what the owner says of it now.
-        position: of the lease that the person has on it, or had.
+        grades: how many of its grades count.
+        before: the owner's current state of it.
+        position: the position of the person's current or former lease on it.
         until: when that lease ends.
-        others: how many others hold it.
+        others: how many others have reserved it.
         wanted: how many grades it needs.
-        guideline: the version that holds.
-        number: of the next event.
+        guideline: the current version.
+        number: the number of the next event.
     """
 
     item: int
@@ -100,7 +100,7 @@ _SCENE = (
 
 
 def look(transaction: Transaction, act: Act, item: int, owner: str) -> Scene:
-    """Return what an act about a document finds."""
+    """Return what an action on a document needs to know."""
     row = transaction.one(
         f"SELECT {_SCENE} FROM item WHERE item.id = ?", *_seen_by(act, owner), item
     )
@@ -132,7 +132,7 @@ def from_text(text: str | None) -> State | None:
 
 
 def person(transaction: Transaction, name: object) -> Person:
-    """Return somebody who was invited and may act."""
+    """Return a participant who was invited and may act."""
     row = None
     if _is_name(name):
         row = transaction.one("SELECT role, revoked FROM assessor WHERE name = ?", name)
@@ -152,14 +152,15 @@ def person(transaction: Transaction, name: object) -> Person:
 
 
 def _is_name(name: object) -> bool:
-    """Return whether a database can look for somebody of this name."""
+    """Return whether a database can search for this name."""
     return isinstance(name, str) and arguments.is_writable(name) and "\0" not in name
 
 
 def spread_overlap(transaction: Transaction, overlap: int, share: float, seed: int) -> None:
-    """Say how many grades each document needs: as many as the overlap, for a share of them, and one for the others.
+    """Set how many grades each document needs: the overlap for a share of the documents, and one for the others.
 
-    The share is drawn with the seed: the documents with the lowest hashes. So a larger share has all of a smaller one.
+    The share is drawn with the seed: it consists of the documents with the lowest hashes, so a
+    larger share contains every smaller one.
     """
     transaction.run("UPDATE item SET wanted = ? WHERE practice = 0", overlap if share >= 1 else 1)
     if share >= 1 or overlap == 1:
@@ -180,15 +181,15 @@ def spread_overlap(transaction: Transaction, overlap: int, share: float, seed: i
 
 
 def lease(transaction: Transaction, who: str, count: int, now: float, seconds: float) -> list[Task]:
-    """Reserve documents for an assessor: first the documents that they hold already, then new ones, up to a count.
+    """Reserve documents for an assessor, up to a count: first the documents they already hold, then new ones.
 
-    The practice set comes first, then the documents of the query that they are at, then the next ones in order, and last
-    what they put off.
+    The practice set comes first, then the rest of their current query, then the next documents in
+    order, and finally the documents they postponed.
     """
     row = None
     if _is_name(who):
         transaction.run("DELETE FROM lease WHERE expires <= ?", now)
-        # Never sooner than before: they may have an offline page, too.
+        # Never earlier than before: they may also have an offline page.
         renewed = "UPDATE lease SET expires = ? WHERE assessor = ? AND expires < ?"
         transaction.run(renewed, now + seconds, who, now + seconds)
         row = transaction.one(
@@ -225,7 +226,7 @@ def _with_ranks(transaction: Transaction, tasks: Sequence[Task]) -> list[Task]:
             rows = transaction.all(
                 "SELECT score, doc FROM ranked WHERE run = ? AND query = ?", run, query
             )
-            # As runs are read: equal scores by id, descending.
+            # As in every run: equal scores are ordered by id, descending.
             ranked = sorted(((score, doc) for score, doc in rows), reverse=True)
             for rank, (_, doc) in enumerate(ranked, start=1):
                 ranks.setdefault((query, doc), {})[run] = rank
@@ -300,7 +301,7 @@ def _tasks(transaction: Transaction, who: str, count: int) -> list[Task]:
 
 
 def why_nothing_to_judge(transaction: Transaction, who: str) -> str:
-    """Return the reason why somebody is given no document."""
+    """Return why no document is available for an assessor."""
     row = transaction.one(
         "SELECT COUNT(*), COALESCE(SUM(is_open), 0) FROM item WHERE practice = 0 AND best_rank IS NOT NULL"
     )
@@ -329,7 +330,7 @@ def why_nothing_to_judge(transaction: Transaction, who: str) -> str:
 def counts_by_query(
     transaction: Transaction, who: str, queries: Iterable[str]
 ) -> dict[str, dict[str, int]]:
-    """Return how many documents of each query somebody has judged, and how many they could still be given."""
+    """Return how many documents of each query an assessor has judged, and how many they could still be given."""
     counts = {}
     for query in {*queries}:
         row = transaction.one(
@@ -353,7 +354,7 @@ def recorded(
     after: State | None,
     undoes: int | None = None,
 ) -> Confirmed:
-    """Add an event to the record, and to what it comes to. The lease on the document ends, but with a note."""
+    """Add an event to the record and to the current states. Unless the event is a note, the lease on the document ends."""
     if after is not None and undoes is None:
         after = replace(after, event=scene.number)
     position = scene.position if act.position is None else act.position
@@ -393,7 +394,7 @@ _GIVEN = (
     "(SELECT COUNT(*) FROM state JOIN assessor ON assessor.name = state.owner WHERE state.item = item.id"
     f" AND state.kind = 'grade' AND assessor.role NOT IN ({', '.join(map(repr, UNCOUNTED))}))"
 )
-# The counts of documents, brought up to what their states say.
+# Update the counts of documents from their states.
 _COUNTED = (
     f"UPDATE item SET grades = {_GIVEN}, is_open = CASE WHEN best_rank IS NOT NULL AND {_GIVEN} < wanted AND NOT EXISTS"
     " (SELECT 1 FROM state WHERE state.item = item.id AND state.owner = ?) THEN 1 ELSE 0 END"
@@ -408,7 +409,7 @@ def _state_written(item: int, owner: str, state: State | None) -> tuple[str, Row
 
 
 def count_grades(transaction: Transaction) -> None:
-    """Bring the counts of all documents up to what their states say, such as after the overlap changed."""
+    """Recompute the counts of all documents from their states, for example after the overlap has changed."""
     transaction.run(_COUNTED, ADJUDICATED)
 
 
@@ -422,7 +423,7 @@ def confirmed(scene: Scene, number: int, kind: str, after: State | None) -> Conf
 
 
 def graded_by(transaction: Transaction, name: str) -> list[int]:
-    """Return the documents with a current answer of this person."""
+    """Return the documents that have a current answer from this person."""
     return [
         int(item) for (item,) in transaction.all("SELECT item FROM state WHERE owner = ?", name)
     ]
@@ -431,7 +432,7 @@ def graded_by(transaction: Transaction, name: str) -> list[int]:
 def imported(
     transaction: Transaction, name: str, grades: Mapping[int, float | None], now: float, key: str
 ) -> int:
-    """Record grades from elsewhere, by document, and return how many are new or changed; None takes one back."""
+    """Record imported grades by document, and return how many are new or changed; None revokes a grade."""
     rows = transaction.all("SELECT item, data FROM state WHERE owner = ?", name)
     before = {int(row[0]): row[1] for row in rows}
     row = transaction.one(
@@ -459,7 +460,7 @@ def imported(
 
 
 def said_before(transaction: Transaction, act: Act, item: int | None) -> Confirmed | None:
-    """Return the earlier confirmation for this key, so that an act that is sent twice is recorded once."""
+    """Return the earlier confirmation for this key, so that an action sent twice is recorded once."""
     row = transaction.one(
         "SELECT id, item, kind, after, owner FROM event WHERE assessor = ? AND client_key = ?",
         act.who,
@@ -476,7 +477,7 @@ def said_before(transaction: Transaction, act: Act, item: int | None) -> Confirm
 
 
 def say(transaction: Transaction, act: Act, item: int, after: State) -> Confirmed:
-    """Record what an assessor says of a document, if it is theirs to judge."""
+    """Record an assessor's answer about a document, if it is theirs to judge."""
     if not _is_name(act.who):
         person(transaction, act.who)
     row = transaction.one(
@@ -501,7 +502,7 @@ def say(transaction: Transaction, act: Act, item: int, after: State) -> Confirme
             "Continue with the next document.",
         )
     if act.kind == "note":
-        # A note says nothing else than before, and takes nothing away.
+        # A note neither changes nor removes an earlier answer.
         after = replace(before or after, note=after.note)
     elif before is not None and not after.note:
         after = replace(after, note=before.note)
@@ -509,7 +510,7 @@ def say(transaction: Transaction, act: Act, item: int, after: State) -> Confirme
 
 
 def _is_taken(scene: Scene, now: float) -> bool:
-    """Return whether a document has, or is being given, all the grades that it needs, and none is of this person."""
+    """Return whether others have given, or are about to give, all the grades that a document needs."""
     holds = scene.until is not None and scene.until > now
     return not holds and not scene.practice and scene.grades + scene.others >= scene.wanted
 
@@ -523,9 +524,10 @@ def undo(
     of: str | None = None,
     about: int | None = None,
 ) -> Confirmed:
-    """Record that an act of the same person is undone: the last one that is not, or the one that is named.
+    """Record that an action of the same person is undone: the last one that isn't undone yet, or the one that is named.
 
-    It is named by its event or its key; where `about` is a document, it must be an act about that one.
+    It is named by its event or its key; if `about` is a document, the action must concern that
+    document.
     """
     who = person(transaction, act.who)
     if (earlier := said_before(transaction, act, about)) is not None:
@@ -551,7 +553,7 @@ def undo(
 
 
 def unsettle(transaction: Transaction, act: Act, item: int) -> Confirmed:
-    """Record that what settled a document is undone, whoever settled it."""
+    """Record that the settlement of a document is undone, whoever settled it."""
     if (earlier := said_before(transaction, act, item)) is not None:
         return earlier
     scene = look(transaction, act, item, ADJUDICATED)
@@ -569,7 +571,7 @@ def _event_of(transaction: Transaction, who: str, key: str) -> int:
         row = transaction.one(
             "SELECT id FROM event WHERE assessor = ? AND client_key = ?", who, key
         )
-    if row is None:  # never the last act in its place: that is another one
+    if row is None:  # never fall back to the last action, which is a different one
         raise InputError("of", "a recorded action", "an action that was not recorded")
     return int(row[0])
 
@@ -595,7 +597,7 @@ def _undone(transaction: Transaction, who: str, event: int | None) -> Row:
 
 
 def _give_back(transaction: Transaction, act: Act, item: int, seconds: float) -> None:
-    """Lease a document to who has undone its grade, unless others have taken it over."""
+    """Lease a document to the person who has undone its grade, unless others have taken it over."""
     if _is_taken(look(transaction, act, item, act.who), act.time):
         return
     row = transaction.one(
@@ -607,7 +609,7 @@ def _give_back(transaction: Transaction, act: Act, item: int, seconds: float) ->
 
 
 def events(transaction: Transaction, after: int, count: int) -> list[Event]:
-    """Return events of the record, in order, from the one after a number."""
+    """Return the events after a number, in order."""
     rows = transaction.all(
         "SELECT event.id, time, assessor, owner, query, doc, item, practice, kind, before, after, undoes,"
         " milliseconds, position, guideline FROM event JOIN item ON item.id = event.item"
@@ -622,7 +624,7 @@ def events(transaction: Transaction, after: int, count: int) -> list[Event]:
 
 
 def derive(happened: Iterable[Event]) -> dict[tuple[int, str], State]:
-    """Return what events come to: the state of each document for each person, from the record alone."""
+    """Return the state of each document for each person, computed from the record alone."""
     states: dict[tuple[int, str], State] = {}
     for event in happened:
         if event.after is None:

@@ -277,7 +277,7 @@ class Lead(_Person):
         return dict(sorted(kinds.items()))
 
 
-# ── what is checked of what people write ─────────────────────────────────────────────────
+# ── checks of input ─────────────────────────────────────────────────
 
 
 def read_item(value: object) -> int:
@@ -302,7 +302,7 @@ def _stale_rows(
     query: str | None,
     before_guideline: int | None,
 ) -> tuple[str, list[object]]:
-    """Return what `reset` concerns, as the end of a query and its values."""
+    """Return the condition on what `reset` revokes, as the end of a query and its values."""
     if before_guideline is not None:
         arguments.whole(before_guideline, "before_guideline", least=1, most=10**9)
     if assessor is None and query is None and before_guideline is None:
@@ -315,7 +315,8 @@ def _stale_rows(
             arguments.text(chosen, name)
             there = [own for (own,) in transaction.all(sql_of_known)]
             arguments.choice(chosen, name, there, expected=expected)
-    # Grades from elsewhere are taken back where they are named; they are not judged again by themselves.
+    # Imported grades are revoked only if they are named, because nobody is asked to judge them
+    # again.
     whose = "assessor.role IN ('assessor', 'lead')" if assessor is None else "state.owner = ?"
     settled = (
         "state.owner = ?"

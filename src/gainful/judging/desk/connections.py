@@ -11,7 +11,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from gainful.judging.desk.web_app import RAW_HEADERS
 
 _HEAD_WITHIN = (
-    10.0  # seconds for the head of a request, and for the rest of one that has been answered
+    10.0  # seconds for the head of a request, and for the rest of a request that was answered early
 )
 _MOST = 500  # connections
 
@@ -19,9 +19,10 @@ _MOST = 500  # connections
 class Connection(H11Protocol):
     """A connection, which is closed if a request does not complete, or to make room for new ones.
 
-    If there are too many, the desk closes one that waits for a request. It takes the address with the most waiting
-    connections, and prefers connections without any request so far, then the longest wait. So a client with many
-    connections only shuts out itself.
+    If there are too many, the desk closes one that waits for a request. It chooses from the
+    address with the most waiting connections: first a connection that has sent no request yet,
+    then the one that has waited longest. A client with many connections therefore only shuts out
+    itself.
 
     Attributes:
         waiting_since: when the connection became idle; None during a request.
@@ -34,7 +35,7 @@ class Connection(H11Protocol):
     has_asked: bool
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start waiting for a request."""
         super().connection_made(transport)
         self.has_asked = False
         self.waiting_since = self.part_since = self.loop.time()
@@ -43,7 +44,7 @@ class Connection(H11Protocol):
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a request."""
+        """Receive a part of a request."""
         super().data_received(data)
         self._note()
 
@@ -64,11 +65,11 @@ class Connection(H11Protocol):
 
     @property
     def address(self) -> str:
-        """Of the client, without its port."""
+        """The client's address, without its port."""
         return self.client[0] if self.client else ""
 
     def _note(self) -> None:
-        """Note what the connection waits for now."""
+        """Record what the connection is waiting for."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.has_asked, self.waiting_since, self.part_since = True, None, None
             return
@@ -77,7 +78,7 @@ class Connection(H11Protocol):
             self.waiting_since = now
         nothing = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
         if self.has_asked and nothing:
-            self.part_since = None  # uvicorn ends it some time after the last answer
+            self.part_since = None  # uvicorn closes it some time after the last response
         elif self.part_since is None:
             self.part_since = now
 
@@ -93,7 +94,7 @@ class Connection(H11Protocol):
         crowds = Counter(c.address for c in waiting)
         most = max(crowds.values())
         crowd = [c for c in waiting if crowds[c.address] == most and c is not self]
-        if crowd:  # else all of them are being answered
+        if crowd:  # otherwise all of them are being answered
             oldest = min(crowd, key=lambda c: (c.has_asked, c.waiting_since or 0.0))
             self.connections.discard(oldest)
             oldest.transport.abort()

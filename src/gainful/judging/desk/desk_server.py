@@ -20,17 +20,18 @@ from gainful.judging.desk.web_app import LOOPBACK, SECRET_LENGTH, app, missing
 from gainful.message_texts import shown
 from gainful.rows.temporary_files import temporary_folder
 
-_OPENING = 60.0  # seconds that a browser has to read the file with a link
+_OPENING = 60.0  # seconds for a browser to read the file with a link
 _ONWARD = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Judging desk</title>'
     '<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url={link}">'
     '<a href="{link}">Continue to the judging desk</a></html>\n'
 )
-_SWITCH = 0.0005  # seconds after which a thread that is busy lets the others go on: acts wait for one another
+# seconds after which a busy thread lets others run, because actions wait for each other
+_SWITCH = 0.0005
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches an address.
+    """Return whether only this machine can reach an address.
 
     >>> is_loopback("127.0.0.1"), is_loopback("0.0.0.0")
     (True, False)
@@ -72,7 +73,7 @@ def check_address(host: str, secret: str | None, proxy: str | None = None) -> No
 def take_address(
     host: str, port: int, secret: str | None, proxy: str | None = None
 ) -> socket.socket:
-    """Return a socket at an address, before anything else is done: what cannot be served need not be made.
+    """Return a socket at an address, before anything else is done, so that nothing is created in vain.
 
     Raises:
         InputError: an unavailable address, or one that requires a secret.
@@ -130,7 +131,7 @@ class DeskServer:
             http=Connection,
             ws="none",
             lifespan="off",
-            access_log=False,  # it would keep the tokens of links
+            access_log=False,  # it would record the tokens of links
             log_level="warning",
             server_header=False,
             proxy_headers=behind_proxy is not None,
@@ -173,7 +174,7 @@ class DeskServer:
 
 
 def open_in_browser(link: str) -> None:
-    """Open a link, by a file that nobody else can read: the arguments of programs, such as browsers, are no secret.
+    """Open a link through a file that nobody else can read, because others can see the arguments of programs such as browsers.
 
     If the disk is full, nothing happens.
     """
@@ -185,16 +186,17 @@ def open_in_browser(link: str) -> None:
         threading.Thread(target=_show, args=[page, folder], daemon=True).start()
 
 
-def _show(page: Path, folder: object) -> None:  # noqa: ARG001 - it is there as long as somebody has it
+def _show(page: Path, folder: object) -> None:  # noqa: ARG001 - the folder exists as long as something refers to it
     import webbrowser
 
-    # Some browsers return when they are closed: the file goes when it has been read, and the desk must answer meanwhile.
+    # Some browsers return only when they are closed: the file is removed once it has been read,
+    # and the desk must respond meanwhile.
     threading.Thread(target=webbrowser.open, args=[page.as_uri()], daemon=True).start()
     time.sleep(_OPENING)
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """Return a socket at an address; a port that was just left is taken again."""
+    """Return a socket at an address; a port that was just released can be reused."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -207,7 +209,7 @@ def _bound(host: str, port: int) -> socket.socket:
                 "host",
                 "an address or a name of this machine",
                 f"{host!r}, where {problem.strerror or problem}",
-                "127.0.0.1 serves only this machine, 0.0.0.0 other machines as well.",
+                "127.0.0.1 serves only this machine, and 0.0.0.0 serves other machines as well.",
             ) from None
         raise InputError(
             "port",

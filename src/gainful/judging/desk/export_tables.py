@@ -9,14 +9,14 @@ from gainful.judging.desk.study_records import Event, State
 from gainful.output.rendering.table_formats import Cell, Table
 
 PROSE = ("assessor", "owner", "tags", "note")
-"""The columns that hold what people typed."""
+"""The columns that contain text typed by people."""
 
 
 def grade_table(transaction: Transaction) -> Table:
-    """Return a row for each grade of each assessor, with its circumstances.
+    """Return a row for each grade of each assessor, with its details.
 
-    A grade that settles a document is one more row, in the role `adjudicated`, so that merging the table gives what the
-    study has merged.
+    A grade that settles a document has a row of its own, with the role `adjudicated`, so that
+    merging the table gives the study's own merged grades.
     """
     columns = ["query", "doc", "assessor", "grade", "role", "time", "milliseconds", "position"]
     columns += ["guideline", "tags", "note"]

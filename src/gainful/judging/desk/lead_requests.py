@@ -1,7 +1,7 @@
 """Requests of the lead's page: settings, grade labels, practice, importing and revoking grades.
 
-A file comes within the JSON, as base64, and is read by the same readers as a file of the command line. It is kept
-under a name of our own while it is read, and messages call it as the lead does.
+A file is sent within the JSON, as base64, and read by the same readers as a file on the command
+line. While it is read it is stored under a temporary name, but messages use the lead's name for it.
 """
 
 import base64
@@ -21,9 +21,9 @@ from gainful.message_texts import counted, shown
 from gainful.rows.temporary_files import temporary_folder
 
 LARGEST_FILE = 20_000_000
-"""Bytes of the files in one request."""
+"""The maximum size of the files in one request, in bytes."""
 MEASURES = ("nDCG@10", "nDCG@5", "nDCG@20", "DCG@10", "CG@10", "P@5", "P@10", "AP@20", "ERR@10")
-"""Those that the page suggests; any that has bounds does."""
+"""The measures that the page suggests; any measure with bounds works."""
 _TITLE, _NAME, _WORD, _ID = 200, 100, 100, 10_000  # characters
 _ENDING = re.compile(r"(\.[A-Za-z0-9]{1,10}){1,2}$")
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
@@ -31,14 +31,14 @@ _KEY = 100
 
 
 def settings(study: Study) -> dict[str, Any]:
-    """Return what the lead can set, and how it is now."""
+    """Return what the lead can set, and the current values."""
     practice = study.practice_set
     return {
         **study.settings,
         "scale": study.scale,
         "guideline": study.guideline.version,
         "orders": ORDERS,
-        "runs": study._run_names(),  # noqa: SLF001 - without all their documents
+        "runs": study._run_names(),  # noqa: SLF001 - without reading all their documents
         "measures": MEASURES,
         "practice": [
             {
@@ -79,10 +79,10 @@ def change_settings(study: Study, _: str, request: Mapping[str, object]) -> dict
 
 
 def change_grades(study: Study, _: str, request: Mapping[str, object]) -> dict[str, object]:
-    """Set the words and keys of grades."""
+    """Set the labels and keys of grades."""
     rows = request.get("grades")
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
-        raise InputError("grades", "a list of grades, each with its word and its key", "another")
+        raise InputError("grades", "a list of grades, each with its label and its key", "another")
     words, keys = {}, {}
     for row in rows:
         value = row.get("value")
@@ -99,7 +99,7 @@ def practise(study: Study, _: str, request: Mapping[str, object]) -> dict[str, o
     with _files(request, ("answers", "queries", "docs")) as files:
         if "answers" not in files:
             raise InputError("answers", "a file of the right grades", "none")
-        with without_warnings():  # of texts that are missing, which the page shows
+        with without_warnings():  # about missing texts, which the page shows
             count = study.practice(
                 files["answers"],
                 queries=files.get("queries"),
@@ -177,7 +177,7 @@ def _file(upload: object, name: str) -> tuple[str, bytes]:
         raise InputError(name, "content as base64", "something else") from None
     if len(data) > LARGEST_FILE:
         raise InputError(name, f"at most {LARGEST_FILE:,} bytes", f"{len(data):,}")
-    if data.startswith(_PACKED):  # a small one may hold any amount
+    if data.startswith(_PACKED):  # a small compressed file may contain any amount of data
         raise InputError(title, "an uncompressed file", "a packed one", "Unpack it first.")
     return Path(title.replace("\\", "/")).name or name, data
 
@@ -185,7 +185,7 @@ def _file(upload: object, name: str) -> tuple[str, bytes]:
 def _in_words_of_the_lead(
     problem: gf.errors.GainfulError, called: Mapping[str, str], folder: str
 ) -> gf.errors.GainfulError:
-    """Return a problem that calls a file as the lead does, and says where in it something is wrong."""
+    """Return a problem that uses the lead's name for the file, with the location in it."""
 
     def plain(text: str) -> str:
         for path, title in called.items():

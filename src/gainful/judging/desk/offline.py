@@ -19,11 +19,11 @@ from gainful.message_texts import shown
 
 FORMAT = "gainful desk 1"
 LEASE = 30 * 24 * 3600.0
-"""How long the documents of a file stay reserved, in seconds."""
+"""How long the documents of a page stay reserved, in seconds."""
 USUAL = 200
-"""The default number of documents of a file: they are reserved, so nobody else is given them."""
+"""The default number of documents of a page: they are reserved, so nobody else is given them."""
 MOST = 5000
-"""The maximum number of documents of a file: a browser stores about 5 MB for a page, and an action takes some 300 bytes."""
+"""The maximum number of documents of a page: a browser stores about 5 MB for a page, and an action takes some 300 bytes."""
 _MODULES = (
     "elements.js",
     "query_words.js",
@@ -79,12 +79,12 @@ def write_offline(study: Study, assessor: str, path: str | Path, budget: int = U
         budget: the maximum number of documents.
     """
     count = arguments.whole(budget, "budget", least=1, most=MOST)
-    assessor = arguments.text(assessor, "assessor").strip()  # as `invite` calls them
+    assessor = arguments.text(assessor, "assessor").strip()  # the names that `invite` uses
     if assessor not in {person.name for person in study.people}:
         study.invite(assessor)
     tasks = study.assessor(assessor).next(
         count, lease=LEASE
-    )  # for longer than on a page that asks again
+    )  # longer than for an online page, which renews its leases
     if not tasks:
         raise InputError(
             f"offline page for {assessor}",
@@ -101,7 +101,7 @@ def write_offline(study: Study, assessor: str, path: str | Path, budget: int = U
 
 
 def _page(data: dict[str, object], image_hosts: Sequence[str]) -> str:
-    """Return the page, which runs nothing but its own script, and loads nothing but images of permitted hosts."""
+    """Return the page, which runs only its own script and loads only images from permitted hosts."""
     parts = [(PAGES / name).read_text(encoding="utf-8") for name in _MODULES]
     script = "\n".join(_EXPORT.sub("", _IMPORT.sub("", part)) for part in parts)
     style = (PAGES / "desk.css").read_text(encoding="utf-8")
@@ -131,7 +131,7 @@ def merge(study: Study, path: str | Path, assessor: str | None = None) -> Merged
 
     Args:
         study: the study, a `gf.judging.Study`.
-        path: of the file.
+        path: the path of the file.
         assessor: the person who judged, if the lead vouches for a file without proof.
 
     Raises:
@@ -156,7 +156,7 @@ def merge(study: Study, path: str | Path, assessor: str | None = None) -> Merged
     who = _assessor_of(study, saved, name, assessor)
     confirmed, refused = 0, []
     for number, (line, act) in enumerate(zip(_lines_of_acts(text), saved["acts"], strict=True), 1):
-        # An event has a number of its own here: what an undo undoes is told by its key.
+        # Events have different numbers here, so an undo identifies its action by the key.
         sent = {**act, "event": None} if isinstance(act, dict) else act
         answer = sent_acts.take(study, who, [sent])
         confirmed += len(answer["confirmed"])
@@ -168,7 +168,7 @@ def merge(study: Study, path: str | Path, assessor: str | None = None) -> Merged
 
 
 def _assessor_of(study: Study, saved: dict[str, object], name: str, assessor: str | None) -> str:
-    """Return whose acts a file has: whom its page was made for, or whom the lead names."""
+    """Return whose actions a file contains: the person its page was made for, or the one the lead names."""
     who, proof = saved.get("assessor"), saved.get("proof")
     if not isinstance(who, str) or who not in {person.name for person in study.people}:
         raise InputError(name, "an assessor of this study", shown(who))
@@ -185,7 +185,7 @@ def _assessor_of(study: Study, saved: dict[str, object], name: str, assessor: st
 
 
 def _lines_of_acts(text: str) -> list[int]:
-    """Return the line on which each act of a file begins, which a reader of JSON does not tell."""
+    """Return the line on which each action of a file begins, which JSON readers don't report."""
     read = json.JSONDecoder(parse_int=float).raw_decode
     numbers: list[int] = []
     at = _between(text, text.index("{") + 1)
@@ -207,7 +207,7 @@ def _lines_of_acts(text: str) -> list[int]:
 
 
 def _between(text: str, at: int) -> int:
-    """Return where the next value begins in JSON that can be read."""
+    """Return where the next value begins in valid JSON."""
     while text[at] in " \t\r\n,:":
         at += 1
     return at

@@ -1,7 +1,7 @@
-"""Acts sent by pages as JSON, and their recording in a study.
+"""Actions that pages send as JSON, and their recording in a study.
 
-An act has a key of its own, made where it was done: sent twice it counts once. Acts are taken one by one, so that one
-that cannot be taken leaves the others alone.
+Every action has its own key, created on the page, so an action sent twice counts once. Actions are
+recorded one by one, so an action that is rejected doesn't affect the others.
 """
 
 import json
@@ -19,14 +19,15 @@ from gainful.message_texts import shown
 
 KINDS = ("grade", "cannot", "later", "undo")
 MOST = 200
-"""The most acts in one request."""
-_KEY, _NOTE, _TAG, _TAGS = 100, 4000, 100, 20  # characters, but for the last: how many
+"""The maximum number of actions in one request."""
+# in characters, except for the last, which is a number of texts
+_KEY, _NOTE, _TAG, _TAGS = 100, 4000, 100, 20
 _LONGEST_TIME = 7 * 24 * 3600 * 1000  # milliseconds
-_MOST_DIGITS = 30  # of a whole number: Python refuses a text that has one of some thousands
+_MOST_DIGITS = 30  # digits of a whole number: Python rejects texts with several thousand digits
 
 
 def read_json(text: str | bytes) -> object:
-    """Read JSON, in which a huge whole number makes nothing else unreadable: it becomes a float, mostly infinite.
+    """Read JSON that may contain huge whole numbers: they become floats, usually infinite, instead of making the text unreadable.
 
     >>> read_json('[12, 1' + '0' * 5000 + ']')
     [12, inf]
@@ -64,7 +65,7 @@ def take(study: Study, assessor: str, acts: Sequence[Any]) -> dict[str, list[dic
 
 
 def in_words(problem: gf.errors.GainfulError) -> str:
-    """Describe a problem without its place in the code or the file."""
+    """Describe a problem without its location in the code or the file."""
     text = f"Expected {problem.expected}, found {problem.found}."
     return f"{text} {problem.remedy}" if problem.remedy else text
 
@@ -106,7 +107,7 @@ def _take_one(assessor: Assessor, act: Mapping[str, Any]) -> Confirmed:
 
 
 def _undo(assessor: Assessor, act: Mapping[str, Any]) -> Confirmed:
-    """Undo the act whose key the page tells: it may not know the event yet, and the act may have been refused."""
+    """Undo the action with the key that the page sends: the page may not know the event yet, and the action may have been rejected."""
     of, event = act.get("of"), act.get("event")
     if of is not None and not _is_key(of):
         raise _wrong("of", "the key of an action", of)
@@ -118,7 +119,7 @@ def _undo(assessor: Assessor, act: Mapping[str, Any]) -> Confirmed:
 
 
 def _is_key(value: object) -> bool:
-    """Return whether an act can have this key, and be answered by it."""
+    """Return whether this is a valid key, which a response can refer to."""
     return isinstance(value, str) and 0 < len(value) <= _KEY and arguments.is_writable(value)
 
 
@@ -153,7 +154,7 @@ def _grade(value: object) -> float:
 
 
 def _guideline(act: Mapping[str, object]) -> int | None:
-    """Return the version that the page showed; None of a page that does not say."""
+    """Return the version that the page showed; None if the page doesn't send one."""
     value = act.get("guideline")
     if value is None:
         return None
@@ -163,7 +164,7 @@ def _guideline(act: Mapping[str, object]) -> int | None:
 
 
 def _number(act: Mapping[str, object], name: str, most: int) -> int | None:
-    """Return a number that is only kept: one that cannot be right is not."""
+    """Return a number that is only recorded, or None if it can't be right."""
     value = act.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
         return None

@@ -1,4 +1,4 @@
-"""The results of a study so far: means with bounds, verdicts, and how many more grades would decide."""
+"""The results of a study so far: means with bounds, verdicts, and how many more grades are needed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from gainful import arguments
 from gainful.message_texts import counted
 from gainful.output.writing.result_base import FormerNames
 
-_ALL = 1000  # ranks: no study keeps more
+_ALL = 1000  # ranks: no study stores more
 Grades = Mapping[str, Mapping[str, float]]
 Runs = Mapping[str, Mapping[str, Mapping[str, float]]]
 
@@ -63,7 +63,7 @@ class PairStanding(FormerNames):
             it already is. None if no document left to judge is known to move the difference, or if its sign is
             unknown.
         why: the reason why grades_needed is None; otherwise empty.
-        queries_needed: how many queries like these would decide, if there are too few.
+        queries_needed: how many queries like these would settle the verdict, if there are too few.
     """
 
     _FORMER: ClassVar = {"base": "baseline"}
@@ -117,7 +117,7 @@ def stand(
     Args:
         judged: the merged grades.
         runs: by name.
-        measures: in the notation.
+        measures: the measures, in the notation.
         ends: the lowest and the highest grade of the scale.
         of_queries: how many queries there are.
         baseline: the run that the others are compared with; the first if None.
@@ -258,7 +258,7 @@ class Dispute:
 
 
 def grade_rows(grades: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[dict[str, object]]:
-    """Return grades as rows: a dict of dicts could also be read as one of assessors.
+    """Return grades as rows, because a dict of dicts could also be read as grades by assessor.
 
     >>> grade_rows({"q": {"d": {"ann": 1.0}}})
     [{'query': 'q', 'doc': 'd', 'assessor': 'ann', 'grade': 1.0}]
@@ -297,7 +297,7 @@ def disputes(
     if len(runs) > 1:
         conclusions = gf.judging.agreement(
             grade_rows(grades_of), resamples=1, runs=runs, measures=[measure], rule=rule
-        ).conclusions  # the intervals, which need resamples, are not looked at
+        ).conclusions  # the intervals, which need resamples, aren't used
         if conclusions is not None:
             weights = {(i.query, i.doc): (len(i.flips), i.change) for i in conclusions.settle}
     rows = []
@@ -306,7 +306,7 @@ def disputes(
         people = grades_of[query][doc]
         grades = dict(people)
         if hide:
-            # In the order of the grades, which says nothing of who is who.
+            # In the order of the grades, which doesn't reveal who is who.
             grades = {
                 str(place): grade for place, grade in enumerate(sorted(people.values()), start=1)
             }

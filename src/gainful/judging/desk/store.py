@@ -1,7 +1,8 @@
 """The database of a study: SQLite or PostgreSQL, with one writer at a time and versioned tables.
 
-The same SQL goes to both. A transaction that writes holds the study alone: SQLite by `BEGIN IMMEDIATE`, PostgreSQL by a
-lock that all writers take first. So what one act reads is true until it is written.
+Both run the same SQL. A writing transaction has exclusive access to the study: in SQLite by `BEGIN
+IMMEDIATE`, in PostgreSQL by a lock that all writers take first. What an action reads therefore
+stays true until it is written.
 """
 
 import itertools
@@ -25,9 +26,11 @@ Row = Sequence[Any]
 _WAIT = 30.0  # seconds for which a writer waits for another one
 _POSTGRES = ("postgresql://", "postgres://")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
-_AT_ONCE, _LONGEST_MESSAGE = 500, 1_000_000  # statements in one message, characters of their texts
+# maximum number of statements in one message, and of characters in their texts
+_AT_ONCE, _LONGEST_MESSAGE = 500, 1_000_000
 _PREPARED = ("SELECT", "INSERT", "UPDATE", "DELETE")
-_PASSWORD = re.compile(r"://[^:@]*:(.*)@", re.S)  # up to the last @: one may stand in it
+# up to the last @, because a password may contain one
+_PASSWORD = re.compile(r"://[^:@]*:(.*)@", re.S)
 _ADDRESS = "postgresql://USER:PASSWORD@HOST/DATABASE"
 
 _TABLES = """
@@ -78,7 +81,7 @@ CREATE INDEX IF NOT EXISTS state_of_owner ON state (owner, kind);
 
 
 def shown_address(address: str) -> str:
-    """Return the address of a database as messages show it: without a password, even one with blanks in it.
+    """Return the address of a database for messages: without the password, even if it contains blanks.
 
     >>> shown_address("postgresql://ann:pass word@host/db"), shown_address("my study.db")
     ('postgresql://ann:…@host/db', 'my study.db')
@@ -87,7 +90,7 @@ def shown_address(address: str) -> str:
 
 
 def _add_wanted(transaction: "Transaction") -> None:
-    """Have each document say how many grades it needs; before, all needed as many."""
+    """Store how many grades each document needs; before this version, all needed the same number."""
     transaction.run("ALTER TABLE item ADD COLUMN wanted BIGINT NOT NULL DEFAULT 1")
     transaction.run(
         "UPDATE item SET wanted = COALESCE((SELECT CAST(value AS BIGINT) FROM study WHERE name = 'overlap'), 1)"
@@ -96,12 +99,12 @@ def _add_wanted(transaction: "Transaction") -> None:
 
 
 def _add_fields(transaction: "Transaction") -> None:
-    """Add the other columns of a document's table, as JSON."""
+    """Add a column for the other fields of a document, as JSON."""
     transaction.run("ALTER TABLE doc ADD COLUMN fields TEXT NOT NULL DEFAULT '{}'")
 
 
 MIGRATIONS: tuple[Callable[["Transaction"], None], ...] = (_add_wanted, _add_fields)
-"""What makes version n + 2 of version n + 1, in this order; each is called in the transaction that raises the version."""
+"""The upgrades, in order: the n-th turns version n + 1 into version n + 2, within the transaction that raises the version."""
 
 
 def version() -> int:
@@ -131,24 +134,24 @@ class Transaction:
         return row
 
     def run(self, sql: str, *values: object) -> None:
-        """Run a statement. It may go to the server with the next question, or with the end: nobody waits for it."""
+        """Run a statement. It may be sent together with the next query or the commit, because nobody waits for its result."""
         self._tell(sql, values)
 
     def many(self, sql: str, rows: Iterable[Row]) -> None:
-        """Run a statement for each of some rows, many of them."""
+        """Run a statement for each of many rows."""
         self._many(sql, rows)
 
     def script(self, sql: str) -> None:
-        """Run several statements, with a semicolon after each; texts in them have none."""
+        """Run several statements, each followed by a semicolon; the texts in them contain none."""
         for statement in sql.split(";"):
             if statement.strip():
                 self._tell(statement, ())
 
 
 class Store:
-    """A database, for the threads of a process, one at a time.
+    """A database, used by the threads of a process one at a time.
 
-    It has one connection that writes, and a second store that reads, so readers never wait for a writer.
+    One connection writes, and a second store reads, so readers never wait for a writer.
     """
 
     name: str
@@ -157,26 +160,26 @@ class Store:
         self._lock = threading.RLock()
         self._closed = False
         self._reader: Store = self
-        self._shared: Transaction | None = None  # that several functions write in
-        self._spoiled = False  # whether one of them has failed in it
+        self._shared: Transaction | None = None  # the transaction that several functions share
+        self._spoiled = False  # whether one of them has failed
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
-        """See the study as it is at one moment."""
+        """Read the study as it is at one moment."""
         with self._reader._transaction(writes=False) as transaction:  # noqa: SLF001 - of this class
             yield transaction
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
-        """Change the study: all of it or nothing. Nobody else writes meanwhile."""
+        """Change the study, completely or not at all. Nobody else writes meanwhile."""
         with self._transaction(writes=True) as transaction:
             yield transaction
 
     def together(self, functions: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Call functions that write, with one end for all of what they write; return what each returned or raised.
+        """Call functions that write, with one commit for all; return what each returned or raised.
 
-        Where one of them fails, or the end does, nothing of it is kept, and each is called once more by itself: what they
-        do must be the same the second time.
+        If one of them or the commit fails, everything is rolled back and each function is called
+        again by itself, so calling one twice must do the same.
         """
         if len(functions) > 1:
             with suppress(Exception):
@@ -192,12 +195,12 @@ class Store:
                 self._shared = None
             if (
                 self._spoiled
-            ):  # a function has taken the failure for an answer, and may have written before
-                raise StudyError(self.name, "acts that can be taken together", "others")
+            ):  # a function has handled the failure itself, and may have written before
+                raise StudyError(self.name, "actions that can be recorded together", "others")
         return results
 
     def one(self, sql: str, *values: object) -> Row | None:
-        """Return the first row of a query alone, which needs no transaction to be of one moment."""
+        """Return the first row of a single query, which needs no transaction to be consistent."""
         with self._reader._connected():  # noqa: SLF001
             return self._reader._alone(sql, values)  # noqa: SLF001
 
@@ -243,12 +246,12 @@ class Store:
                 raise
 
     def read_beside(self) -> None:
-        """Open a second connection to read with, where there can be one."""
+        """Open a second connection for reading, if the database allows one."""
         raise NotImplementedError
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """Say in our own words what the database could not do."""
+        """Describe in our own words what the database could not do."""
         raise NotImplementedError
 
     def _made(self) -> Transaction:
@@ -274,7 +277,7 @@ class Store:
         raise NotImplementedError
 
     def settle_in(self) -> None:
-        """Prepare an empty database for a study, where that takes more than its tables."""
+        """Prepare an empty database for a study, if that takes more than creating tables."""
 
 
 class _SQLite(Store):
@@ -296,7 +299,7 @@ class _SQLite(Store):
         if self._read_only:
             place = f"{Path(path).absolute().as_uri()}?mode=ro"
             if not _may_write(Path(path).absolute().parent) and not Path(f"{path}-wal").exists():
-                # SQLite would make files beside it. Nobody has it open, else there were some already.
+                # SQLite would create files next to it. They don't exist yet, so nobody has it open.
                 place += "&immutable=1"
             db = sqlite3.connect(place, uri=True, check_same_thread=False, isolation_level=None)
         else:
@@ -352,7 +355,7 @@ class _SQLite(Store):
         return row
 
     def read_beside(self) -> None:
-        if self.name != ":memory:":  # which each connection has for itself
+        if self.name != ":memory:":  # each connection has its own
             self._reader = _SQLite(self.name, new=False)
 
     def _begin(self, *, writes: bool) -> None:
@@ -362,21 +365,21 @@ class _SQLite(Store):
         self._connection.execute("COMMIT")
 
     def _roll_back(self) -> None:
-        if self._connection.in_transaction:  # a full disk has rolled back already
+        if self._connection.in_transaction:  # SQLite has already rolled back if the disk is full
             self._connection.execute("ROLLBACK")
 
     def _close(self) -> None:
         self._connection.close()
 
     def copied_to(self, file: Path) -> int:
-        """Copy the database to an empty file, and return how many acts are in the copy."""
+        """Copy the database to an empty file, and return how many actions are in the copy."""
         with self._connected(), closing(sqlite3.connect(file)) as copy:
             self._connection.backup(copy)
             [(acts,)] = copy.execute("SELECT COUNT(*) FROM event")
             return int(acts)
 
     def settle_in(self) -> None:
-        # It stays so for good; where a disk cannot do it, SQLite goes on without.
+        # This is permanent; if the file system doesn't support it, SQLite continues without it.
         with self._lock, self._telling():
             self._connection.execute("PRAGMA journal_mode = WAL")
 
@@ -393,7 +396,7 @@ def _may_write(path: Path) -> bool:
 
 
 class _Postgres(Store):
-    """A database of a server, in which the study has its tables."""
+    """A database on a server, which contains the tables of the study."""
 
     def __init__(self, address: str) -> None:
         super().__init__()
@@ -408,7 +411,8 @@ class _Postgres(Store):
                 self._connect()
         except StudyError as problem:
             cause = problem.__cause__
-            # Where an address can be read in two ways, the driver may tell a part of the password as a name.
+            # If an address is ambiguous, the driver's message may show a part of the password as a
+            # name.
             password = _PASSWORD.search(address)
             if isinstance(cause, psycopg.ProgrammingError) or (
                 password is not None and re.search(r"[:/?#\[\]@]", password[1])
@@ -422,12 +426,13 @@ class _Postgres(Store):
             raise
 
     def _connect(self) -> None:
-        # Statements are prepared here; the driver would also forget them all after an act that was refused.
+        # Statements are prepared here, because the driver would forget them all after a failed
+        # action.
         self._connection = self._psycopg.connect(
             self._address, autocommit=True, connect_timeout=10, prepare_threshold=None
         )
         self._quoting = self._psycopg.ClientCursor(self._connection)
-        self._names: dict[str, str] = {}  # of statements that this connection has prepared
+        self._names: dict[str, str] = {}  # statements that this connection has prepared
         self._begun = False  # whether anything of the transaction has been sent
 
     def read_beside(self) -> None:
@@ -481,14 +486,14 @@ class _Postgres(Store):
     def _tell(self, sql: str, values: Row) -> None:
         self._unsent.append((sql, values))
         self._length += sum(len(value) for value in values if isinstance(value, str))
-        # What makes tables goes first: without them nothing can be planned.
+        # Statements that create tables come first: nothing can be planned without them.
         full = len(self._unsent) >= _AT_ONCE or self._length > _LONGEST_MESSAGE
         if full or not sql.startswith(_PREPARED):
             self._send()
 
     def _ask(self, sql: str, values: Row) -> Any:
         cursor = self._send((sql, values))
-        while cursor.nextset():  # the last one is the answer
+        while cursor.nextset():  # the last one is the result
             pass
         return cursor
 
@@ -503,7 +508,7 @@ class _Postgres(Store):
         return row
 
     def _send(self, *more: tuple[str, Row]) -> Any:
-        """Send what is waiting and some more as one message, which is one journey to the server and back."""
+        """Send the waiting statements and some more as one message, in a single round trip."""
         statements = [*self._unsent, *more]
         self._unsent.clear()
         self._length = 0
@@ -512,13 +517,13 @@ class _Postgres(Store):
             message = "; ".join(self._written(*statement) for statement in statements)
             return self._connection.execute(message)
 
-        # Before anything of the transaction has been sent, another connection does as well.
+        # If nothing of the transaction has been sent yet, a new connection works just as well.
         cursor = send() if self._begun else self._again_if_broken(send)
         self._begun = True
         return cursor
 
     def _again_if_broken(self, function: Callable[[], Any]) -> Any:
-        """Call a function, once more where the server was started again since the last time."""
+        """Call a function, and once more if the server was restarted since the last call."""
         if self._connection.closed:
             self._connect()
         try:
@@ -547,7 +552,8 @@ class _Postgres(Store):
 
     def _begin(self, *, writes: bool) -> None:
         self._begun = False
-        # One writer at a time: all of them lock this first. It is of this database, not of the server.
+        # One writer at a time: all of them take this lock first, which belongs to the database,
+        # not to the server.
         begin = (
             f"BEGIN; SET LOCAL lock_timeout = {int(_WAIT * 1000)};"
             " SELECT pg_advisory_xact_lock(hashtext('gainful study'))"
@@ -555,7 +561,7 @@ class _Postgres(Store):
             else "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
         )
         self._unsent: list[tuple[str, Row]] = [(begin, ())]
-        self._length = 0  # of the texts among them
+        self._length = 0  # the length of the texts among them
 
     def _commit(self) -> None:
         if not self._begun:
@@ -574,7 +580,8 @@ class _Postgres(Store):
 
     def _roll_back(self) -> None:
         if not self._connection.closed:
-            with suppress(self._psycopg.OperationalError):  # it has ended: there is nothing to undo
+            # the transaction has ended: there is nothing to roll back
+            with suppress(self._psycopg.OperationalError):
                 self._connection.execute("ROLLBACK")
 
     def _close(self) -> None:
@@ -593,12 +600,12 @@ class _Postgres(Store):
 def _outcome(function: Callable[[], Any]) -> Any:
     try:
         return function()
-    except Exception as problem:  # noqa: BLE001 - it is for who asked
+    except Exception as problem:  # noqa: BLE001 - the caller receives it
         return problem
 
 
 def is_empty(address: object) -> bool:
-    """Return whether a database could be made at an address where there is none, or an empty one.
+    """Return whether a database could be created at an address without one, or with an empty one.
 
     >>> is_empty(":memory:"), is_empty(3)
     (True, False)
@@ -617,13 +624,13 @@ def is_empty(address: object) -> bool:
 
 
 def _small(address: str) -> str:
-    """Return an address with its scheme in small letters, which are all that the driver knows."""
+    """Return an address with its scheme in lower case, which the driver requires."""
     scheme, colon, rest = address.partition("://")
     return f"{scheme.lower()}{colon}{rest}"
 
 
 def _read_address(address: str | os.PathLike[str]) -> str:
-    """Return the path of a file, or the address of a server of PostgreSQL; refuse that of another database."""
+    """Return the path of a file or the address of a PostgreSQL server; reject the addresses of other databases."""
     name = os.fspath(address)
     expected = "the path of a file, or postgresql://…"
     if not isinstance(name, str) or not name or "\0" in name:
@@ -706,7 +713,7 @@ def back_up(address: str | os.PathLike[str], path: str | os.PathLike[str]) -> in
 
 
 def _prepare(store: Store, *, new: bool) -> None:
-    """Make the tables, or bring those of an older version up to date; refuse what is newer or no study."""
+    """Create the tables, or upgrade older ones; reject a newer version, and anything that isn't a study."""
     tables = store.tables()
     if not tables and new:
         store.settle_in()
@@ -730,7 +737,7 @@ def _prepare(store: Store, *, new: bool) -> None:
 
 
 def _make(transaction: Transaction) -> None:
-    # Another program may have made them since this one looked.
+    # Another program may have created them in the meantime.
     transaction.script(_TABLES)
     transaction.run(
         "INSERT INTO study VALUES ('version', ?) ON CONFLICT (name) DO NOTHING", str(version())
@@ -753,7 +760,7 @@ def _version_in(transaction: Transaction, name: str) -> int:
 
 
 def _migrate(transaction: Transaction, name: str) -> None:
-    there = _version_in(transaction, name)  # again, since another program may have been first
+    there = _version_in(transaction, name)  # again, because another program may have been faster
     for migration in MIGRATIONS[there - 1 :]:
         migration(transaction)
     transaction.run("UPDATE study SET value = ? WHERE name = 'version'", str(version()))

@@ -88,11 +88,11 @@ from gainful.rows.runs_by_name import Runs
 from gainful.rows.several_assessors import RULES
 
 IMPORTED = ("judgments", "model")
-_KEPT_DEPTH = 100  # ranks that are kept of a run at least
+_KEPT_DEPTH = 100  # the minimum number of ranks stored of a run
 _LONGEST_GUIDELINE = 1_000_000
 _LEASE = 1800.0  # seconds
-_PAGE = 1000  # events that are read at a time
-_MOVED = 200  # documents that are put into order at a time
+_PAGE = 1000  # events read at a time
+_MOVED = 200  # documents sorted at a time
 _EARLIER = "earlier judgments"
 LEAD = "lead"
 """The lead of a study that the command opens."""
@@ -222,7 +222,7 @@ class Study:
                 name=name,
             )
 
-        # What cannot be read leaves no empty database behind.
+        # Invalid input leaves no empty database behind.
         brought = gather({}, set(), "") if is_empty(address) else None
         made = cls.__new__(cls)
         made._begin(address, lease, new=True)  # noqa: SLF001 - of this class
@@ -234,7 +234,7 @@ class Study:
         return made
 
     def _present(self) -> tuple[dict[str, str], set[tuple[str, str]], str]:
-        """Return the settings of a study that is there, its documents, and where it is."""
+        """Return the settings of an existing study, its documents and its address."""
         with self._store.reading() as transaction:
             rows = transaction.all("SELECT query, doc FROM item WHERE practice = 0")
             return settings_in(transaction), {(query, doc) for query, doc in rows}, self._store.name
@@ -246,7 +246,7 @@ class Study:
             if "scale" not in made:
                 settings["scale"] = scale_text(brought.scale)
                 settings["id"] = uuid.uuid4().hex
-            elif "scale" not in settings:  # another program has made it meanwhile
+            elif "scale" not in settings:  # another program has created it in the meantime
                 refuse_other_scale(brought.scale, scale_in(made), self._store.name)
                 settings = {**settings, **made, **changes}
             for name, value in settings.items():
@@ -267,14 +267,14 @@ class Study:
         self._reorder(least=0)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what a former name stands for: it works until the next release, with a warning."""
+        """Return the attribute with a former name, which works until the next release, with a warning."""
         if name in _FORMER:
             now, instead = _FORMER[name]
             warn(f"Study.{name} is now {now}. The old name works until the next release.")
             return instead(self)
         raise AttributeError(f"'Study' object has no attribute {name!r}", name=name, obj=self)
 
-    # ── what the study is ────────────────────────────────────────────────────────────────
+    # ── the study itself ────────────────────────────────────────────────────────────────
 
     @property
     def address(self) -> str:
@@ -286,20 +286,20 @@ class Study:
         return self._settings()["id"]
 
     def _events(self) -> int:
-        """Return how many events the record has."""
+        """Return the number of events in the record."""
         with self._store.reading() as transaction:
             row = transaction.one("SELECT COALESCE(MAX(id), 0) FROM event")
         return 0 if row is None else int(row[0])
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings by name, as `create` takes them."""
+        """The settings by name, as `create` accepts them."""
         settings = self._settings()
         return {name: read(settings[name]) for name, read in FROM_TEXT.items()}
 
     @property
     def scale(self) -> list[Grade]:
-        """The grades, from the lowest, with their words and keys."""
+        """The grades, from the lowest, with their labels and keys."""
         return [*scale_in(self._settings())]
 
     @property
@@ -313,7 +313,7 @@ class Study:
 
     @property
     def runs(self) -> dict[str, dict[str, dict[str, float]]]:
-        """The runs, down to the rank that is kept: that of the depth, or 100."""
+        """The runs, down to the stored rank: the depth or 100, whichever is larger."""
         with self._store.reading() as transaction:
             names = transaction.all("SELECT name FROM run ORDER BY place")
             runs: dict[str, dict[str, dict[str, float]]] = {name: {} for (name,) in names}
@@ -333,7 +333,7 @@ class Study:
             return [name for (name,) in transaction.all("SELECT name FROM run ORDER BY place")]
 
     def _brought(self) -> tuple[int, int]:
-        """Return how many runs and documents there are, which only grow."""
+        """Return the numbers of runs and documents, which only grow."""
         with self._store.reading() as transaction:
             row = transaction.one(
                 "SELECT (SELECT COUNT(*) FROM run), (SELECT COALESCE(MAX(id), 0) FROM item)"
@@ -425,7 +425,7 @@ class Study:
             keep_setting(transaction, "scale", scale_text(changed))
 
     def _change(self, changes: Mapping[str, str]) -> dict[str, str]:
-        """Set settings, and return what they were."""
+        """Change settings, and return their former values."""
         with self._store.writing() as transaction:
             before = settings_in(transaction)
             settings = {**before, **changes}
@@ -437,7 +437,7 @@ class Study:
         return {name: before[name] for name in changes}
 
     def _together(self, functions: Sequence[Callable[[], object]]) -> list[object]:
-        """Call functions that act, and record all with one wait for the disk; return what each returned or raised."""
+        """Call functions that act, and record everything with one wait for the disk; return what each returned or raised."""
         return self._store.together(functions)
 
     def close(self) -> None:
@@ -456,7 +456,7 @@ class Study:
         """Invite a person, and return the secret of their link. The study stores only its hash. A new link replaces the old.
 
         Args:
-            name: the name of the person, which their grades carry.
+            name: the name of the person, which is stored with their grades.
             role: assessor or lead.
         """
         called = _read_name(name)
@@ -556,10 +556,10 @@ class Study:
 
     @cached_property
     def _grades(self) -> Scale:
-        """The grades, whose numbers never change; their words and keys may."""
+        """The grades, whose numbers never change; their labels and keys may."""
         return scale_in(self._settings())
 
-    # ── what came of it ──────────────────────────────────────────────────────────────────
+    # ── results ──────────────────────────────────────────────────────────────────
 
     def grades(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return the grades as they are now, `{query: {doc: {assessor: grade}}}`; without the practice set."""
@@ -817,7 +817,7 @@ class Study:
             last = page[-1].id
 
     def progress(self) -> Progress:
-        """Return how far the study is, by query and by assessor."""
+        """Return the progress of the study, by query and by assessor."""
         with self._store.reading() as transaction:
             return progress_of(transaction)
 
@@ -825,7 +825,7 @@ class Study:
         self,
         path: str | os.PathLike[str],
         *,
-        format: str | None = None,  # noqa: A002 - the word of the vocabulary
+        format: str | None = None,  # noqa: A002 - the usual name of this argument
         by: str = "merged",
         rule: str = "mean",
     ) -> None:
@@ -912,13 +912,14 @@ class Study:
     def _reorder(self, *, least: int = 20) -> bool:
         """Sort the documents again, and return whether that was done.
 
-        By effect, the order changes with every grade: `next_to_judge` says how far the grade of each document could move the
-        measure. By verdict, it says that of the difference of two runs, and those documents come first whose grade alone
-        could turn its sign. Queries without grades are ordered by the best ranks. The desk calls this in the background, so nobody
-        waits.
+        The orders by effect and by verdict change with every grade. By effect, documents are
+        sorted by how far their grade could move the measure, as computed by `next_to_judge`. By
+        verdict, they are sorted by how far it could move the difference between two runs, and
+        documents whose grade alone could reverse its sign come first. Queries without grades are
+        ordered by the best ranks. The desk calls this in the background, so nobody waits.
 
         Args:
-            least: do nothing unless there are so many new events since the last time.
+            least: do nothing unless there are at least this many new events since the last time.
         """
         fewest = arguments.whole(least, "least", least=0)
         with self._store.reading() as transaction:
@@ -940,7 +941,8 @@ class Study:
             for place, item in enumerate(self._order(items, settings), start=1)
             if place != places[item]
         ]
-        # A sample rests on the random order, so it changes at once; by effect, nobody has to wait for the whole.
+        # A sample depends on the random order, so all of it changes at once; by effect, it can
+        # change in parts.
         several = _MOVED if settings["order"] in _BY_GRADES else max(len(moved), 1)
         for start in range(0, max(len(moved), 1), several):
             with self._store.writing() as transaction:
@@ -987,7 +989,7 @@ class Study:
         ]
 
     def _effects(self, settings: Mapping[str, str]) -> dict[tuple[str, str], tuple[int, float]]:
-        """Return what comes first, the lowest: −1 for a document that alone can turn a difference, and less its width."""
+        """Return the sort key of a document, the lowest first: −1 if it alone can reverse a difference, then minus its width."""
         judged = self._judged("mean")
         if not judged:
             return {}
@@ -1017,7 +1019,7 @@ class Study:
             return {}
 
 
-# ── what is brought to a study ───────────────────────────────────────────────────────────
+# ── input of a study ───────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -1063,7 +1065,7 @@ def _gather(
     if not kept_settings:
         refuse_pair_of([*ranked], settings)
     pooled = pool_of(ranked, int(settings["depth"]))
-    # Those with an earlier judgment belong to the study, too: they are merged and exported.
+    # Documents with earlier judgments also belong to the study: they are merged and exported.
     pairs = {**pooled, **{pair: None for pair in earlier if pair not in pooled}}
     shown_pairs = [pair for pair in pairs if pair in pooled or pair in there]
     texts = read_queries(queries, {query for query, _ in shown_pairs})
@@ -1087,7 +1089,7 @@ def _spread_overlap(transaction: Transaction, settings: Mapping[str, str]) -> No
     assessor_acts.spread_overlap(transaction, overlap, float(settings["overlap_share"]), seed)
 
 
-# ── what is checked of what people write ─────────────────────────────────────────────────
+# ── checks of input ─────────────────────────────────────────────────
 
 
 def _read_name(value: object) -> str:
@@ -1129,7 +1131,7 @@ def _more_texts(
 
 
 def _hash(token: str) -> str:
-    # The secret has 256 random bits, so that nothing slower than one hash is called for.
+    # The secret has 256 random bits, so a single fast hash is enough.
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -1137,7 +1139,7 @@ def _hash(token: str) -> str:
 
 
 def _acting(role: str, act: str) -> Callable[[Study], Callable[..., object]]:
-    """Return what finds an act of an assessor or a lead that took their name first."""
+    """Return a former method that expected the name of an assessor or a lead as its first argument."""
     return lambda study: (
         lambda name, *values, **named: getattr(getattr(study, role)(name), act)(*values, **named)
     )
@@ -1173,4 +1175,4 @@ _FORMER: dict[str, tuple[str, Callable[[Study], object]]] = {
     **{name: (_INTERNAL, methodcaller(f"_{name}")) for name in ("id", "events", "queries")},
     **{name: (_INTERNAL, attrgetter(f"_{name}")) for name in ("who", "document", "reorder")},
 }
-"""Of what is called otherwise now: how, and what it stands for."""
+"""Former names: the current name of each, and the attribute."""

@@ -54,7 +54,7 @@ def fields_text(fields: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def add_runs(transaction: Transaction, runs: Mapping[str, Sequence[Ranked]], name: str) -> None:
-    """Add runs, or their new rows; reject a different run of the same name."""
+    """Add runs, or new rows of existing runs; reject a different run with the same name."""
     places: dict[str, int] = pairs_in(transaction, "SELECT name, place FROM run")
     for run, rows in runs.items():
         if run in places:
@@ -70,7 +70,7 @@ def add_runs(transaction: Transaction, runs: Mapping[str, Sequence[Ranked]], nam
                     name,
                     f"the run {run!r} as it was",
                     "a different run of this name",
-                    "Rename the new run; then both are judged.",
+                    "Rename the new run, so that both are judged.",
                 )
             rows = [row for row in rows if (row.query, row.doc, row.score) not in there]
         else:
@@ -89,11 +89,11 @@ def add_texts(
     *,
     keep: bool = False,
 ) -> None:
-    """Add the texts of queries or documents; a text replaces another one."""
+    """Add the texts of queries or documents; a new text replaces an old one."""
     columns = {"query": ("text", "description"), "doc": ("title", "text", "fields")}[table]
     if table == "doc":
         texts = {one: (*both, "{}")[:3] for one, both in texts.items()}
-    # An empty text comes of what is not shown, and replaces none.
+    # An empty text means that none was given, so it replaces nothing.
     ends = "DO NOTHING"
     filled = {one: both for one, both in texts.items() if {*both} - {"", "{}"}}
     places = ", ".join("?" for _ in columns)
@@ -102,7 +102,7 @@ def add_texts(
         [(one, *both) for one, both in texts.items() if keep or one not in filled],
     )
     changed = ", ".join(f"{column} = excluded.{column}" for column in columns if column != "fields")
-    if table == "doc":  # a table without other columns keeps those of an earlier one
+    if table == "doc":  # a table without other columns keeps the fields of an earlier table
         kept = "CASE WHEN excluded.fields = '{}' THEN doc.fields ELSE excluded.fields END"
         changed += f", fields = {kept}"
     transaction.many(
@@ -143,7 +143,7 @@ def add_items(
 
 
 def add_guideline(transaction: Transaction, text: str, now: float) -> None:
-    """Add a version of the guideline, unless it is the last one."""
+    """Add a version of the guideline, unless it equals the latest one."""
     row = transaction.one("SELECT version, text FROM guideline ORDER BY version DESC LIMIT 1")
     if row is None or row[1] != text:
         number = 1 if row is None else row[0] + 1
@@ -153,7 +153,7 @@ def add_guideline(transaction: Transaction, text: str, now: float) -> None:
 
 
 def add_person(transaction: Transaction, name: str, role: str, now: float) -> None:
-    """Add somebody who is not there yet."""
+    """Add a participant, unless the name exists already."""
     transaction.run(
         "INSERT INTO assessor (name, role, created, shown) VALUES (?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
         name, role, now,
@@ -179,7 +179,7 @@ def models_in(transaction: Transaction) -> set[str]:
 
 
 def settled_in(transaction: Transaction) -> dict[tuple[str, str], float]:
-    """Return the grades that settle."""
+    """Return the grades that settle documents."""
     return {
         (query, doc): grade
         for query, doc, grade in transaction.all(
@@ -196,7 +196,7 @@ def merged_grades(
     models: set[str],
     rule: str,
 ) -> "gf.results.MergedJudgments":
-    """Merge grades as `merge_judgments` merges an export. One assessor, and no shared documents, are enough."""
+    """Merge grades as `merge_judgments` merges an export. It doesn't require several assessors or shared documents."""
     rows = [
         (query, doc, name, grade)
         for query, docs in grades_by_query.items()
@@ -214,12 +214,12 @@ def merged_grades(
 
 
 class DrawnDocument(NamedTuple):
-    """A document of a study in random order, as far as it is judged.
+    """A document of a study in random order, and whether it is judged.
 
     Attributes:
         doc: its id.
         graded: whether it has a grade.
-        passed: whether somebody has passed it over: put it off, or could not judge it.
+        passed: whether somebody has skipped it, that is, postponed it or couldn't judge it.
     """
 
     doc: str
@@ -265,7 +265,7 @@ def design_of(
 
 
 def progress_of(transaction: Transaction) -> Progress:
-    """Return how far a study is."""
+    """Return the progress of a study."""
     queries = transaction.all(
         "SELECT query, COUNT(*), SUM(1 - is_open), SUM(CASE WHEN grades > 0 THEN 1 ELSE 0 END),"
         " SUM(CASE WHEN grades > 1 THEN 1 ELSE 0 END),"

@@ -22,7 +22,8 @@ Scale = tuple[Grade, ...]
 _SCALE = "the lowest and the highest grade, such as '0..3', grades, or {grade: word}"
 _RANGE = re.compile(r"\s*([-−]?\d+)\s*(?:\.\.|…)\s*([-−]?\d+)\s*")
 _MOST_GRADES = 30
-_LETTERS = "qwertyiopasdfghjkzxvbmQWERTYIOPA"  # without those by which the page does other things
+# without the keys that the page uses for other actions
+_LETTERS = "qwertyiopasdfghjkzxvbmQWERTYIOPA"
 _WORDS = {
     (0, 1): ("not relevant", "relevant"),
     (0, 2): ("not relevant", "partly relevant", "relevant"),
@@ -45,7 +46,7 @@ ScaleLike = str | tuple[float, float] | Sequence[float] | Mapping[float, str]
 
 
 def read_scale(scale: ScaleLike) -> Scale:
-    """Read the grades of a scale, with their words and keys.
+    """Read the grades of a scale, with their labels and keys.
 
     >>> [(grade.value, grade.word, grade.key) for grade in read_scale("0..1")]
     [(0.0, 'not relevant', '0'), (1.0, 'relevant', '1')]
@@ -133,7 +134,7 @@ def read_run(run: Run, name: str, depth: int) -> tuple[list[Ranked], int]:
 
 
 def read_judgments(judgments: Judgments, name: str = "judgments") -> dict[tuple[str, str], float]:
-    """Read judgments of any kind that `evaluate` takes."""
+    """Read judgments of any kind that `evaluate` accepts."""
     return {
         (row["query"], row["doc"]): float(row["grade"])
         for row in _rows_of(judgments, gf.write_judgments, name)
@@ -179,7 +180,7 @@ class Text:
 def read_queries(queries: object, wanted: Iterable[str]) -> dict[str, Text]:
     """Read the texts of queries, and their intents from a column named description."""
     ids = {*wanted}
-    # A dict of texts has them in a pair at most; all else may have a column more.
+    # A dict of texts contains at most pairs; other input may have one more column.
     pairs = isinstance(queries, Mapping) and not any(
         isinstance(value, Mapping) for value in queries.values()
     )
@@ -228,7 +229,7 @@ def _docs_table(docs: object, wanted: frozenset[str]) -> InputTable:
 
 
 def _plain(text: str | None) -> str:
-    # PostgreSQL keeps no NUL, and no file half of a character.
+    # PostgreSQL can't store NUL, and no file can contain half a character.
     clean = (text or "").strip().replace("\0", "�")
     return clean.encode("utf-8", "replace").decode("utf-8")
 

@@ -1,4 +1,4 @@
-"""The records of a study: grades of its scale, people, tasks, acts, events and progress."""
+"""The records of a study: grades of its scale, people, tasks, actions, events and progress."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

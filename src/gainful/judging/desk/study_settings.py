@@ -1,4 +1,4 @@
-"""The settings of a study and its scale: read from what a caller gives, checked, and kept as texts."""
+"""The settings of a study and its scale: read from the caller's input, checked, and stored as texts."""
 
 import json
 import re
@@ -17,18 +17,18 @@ from gainful.judging.desk.study_records import Grade
 from gainful.message_texts import shown
 
 ORDERS = ("effect", "verdict", "random", "rank")
-"""Orders of documents: by how far a grade could move the measure, or the difference between two runs; random; by best rank."""
+"""The orders of documents: by how far a grade could move the measure, or the difference between two runs; random; by best rank."""
 TAGS = ("off topic", "too general", "too short", "outdated", "duplicate", "other language")
-"""The reasons that assessors may give with a grade, unless the lead has others."""
+"""The reasons that assessors may give with a grade, unless the lead sets others."""
 LONGEST_NAME = 200
-"""Characters of a name or a title."""
+"""The maximum length of a name or a title, in characters."""
 DOC_FORMATS = ("auto", "text", "markdown", "html")
-"""How pages show the texts of documents; auto: by what each text looks like."""
+"""How pages show the texts of documents; auto detects the format of each text."""
 _HOST = re.compile(r"https?://(?:[a-z0-9-]+\.)*[a-z0-9-]+(?::[0-9]{1,5})?")
 _MOST_HOSTS = 20
-_DEPTH = 20  # ranks of each run that are judged
+_DEPTH = 20  # ranks of each run to judge
 MOST_DEPTH = 1000
-"""Ranks of each run that can be judged."""
+"""The maximum number of ranks of each run that can be judged."""
 _MOST_OVERLAP = 100
 _LONGEST_TAG, _MOST_TAGS = 100, 20
 DEFAULTS = {
@@ -60,7 +60,7 @@ def read_settings(**settings: object) -> dict[str, str]:
 def refuse_without_bounds(
     measure: str, scale: Sequence[Grade], run: Mapping[str, Mapping[str, float]]
 ) -> None:
-    """Refuse a measure that says nothing while grades are missing: the order and the standing rest on its bounds."""
+    """Reject a measure without bounds, which the order and the standing need while grades are missing."""
     low, high = scale[0].value, scale[-1].value
     query, docs = next(iter(run.items()))
     with without_warnings():
@@ -83,14 +83,14 @@ def _read_pair(value: object) -> list[str]:
 
 
 def refuse_unknown_pair(transaction: Transaction, settings: Mapping[str, str]) -> None:
-    """Refuse two runs that the study has not, and an order by two where there is one."""
+    """Reject runs that the study doesn't contain, and the order by verdict if there is only one run."""
     refuse_pair_of(
         [name for (name,) in transaction.all("SELECT name FROM run ORDER BY place")], settings
     )
 
 
 def refuse_pair_of(runs: Sequence[str], settings: Mapping[str, str]) -> None:
-    """Refuse two names that are not among some runs, and an order by two where there is one."""
+    """Reject names that aren't among the runs, and the order by verdict if there is only one run."""
     for name in json.loads(settings["compare"]):
         arguments.choice(name, "compare", runs, expected="the names of two runs of the study")
     if settings["order"] == "verdict" and len(runs) < 2:
@@ -98,7 +98,7 @@ def refuse_pair_of(runs: Sequence[str], settings: Mapping[str, str]) -> None:
 
 
 def _read_hosts(value: object) -> list[str]:
-    """Read the servers of images. They become a part of a header, so nothing but a plain address is accepted."""
+    """Read the servers of images. They become part of a header, so only plain addresses are accepted."""
     expected = "the addresses of servers, such as https://images.example.com"
     hosts = arguments.listed(value, "image_hosts", expected)
     if len(hosts) > _MOST_HOSTS:
@@ -108,7 +108,7 @@ def _read_hosts(value: object) -> list[str]:
     ]
     for host in plain:
         if not _HOST.fullmatch(host):
-            remedy = "Leave out the path and any wildcard."
+            remedy = "Omit the path and any wildcard."
             raise InputError("image_hosts", expected, shown(host), remedy)
     return [*dict.fromkeys(plain)]
 
@@ -136,7 +136,7 @@ def keep_setting(transaction: Transaction, name: str, value: str) -> None:
 
 
 def scale_text(scale: Iterable[Grade]) -> str:
-    """Return a scale as it is kept."""
+    """Return a scale as it is stored."""
     return json.dumps([asdict(grade) for grade in scale], ensure_ascii=False)
 
 
@@ -146,7 +146,7 @@ def scale_in(settings: Mapping[str, str]) -> Scale:
 
 
 def on_scale(value: object, scale: Sequence[Grade]) -> float:
-    """Return a grade as a number; refuse one that the scale has not."""
+    """Return a grade as a number; reject one that isn't on the scale."""
     grades = [own.value for own in scale]
     grade = arguments.as_float(value)
     if grade not in grades:
@@ -158,13 +158,13 @@ def on_scale(value: object, scale: Sequence[Grade]) -> float:
 def of_grades(
     by_grade: object, scale: Sequence[Grade], name: str, read: Callable[[object], str]
 ) -> dict[float, str]:
-    """Read something of grades of the scale."""
+    """Read labels or keys of the grades of the scale."""
     texts = {} if by_grade is None else arguments.one_of_type(by_grade, name, dict, "{grade: text}")
     return {on_scale(value, scale): read(text) for value, text in texts.items()}
 
 
 def read_key(value: object) -> str:
-    """Read a key of the keyboard: one character that can be seen."""
+    """Read a keyboard shortcut: one visible character."""
     if not isinstance(value, str) or len(value) != 1 or not value.isprintable() or value.isspace():
         raise InputError("key", "one character", shown(value))
     return value
@@ -173,7 +173,7 @@ def read_key(value: object) -> str:
 def refuse_off_scale(
     grades: Mapping[tuple[str, str], float], scale: Sequence[Grade], name: str
 ) -> None:
-    """Refuse grades outside of a scale, with the place of the first."""
+    """Reject grades outside a scale, with the location of the first."""
     values = {each.value for each in scale}
     low, high = min(values), max(values)
     for (query, doc), grade in grades.items():
@@ -199,7 +199,7 @@ def refuse_other_scale(other: Scale, there: Scale, name: str) -> None:
 
 
 def read_text(value: object, name: str, longest: int) -> str:
-    """Read a text of at most so many characters that a database can hold."""
+    """Read a text that isn't too long and that a database can store."""
     text = arguments.text(value, name)
     if len(text) > longest:
         raise InputError(name, f"at most {longest:,} characters", f"{len(text):,}")
@@ -209,7 +209,7 @@ def read_text(value: object, name: str, longest: int) -> str:
 
 
 def read_tags(value: object) -> tuple[str, ...]:
-    """Read reasons, each a few words."""
+    """Read reasons, each of a few words."""
     tags = arguments.listed(value, "tags", "a list of words")
     if len(tags) > _MOST_TAGS:
         raise InputError("tags", f"at most {_MOST_TAGS}", str(len(tags)))

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 PAGES = Path(__file__).parent / "pages"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SECRET_LENGTH = 12
-"""The fewest characters of a secret."""
+"""The minimum length of a secret."""
 EXPORTS = ("qrels", "csv", "tsv", "json", "jsonl", "parquet")
-"""The formats that the lead's page exports, by their endings."""
+"""The formats that the lead's page exports, by file extension."""
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
 _LAST_PORT = 65535
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
@@ -48,15 +48,15 @@ _LARGEST_BODY = 1_000_000
 _SLOWEST_BODY = 10.0  # seconds
 _LARGEST_UPLOAD = (
     lead_requests.LARGEST_FILE * 4 // 3 + 100_000
-)  # as base64, with what stands beside it
+)  # as base64, with the rest of the request
 _SLOWEST_UPLOAD = 120.0  # seconds
-_KEEP_FACTS = 2.0  # seconds: each request tells whether they have changed
+_KEEP_FACTS = 2.0  # seconds: each response shows whether they have changed
 _MOST_AHEAD = 100
-_BETWEEN_ORDERS = 3.0  # seconds: it measures, which others would wait for
-_REST_OF_ORDERS = 30.0  # times as long as it took
+_BETWEEN_ORDERS = 3.0  # seconds: measuring takes time that others would wait for
+_REST_OF_ORDERS = 30.0  # times the duration of the last measurement
 _SHOWN = 10  # documents to settle
 _SETTLED = 100  # those that are
-_RESAMPLES = 500  # a page that is looked at all the time need not wait for more
+_RESAMPLES = 500  # so that a page that is open all the time never waits longer
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -72,8 +72,8 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
-"""The headers of every response, as they are sent."""
-_MOST_AT_ONCE = 500  # requests that are being answered
+"""The headers of every response, in the form in which they are sent."""
+_MOST_AT_ONCE = 500  # requests being answered at the same time
 _UNKNOWN = "This link is unknown or no longer works. Ask the lead of the study for a new one."
 _NOT_THIS_NAME = "The desk does not have this name."
 _ELSEWHERE = "This request comes from another site, so it was rejected."
@@ -87,7 +87,7 @@ def missing(package: str) -> MissingDependencyError:
 
 
 class _RefusedError(Exception):
-    """A request that is not answered as it asks."""
+    """A request that is rejected."""
 
     def __init__(self, status: int, words: str, wait: int | None = None) -> None:
         super().__init__(words)
@@ -95,7 +95,7 @@ class _RefusedError(Exception):
 
 
 class Rates:
-    """How many requests each may make: a store of tokens that fills up again.
+    """A limit on the requests of each client: a bucket of tokens that refills over time.
 
     >>> now = [0.0]
     >>> rates = Rates(per_second=2, at_once=3, clock=lambda: now[0])
@@ -121,21 +121,21 @@ class Rates:
         left = min(self._at_once, left + (now - then) * self._per_second)
         self._left[who] = (left - 1 if left >= 1 else left, now)
         if len(self._left) > self._MOST:
-            self._left.pop(next(iter(self._left)))  # who was quiet for longest
+            self._left.pop(next(iter(self._left)))  # the client that was idle the longest
         return left >= 1
 
 
 def app(
     study: Study, secret: str | None = None, *, hosts: tuple[str, ...] | None = LOOPBACK
 ) -> "ASGIApp":
-    """Return the desk of a study, as an application that a server such as uvicorn runs.
+    """Return the desk of a study as an application for a server such as uvicorn.
 
     Args:
         study: the study, a `gf.judging.Study`.
         secret: a text of at least 12 characters that everybody enters once, besides their link. Without one, serve the
             desk at a loopback address only.
-        hosts: the permitted names of the desk, without ports; None for any. Other names, which another site could
-            point at this machine, are rejected.
+        hosts: the permitted names of the desk, without ports; None for any. All other names are
+            rejected, because another site could point them at this machine.
 
     Raises:
         InputError: a secret that is too short.
@@ -191,13 +191,14 @@ class _EveryAnswer:
         self._routes, self._under_way = routes, 0
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Answer a request, as servers ask for it."""
+        """Answer a request, in the interface that servers use."""
         from starlette.responses import JSONResponse
 
         async def sent(message: "Message") -> None:
             if message["type"] == "http.response.start":
                 own = message.get("headers", [])
-                names = {name.lower() for name, _ in own}  # a page may permit images of more hosts
+                # a page may permit images from more hosts
+                names = {name.lower() for name, _ in own}
                 more = [header for header in RAW_HEADERS if header[0] not in names]
                 message = {**message, "headers": [*own, *more]}
             await send(message)
@@ -218,18 +219,18 @@ class _Desk:
 
     def __init__(self, study: Study, secret: str | None, hosts: tuple[str, ...] | None) -> None:
         self._study, self._secret, self._hosts = study, secret, hosts
-        # Until when what pages were told once holds, and its mark.
+        # How long the facts that pages have received are valid, and their version.
         self._facts: tuple[float, str] = (0.0, "")
         self._rates = Rates(per_second=30, at_once=120)  # of a person
         self._strangers = Rates(
             per_second=0.5, at_once=20
-        )  # of an address, where a link or a secret is wrong
+        )  # for addresses that send wrong links or secrets
         self._files = {
             path.name: path.read_bytes() for path in PAGES.iterdir() if path.suffix in _KINDS
         }
         self._measured: dict[
             str, tuple[Any, Any]
-        ] = {}  # what was measured, and of which version of the record
+        ] = {}  # measured results, each with the version of the record
         self._measuring = asyncio.Lock()
         self._turns = _Turns(study)
         self._askers = ThreadPoolExecutor(1, "desk asks")
@@ -239,7 +240,7 @@ class _Desk:
     def guarded(
         self, endpoint: Endpoint, *, invited: bool = True, lead: bool = False, page: bool = False
     ) -> Callable[["Request"], Awaitable["Response"]]:
-        """Return an endpoint behind all checks, whose errors are plain words."""
+        """Return an endpoint behind all checks, whose errors are plain text."""
 
         async def answer(request: "Request") -> "Response":
             try:
@@ -254,7 +255,7 @@ class _Desk:
                 is_lead = lead or isinstance(problem, InputError)
                 words = sent_acts.in_words(problem) if is_lead else _TROUBLE
                 response = self._refusal(_RefusedError(400 if is_lead else 503, words), page=page)
-            except Exception:  # noqa: BLE001 - whatever it is, it is told to nobody but the log
+            except Exception:  # noqa: BLE001 - whatever it is, only the log shows it
                 path = request.scope["path"].partition("/i/")[0]
                 _log.exception("the desk failed to answer %s", path)
                 response = self._refusal(_RefusedError(500, _TROUBLE), page=page)
@@ -263,7 +264,7 @@ class _Desk:
         return answer
 
     async def not_taken(self, request: "Request", problem: Any) -> "Response":
-        """Say that a page does not take requests of this kind."""
+        """Respond that a page does not accept this method."""
         page = not request.scope["path"].startswith("/api/")
         refusal = _RefusedError(
             problem.status_code, "The desk does not accept this kind of request here."
@@ -273,14 +274,14 @@ class _Desk:
         return response
 
     async def failed(self, request: "Request", _: Exception) -> "Response":
-        """Say nothing of what went wrong outside of all endpoints; the server logs it."""
+        """Reveal nothing about errors outside the endpoints; the server logs them."""
         page = not request.scope["path"].startswith("/api/")
         return self._refusal(_RefusedError(500, _TROUBLE), page=page)
 
     # Who asks
 
     def _check_site(self, request: "Request", *, page: bool) -> None:
-        """Refuse what another site has caused."""
+        """Reject requests caused by another site."""
         headers = request.headers
         host = headers.get("host", "")
         name, _ = _host_and_port(request)
@@ -288,13 +289,15 @@ class _Desk:
             raise _RefusedError(400, _NOT_THIS_NAME)
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
         if page and request.method in ("GET", "HEAD"):
-            return  # a link may stand anywhere; what it opens needs the cookie, which is not sent from elsewhere
+            # a link may be on any site, but opening it requires the cookie, which other sites can't send
+            return
         if site not in (None, "same-origin", "none") or (
             origin is not None and origin.partition("://")[2] != host
         ):
             raise _RefusedError(403, _ELSEWHERE)
         if request.method == "POST" and not page:
-            if "x-desk" not in headers:  # another site cannot send it without being asked first
+            # another site cannot send it without asking the browser first
+            if "x-desk" not in headers:
                 raise _RefusedError(403, _ELSEWHERE)
             if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
                 raise _RefusedError(415, "The desk accepts only JSON.")
@@ -305,7 +308,7 @@ class _Desk:
         return f"desk{port or ''}"
 
     def _proof(self, token: str) -> str:
-        """Return what shows that somebody with this token has entered the secret."""
+        """Return the proof that the person with this token has entered the secret."""
         key = hashlib.sha256((self._secret or "").encode()).digest()
         return hmac.new(key, token.encode(), "sha256").hexdigest()
 
@@ -344,8 +347,8 @@ class _Desk:
     async def enter(self, request: "Request", _: Person) -> "Response":
         """Open an invitation link: leave a cookie, and go on to the page.
 
-        A redirect would not do: a browser that comes from another site, such as a mail, does not send a strict cookie
-        along with it. So a small page goes on by itself.
+        A redirect would not work: a browser that comes from another site, such as webmail, doesn't
+        send a strict cookie with it. A small page therefore opens the desk by itself.
         """
         token = request.path_params["token"]
         person = await self._who(token)
@@ -410,7 +413,7 @@ class _Desk:
         from starlette.responses import JSONResponse, Response
 
         if page:
-            # The words are our own, so they need no escaping but that of a careful reader.
+            # The texts are our own, so they would not even need escaping.
             words = problem.words.replace("&", "&amp;").replace("<", "&lt;").encode()
             body = self._files["refusal.html"].replace(b"{words}", words)
             response = Response(body, problem.status, media_type="text/html; charset=utf-8")
@@ -423,7 +426,7 @@ class _Desk:
     # JSON
 
     async def _body(self, request: "Request", *, upload: bool = False) -> bytes:
-        """Read a body that is neither large nor slow."""
+        """Read a body, unless it is too large or too slow."""
         largest = _LARGEST_UPLOAD if upload else _LARGEST_BODY
         body = bytearray()
         try:
@@ -448,13 +451,13 @@ class _Desk:
         return content
 
     async def _call(self, function: Callable[..., Any], *given: object, **named: object) -> Any:
-        """Ask the study, in a thread of its own, as it reads and writes files."""
+        """Call the study in a separate thread, because it reads and writes files."""
         from starlette.concurrency import run_in_threadpool
 
         return await run_in_threadpool(function, *given, **named)
 
     async def me(self, request: "Request", person: Person) -> "Response":  # noqa: ARG002
-        """Say who asks, and what the page needs once."""
+        """Return who is asking, and the facts that the page needs once."""
         facts = await self._call(facts_of, self._study)
         self._facts = (time.monotonic() + _KEEP_FACTS, _mark(facts))
         mine = (await self._call(self._study.progress)).by_assessor[person.name]
@@ -463,7 +466,7 @@ class _Desk:
         return _answer(own)
 
     async def _marked(self, answer: dict[str, Any]) -> "Response":
-        """Add the mark of the facts to a response, so that pages ask for the facts again when they change."""
+        """Add the version of the facts to a response, so that pages request the facts again when they change."""
         if time.monotonic() > self._facts[0]:
             facts = await self._call(facts_of, self._study)
             self._facts = (time.monotonic() + _KEEP_FACTS, _mark(facts))
@@ -481,7 +484,7 @@ class _Desk:
         return await self._marked({"tasks": tasks_told(tasks), "queries": counts})
 
     async def act(self, request: "Request", person: Person) -> "Response":
-        """Take what an assessor did."""
+        """Record an assessor's actions."""
         acts = (await self._json(request)).get("acts")
         if not isinstance(acts, list) or len(acts) > sent_acts.MOST:
             raise _RefusedError(400, f"acts should be a list of at most {sent_acts.MOST}.")
@@ -491,7 +494,7 @@ class _Desk:
         return await self._marked(outcome)
 
     async def _order(self) -> None:
-        """Sort the remaining documents again, while nobody waits for it."""
+        """Sort the remaining documents again, in the background."""
         begun = time.monotonic()
         try:
             await self._call(self._study._reorder)  # noqa: SLF001 - of the desk
@@ -502,10 +505,10 @@ class _Desk:
             rest = max(_BETWEEN_ORDERS, _REST_OF_ORDERS * (now - begun))
             self._ordering, self._order_after = None, now + rest
 
-    # What the lead sees and does
+    # The lead's requests
 
     async def lead_get(self, request: "Request", _: Person) -> "Response":
-        """Tell the lead how far the study is."""
+        """Return the progress of the study for the lead."""
         what = request.path_params["what"]
         if what == "progress":
             progress = await self._call(self._study.progress)
@@ -521,14 +524,14 @@ class _Desk:
         }
         if what not in measured:
             raise _RefusedError(404, "There is no such page.")
-        async with self._measuring:  # one at a time: these measure, and may take a while
+        async with self._measuring:  # one at a time, because measuring may take a while
             return _answer(await self._call(self._kept, f"{what} {names}", measured[what]))
 
     def _version(self) -> str:
-        """Return what changes whenever something else would be measured."""
+        """Return a version that changes whenever the result of a measurement could."""
         settings = self._study.settings
         values = (settings[name] for name in ("measure", "order", "compare", "depth"))
-        # Another program may have brought runs and documents.
+        # Another program may have added runs and documents.
         return " ".join(map(str, [self._study._events(), *values, *self._study._brought()]))  # noqa: SLF001
 
     def _kept(self, what: str, function: Callable[[], Any]) -> Any:
@@ -565,7 +568,7 @@ class _Desk:
             {**plain(item), **plain(self._study._document(item.item))}  # noqa: SLF001 - of the desk
             for item in disputed[:_SHOWN]
         ]
-        settled = self._study._settled()  # noqa: SLF001 - the page alone lists them
+        settled = self._study._settled()  # noqa: SLF001 - only the page lists them
         return {
             "count": len(disputed),
             "shown": shown,
@@ -574,7 +577,7 @@ class _Desk:
         }
 
     async def lead_post(self, request: "Request", person: Person) -> "Response":
-        """Do what the lead asks for."""
+        """Carry out an action of the lead."""
         actions: dict[str, Callable[[Any, str, dict[str, Any]], Any]] = {
             "invite": self._invite,
             "revoke": self._revoke,
@@ -600,7 +603,7 @@ class _Desk:
         if role not in ("assessor", "lead"):
             raise _RefusedError(400, "The role should be assessor or lead.")
         name = _text(content, "name", 100)
-        if name == lead:  # a new link ends the one by which they are here
+        if name == lead:  # a new link disables the one they are using
             raise _RefusedError(400, "This would lock you out. Choose another name.")
         return {"name": name, "path": f"/i/{study.invite(name, role)}"}
 
@@ -688,7 +691,7 @@ def _host_and_port(request: "Request") -> tuple[str, int | None]:
 
 
 def facts_of(study: Study) -> dict[str, Any]:
-    """Return what a page needs once of a study."""
+    """Return the facts about a study that a page needs once."""
     settings = study.settings
     return {
         "study": study._id(),  # noqa: SLF001
@@ -752,8 +755,8 @@ def _names_of(kind: Any) -> tuple[str, ...]:
 class _Turns:
     """Runs actions one after the other in one thread, in the order of arrival; waiting ones are recorded together.
 
-    One act is written at a time: were there more threads, some would pass others by. And a disk takes as long for
-    twenty acts as for one.
+    Only one action is written at a time; with more threads, some would overtake others. And a disk
+    takes as long for twenty actions as for one.
     """
 
     _MOST = 20  # together
@@ -765,7 +768,7 @@ class _Turns:
         self._going: asyncio.Task[None] | None = None
 
     async def take(self, function: Callable[..., Any], *given: object) -> Any:
-        """Call a function when it is its turn, and return what it returned once that is on disk."""
+        """Call a function when it is its turn, and return its result once it is on disk."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((future, partial(function, *given)))
         if self._going is None:
@@ -781,10 +784,10 @@ class _Turns:
                 calls = [call for _, call in several]
                 try:
                     results = await _in_thread(self._thread, self._study._together, calls)  # noqa: SLF001
-                except Exception as problem:  # noqa: BLE001 - it is for who asked
+                except Exception as problem:  # noqa: BLE001 - the caller receives it
                     results = [problem] * len(calls)
                 for (future, _), result in zip(several, results, strict=True):
-                    if future.done():  # who asked has gone
+                    if future.done():  # the caller has gone
                         continue
                     if isinstance(result, Exception):
                         future.set_exception(result)
