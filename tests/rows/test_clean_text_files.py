@@ -122,14 +122,39 @@ def test_same_of_tables(tmp_path, monkeypatch, mark, end, columns, deep):
         assert matched is None
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("chunk", [40, 1 << 20])
+def test_tables_with_quotes_and_spaces(tmp_path, monkeypatch, end, chunk):
+    monkeypatch.setattr(clean_text_files, "_chunk_size", lambda _: chunk)
+    path = tmp_path / "run.csv"
+    lines = [
+        '"query",doc,"title",score',
+        'q,"a","A, ""B""",2',
+        '"q",b c,,"1.5"',
+        "q,c,  ,1 ",
+        '"p,","d","",0',
+        '"p,","e","""",-1',
+    ]
+    path.write_text("".join(line + end for line in lines), newline="")
+    layout = Layout("table", ",", ("query", "doc", "title", "score"), (0, 1, 3), header=True)
+    rows = clean_text_files.read_clean_rows(path, layout)
+    expected = {"q": {"a": 2.0, "b c": 1.5, "c": 1.0}, "p,": {"d": 0.0, "e": -1.0}}
+    assert dict(zip(rows.names, rows.documents(), strict=True)) == expected
+    # The engine may misread such a table.
+    assert clean_text_files.count_clean_rows(path, layout) is None
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        'q,"a",2\n',
         'q,a"b,2\n',
-        "q,a b,2\n",
+        'q,"a"b,2\n',
+        'q,"a""b",2\n',
+        'q,"a\nb",2\n',
+        'q,"a,2\n',
+        'q,"",2\n',
+        'q," a",2\n',
         "q, a,2\n",
-        "q,a,2 \n",
         "q,a,\n",
         "q,,2\n",
         ",a,2\n",

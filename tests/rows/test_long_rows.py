@@ -1,7 +1,5 @@
 """Rows of any length are read, and what the engine found is held to what is there."""
 
-import csv
-import io
 import itertools
 import json
 
@@ -162,37 +160,6 @@ def test_a_check_finds_the_zeros_too(name, tmp_path, short_engine):
     path.write_text("\n".join(write("run", ["x"] * len(ROWS))) + "\n" + "\0" * 20 * LIMIT)
     found = gf.check(as_dicts(ROWS), {"run": path})
     assert [each.count for each in found if each.rule == "unreadable-row"] == [1]
-
-
-CELLS = st.text('ab ,"\n\r', max_size=6)
-
-
-@given(
-    rows=st.lists(st.lists(CELLS, min_size=2, max_size=3), min_size=1, max_size=12),
-    end=st.sampled_from(["\n", "\r\n", "\r"]),
-    glance=st.integers(1, 20),
-)
-def test_rows_are_counted_as_they_are_read(rows, end, glance, tmp_path_factory):
-    """By quotes and ends of lines alone, in parts of any size."""
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator=end).writerows(rows)
-    path = tmp_path_factory.getbasetemp() / "counted.csv"
-    path.write_bytes(text.getvalue().encode())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_preparation_for_duckdb, "_GLANCE", glance)
-        patch.setattr(text_preparation_for_duckdb, "_LONG", 40)
-        count = text_preparation_for_duckdb.count_table_rows(path, ",")
-    if count is not None:
-        found = csv.reader(io.StringIO(text.getvalue(), newline=""))
-        assert count == sum(1 for row in found if row)
-        assert max(len(line) for line in _written(rows, end)) < 40 + 3 * glance
-
-
-def _written(rows, end):
-    for row in rows:
-        text = io.StringIO(newline="")
-        csv.writer(text, lineterminator=end).writerow(row)
-        yield text.getvalue()
 
 
 @given(

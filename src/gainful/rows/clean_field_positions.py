@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from gainful.rows.decimal_parsing import WORD, Bytes, Words, are_digits, read_de
 from gainful.rows.text_formats import Layout
 from gainful.rows.values_as_numbers import is_exact
 
-LINE_FEED, RETURN, SPACE, QUOTE = 10, 13, 32, 34
+TAB, LINE_FEED, RETURN, SPACE, QUOTE = b'\t\n\r "'
 _LAST_ASCII = 127
 
 
@@ -34,82 +35,112 @@ Find = Callable[[Bytes, Words, int, int], Fields | None]
 """A function that locates the fields of whole lines between two positions; None if they aren't clean."""
 
 
-def finder_of_fields(layout: Layout, head: bytes) -> Find | None:
-    """Return the function that locates fields, given the first whole line; None if that line isn't clean."""
+def finder_of_fields(layout: Layout, head: bytes, *, strict: bool = False) -> Find | None:
+    """Return the function that locates fields, given the first whole line; None if that line isn't clean.
+
+    With `strict`, tables with quotes, spaces or empty fields aren't clean.
+    """
     if layout.format == "jsonl":
         skeleton = skeleton_of(head, layout)
         return None if skeleton is None else skeleton.fields
-    find_edges = _edges_of_trec if layout.format == "trec" else _edges_of_table
-
-    def find(text: Bytes, words: Words, begin: int, end: int) -> Fields | None:
-        edges = find_edges(text, begin, end, layout)
-        return None if edges is None else _fields_between(text, words, begin, *edges, layout)
-
-    return find
+    if layout.format == "trec":
+        return partial(_fields_of_trec, layout)
+    return partial(_fields_of_table, layout, strict=strict)
 
 
-def _fields_between(
-    text: Bytes, words: Words, begin: int, ends: Ints, returns: int, layout: Layout
+def _fields_of_trec(
+    layout: Layout, text: Bytes, words: Words, begin: int, end: int
 ) -> Fields | None:
-    """Return the fields between delimiters and line ends; None if a number isn't one.
-
-    Args:
-        text: the bytes.
-        words: the eight bytes that start at each position.
-        begin: the start of the first line.
-        ends: [line, field], the positions of the delimiters and of the line feeds.
-        returns: the number of bytes, 0 or 1, between the last field of a line and its line feed.
-        layout: the layout of the fields.
-    """
-
-    def span(field: int) -> tuple[Ints, Ints]:
-        starts = ends[:, field - 1] if field else np.append(begin - 1, ends[:-1, -1])
-        return starts + 1, ends[:, field] - returns * (field == ends.shape[1] - 1)
-
-    query, doc, number = layout.places
-    numbers = np.ones(len(ends)) if number < 0 else read_decimals(text, words, *span(number))
-    return None if numbers is None else Fields(span(query), span(doc), numbers)
-
-
-def _edges_of_trec(text: Bytes, begin: int, end: int, layout: Layout) -> tuple[Ints, int] | None:
-    """Return `ends` and `returns`; None if a line lacks fields, or has other blanks than its delimiters."""
+    """Locate the fields; None if a line lacks fields, or has other blanks than its delimiters."""
     inside = text[begin:end]
     edges = np.zeros(end, np.bool_)  # nothing before `begin` is searched
     np.less_equal(inside, SPACE, out=edges[begin:])
     delimiters = int(np.count_nonzero(inside == ord(layout.delimiter)))
-    ends = _ends(text, begin, edges, delimiters, layout)
-    return None if ends is None else (ends, 0)
+    ends = None if _has_gaps(edges, begin) else by_line(text, edges, delimiters, len(layout.names))
+    if ends is None or not is_utf8(inside):
+        return None
+    return _fields_at(text, words, layout, partial(_span, ends, begin))
 
 
-def _edges_of_table(text: Bytes, begin: int, end: int, layout: Layout) -> tuple[Ints, int] | None:
-    """Return `ends` and `returns`; None if a line lacks fields, or has blanks in them, or quotes."""
+def _fields_of_table(
+    layout: Layout, text: Bytes, words: Words, begin: int, end: int, *, strict: bool
+) -> Fields | None:
+    """Locate the fields; None if a line lacks fields, or has odd quotes, or an id that isn't clean."""
     inside, delimiter = text[begin:end], ord(layout.delimiter)
     edges = np.zeros(end, np.bool_)
+    quotes = np.flatnonzero(inside == QUOTE) + begin
     np.equal(inside, delimiter, out=edges[begin:])
-    delimiters = int(np.count_nonzero(edges))
     feeds = inside == LINE_FEED
-    lines = np.count_nonzero(feeds)
-    returns = np.count_nonzero(inside == RETURN)
-    blanks = lines + returns + (delimiters if delimiter <= SPACE else 0)
-    if np.count_nonzero(inside <= SPACE) != blanks or (inside == QUOTE).any():
-        return None
+    if quotes.size:
+        quoted = np.logical_xor.accumulate(inside == QUOTE)
+        if (feeds & quoted).any() or not _are_usual(text, begin, quotes, delimiter):
+            return None
+        edges[begin:] &= ~quoted
+    delimiters, lines = int(np.count_nonzero(edges)), int(np.count_nonzero(feeds))
+    returns = int(np.count_nonzero(inside == RETURN))
+    controls = lines + returns + (np.count_nonzero(inside == TAB) if delimiter == TAB else 0)
     edges[begin:] |= feeds
-    ends = _ends(text, begin, edges, delimiters, layout)
-    if ends is None or not returns:
-        return None if ends is None else (ends, 0)
-    # Either every line has a carriage return at its end, after a field, or the file isn't clean.
-    before = ends[:, -1] - 1
-    if returns != lines or (text[before] != RETURN).any() or (before == ends[:, -2] + 1).any():
+    if strict and (quotes.size or _has_gaps(edges, begin) or (inside == SPACE).any()):
         return None
-    return ends, 1
-
-
-def _ends(text: Bytes, begin: int, edges: Bools, delimiters: int, layout: Layout) -> Ints | None:
-    """Return the positions of delimiters and line feeds; None if a line lacks fields or isn't UTF-8."""
-    if edges[begin] or (edges[1:] & edges[:-1]).any():
-        return None  # a field is empty
     ends = by_line(text, edges, delimiters, len(layout.names))
-    return ends if ends is not None and is_utf8(text[begin : edges.size]) else None
+    if ends is None or np.count_nonzero(inside < SPACE) != controls or not is_utf8(inside):
+        return None
+    if returns:
+        before = text[ends[:, -1] - 1 - np.arange(2)[:, None]]
+        if returns != lines or (before[0] != RETURN).any() or (strict and delimiter in before[1]):
+            return None
+    span = partial(_unquoted, text, ends, begin, returns, quotes)
+    ids = map(span, layout.places[:2])
+    clean = all(_are_clean_ids(text, *id_span, quotes) for id_span in ids)
+    return _fields_at(text, words, layout, span) if clean else None
+
+
+def _unquoted(
+    text: Bytes, ends: Ints, begin: int, returns: int, quotes: Ints, field: int
+) -> tuple[Ints, Ints]:
+    """Return where a field begins and ends within its quotes, if any, and before carriage returns."""
+    start, stop = _span(ends, begin, field)
+    if returns and field == ends.shape[1] - 1:
+        stop = stop - 1
+    opened = text[start] == QUOTE if quotes.size else 0
+    return start + opened, stop - opened
+
+
+def _are_clean_ids(text: Bytes, start: Ints, stop: Ints, quotes: Ints) -> bool:
+    """Return whether ids aren't empty, don't begin with a space, as blank ones do, and contain no quotes."""
+    if (stop <= start).any() or (text[start] == SPACE).any():
+        return False
+    return not quotes.size or bool((quotes.searchsorted(start) == quotes.searchsorted(stop)).all())
+
+
+def _are_usual(text: Bytes, begin: int, quotes: Ints, delimiter: int) -> bool:
+    """Return whether each quote is at the edge of a field, or next to another quote."""
+    opening, closing = quotes[::2], quotes[1::2]
+    opens = np.isin(text[opening - 1], (delimiter, LINE_FEED, QUOTE)) | (opening == begin)
+    closes = np.isin(text[closing + 1], (delimiter, LINE_FEED, RETURN, QUOTE))
+    return opening.size == closing.size and bool(opens.all() and closes.all())
+
+
+def _has_gaps(edges: Bools, begin: int) -> bool:
+    """Return whether a field is empty."""
+    return bool(edges[begin] or (edges[1:] & edges[:-1]).any())
+
+
+def _span(ends: Ints, begin: int, field: int) -> tuple[Ints, Ints]:
+    """Return where a field begins and ends, given the delimiters and line feeds, [line, field]."""
+    starts = ends[:, field - 1] if field else np.append(begin - 1, ends[:-1, -1])
+    return starts + 1, ends[:, field]
+
+
+def _fields_at(
+    text: Bytes, words: Words, layout: Layout, span: Callable[[int], tuple[Ints, Ints]]
+) -> Fields | None:
+    """Return the fields, given where each begins and ends; None if a number isn't one."""
+    query, doc, number = layout.places
+    queries = span(query)
+    numbers = np.ones(queries[0].size)
+    read = numbers if number < 0 else read_decimals(text, words, *span(number))
+    return None if read is None else Fields(queries, span(doc), read)
 
 
 def by_line(text: Bytes, edges: Bools, delimiters: int, count: int) -> Ints | None:

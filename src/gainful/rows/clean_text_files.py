@@ -1,8 +1,8 @@
 """Read clean TREC files, CSV, TSV and JSON lines as whole arrays of bytes.
 
-A clean file has all fields on every line, a single delimiter between them, and no other white space, control
-characters or quotes; white space in TREC files is normalised first, if necessary. Lines of clean JSON differ
-only in their values, and their strings contain no escapes. Chunks are read on several cores, and queries are processed while their chunk is in memory, so the whole file
+A clean file has all fields on every line, a single delimiter between them, and no control characters; white space
+in TREC files is normalised first, if necessary. In tables, quotes enclose whole fields on one line, and ids contain
+no quotes. Lines of clean JSON differ only in their values, and their strings contain no escapes. Chunks are read on several cores, and queries are processed while their chunk is in memory, so the whole file
 never is. The engine reads any other file, with the same result, and the row readers report errors.
 """
 
@@ -199,7 +199,8 @@ class _CleanFile:
         depth: the number of needed rows per query; all if None.
         single: whether numbers are rounded to float32.
         keyed: whether keys are needed; otherwise they are all 0.
-        strict: whether a byte order mark and other white space in TREC files make it unclean.
+        strict: whether a byte order mark, other white space in TREC files, and quotes, spaces and empty fields
+            in tables make it unclean, because the engine may misread them.
     """
 
     path: Path
@@ -247,11 +248,16 @@ class _CleanFile:
             return None
         head = head.removeprefix(BYTE_ORDER_MARK)
         header = head.partition(b"\n")[0].removesuffix(b"\r") if self.layout.header else b""
-        # Only the row reader knows whether quotes are closed properly, and which rows follow a header that
-        # ends with a lone carriage return: this reader continues after the line feed.
-        if b'"' in header or b"\r" in header:
+        # Only the row reader knows which rows follow a header that ends with a lone carriage return, or whose
+        # quotes are unusual: this reader continues after the line feed.
+        names = header.split(self.layout.delimiter.encode() or None)
+        if (
+            b"\r" in header
+            or not all(map(_is_usual_name, names))
+            or (self.strict and b'"' in header)
+        ):
             return None
-        return finder_of_fields(self.layout, head)
+        return finder_of_fields(self.layout, head, strict=self.strict)
 
     def _rows(self, start: int, last: int, find: Find) -> PackedRows | None:
         """Read the lines that begin in a chunk; None if they aren't clean."""
@@ -310,6 +316,11 @@ class _CleanFile:
         starts = np.concatenate(([0], np.cumsum(kept)))
         keys = keys_of(words, docs, lengths) if self.keyed else np.zeros(lengths.size, np.uint64)
         return PackedRows(queries, starts, counts, numbers, keys, docs, lengths, text)
+
+
+def _is_usual_name(name: bytes) -> bool:
+    """Return whether the name of a column has no quotes, or only one on either side."""
+    return b'"' not in name or (name.count(b'"') == 2 and name[:1] == name[-1:] == b'"')
 
 
 def _no_rows(text: Bytes) -> PackedRows:

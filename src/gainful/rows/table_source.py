@@ -133,7 +133,7 @@ def ready(source: Source, session: Session) -> Source:
     if source.is_inspected or source.file is None:
         return source
     from gainful.rows.clean_text_files import count_clean_rows
-    from gainful.rows.text_preparation_for_duckdb import count_json_lines, count_table_rows
+    from gainful.rows.text_preparation_for_duckdb import count_json_lines
 
     layout, path, select = source.layout, source.file.path, source.select
     match layout.format:
@@ -142,18 +142,15 @@ def ready(source: Source, session: Session) -> Source:
             # The engine reads only the fields of the first line, where a later line may have a number.
             if source.kind.assumed and count_clean_rows(path, layout) is None:
                 count = None
-        case "trec":
+        case "trec" | "table":
             count = count_clean_rows(path, layout)
-        case "table":
-            count = count_table_rows(path, layout.delimiter)
         case _:
             count = None
     if count is None:
         return row_by_row(source, session)
     if layout.format != "jsonl":
         select = _text_select(path, layout, source.kind, session)
-    rows = count - layout.header
-    return replace(source, select=select, is_inspected=True, rows=rows)
+    return replace(source, select=select, is_inspected=True, rows=count)
 
 
 def row_by_row(source: Source, session: Session) -> Source:
@@ -215,16 +212,13 @@ def _may_be_odd(path: Path) -> bool:
 
 
 def _text_select(path: Path, layout: Layout, kind: Kind, session: Session) -> str:
-    """Return a SELECT for lines of fields; an empty field is an error, not a value."""
+    """Return a SELECT for lines of fields, none of them empty or quoted."""
     number = layout.places[2]
     plain = not _may_be_odd(path)
     types = ", ".join(
         f"'f{place}': '{'DOUBLE' if plain and place == number else 'VARCHAR'}'"
         for place in range(len(layout.names))
     )
-    # Fields of a clean TREC file cannot be empty.
-    empty = " OR ".join(f"f{place} IS NULL" for place in layout.places if place >= 0)
-    checked = f" WHERE CASE WHEN {empty} THEN error('an empty field') ELSE true END"
     query, doc = (f"f{place}" for place in layout.places[:2])
     value = f"f{number}" if kind.implied is None else f"CAST({kind.implied!r} AS DOUBLE)"
     if not plain and kind.implied is None:
@@ -237,8 +231,7 @@ def _text_select(path: Path, layout: Layout, kind: Kind, session: Session) -> st
         # Only the lint reads the rank. DuckDB would push a cast of the plain column into its reader, which
         # fails on text that isn't a number.
         columns += f", TRY_CAST(nullif(f{layout.rank}, '') AS DOUBLE) AS rank"
-    relation = _csv_relation(path, layout, types, session)
-    return f"SELECT {columns} {relation}{checked if layout.format == 'table' else ''}"
+    return f"SELECT {columns} {_csv_relation(path, layout, types, session)}"
 
 
 def _csv_relation(path: Path, layout: Layout, types: str, session: Session) -> str:
