@@ -101,3 +101,11 @@ def test_an_unknown_shell(cli):
     done = cli("completion", "bsh")
     assert (done.returncode, done.stdout) == (2, "")
     assert "found 'bsh'. Did you mean 'bash'? Choices: bash, zsh, fish." in done.stderr
+
+
+def test_a_missing_shell_is_reported_with_all_shells():
+    command = [sys.executable, "-m", "gainful", "completion"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    message = " ".join(done.stderr.split())
+    assert message.endswith("Choose from: bash, zsh, fish. See `python -m gainful completion --help`.")

@@ -170,8 +170,8 @@ def _misused(problem: Any) -> int:
         message = f"{problem.message} Did you mean '{close[0]}'?" if close else problem.message
     is_described = type(problem).__name__ != "UsageError"  # otherwise the message says what to do
     if context is not None and is_described:
-        message += f" See `{context.command_path} --help`."
-    return _failed(message if "\n\t" not in message else " ".join(message.split()))
+        message = re.sub(r"(\w)$", r"\1.", message) + f" See `{context.command_path} --help`."
+    return _failed(message.replace("\n\t", " "))  # click puts each choice on a line
 
 
 def _refused(problem: OSError) -> str:
