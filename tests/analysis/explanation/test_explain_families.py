@@ -90,6 +90,8 @@ def test_the_steps_of_every_family_lead_to_its_value(name, deep, monkeypatch):
                 divisor = 1.0 if worked.divisor is None else worked.divisor
                 assert close(worked.total / divisor if divisor else 0.0, value), (where, worked)
         assert is_empty or close_enough(found.working, value), (where, found.conclusion)
+        if not (is_empty or found.working or found.remark):  # a reader sees only the sum
+            assert [part.total for part in found.parts] == [pytest.approx(value)], where
     assert explained >= 10
 
 
