@@ -108,4 +108,6 @@ def test_a_missing_shell_is_reported_with_all_shells():
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 2
     message = " ".join(done.stderr.split())
-    assert message.endswith("Choose from: bash, zsh, fish. See `python -m gainful completion --help`.")
+    assert message.endswith(
+        "Choose from: bash, zsh, fish. See `python -m gainful completion --help`."
+    )

@@ -6,7 +6,7 @@ import random
 import pytest
 
 import gainful as gf
-from gainful.reporting.packed_details import Packed, pack
+from gainful.reporting.compressed_details import Packed, pack
 
 ODD = ["</script>", "\u2028", "\ud83d", "🍲", "\x00", "عربي", '"\\', ""]
 

@@ -20,6 +20,7 @@ from gainful.measures.policy import Policy, shared_policy
 from gainful.message_texts import counted
 from gainful.output.plotting import charts, theme
 from gainful.reporting.assessors_section import assessors_section
+from gainful.reporting.compressed_details import Packed, pack
 from gainful.reporting.coverage_section import (
     checks_section,
     coverage_section,
@@ -27,7 +28,6 @@ from gainful.reporting.coverage_section import (
     policy_section,
     unjudged_by_rank,
 )
-from gainful.reporting.packed_details import Packed, pack
 from gainful.reporting.payload_sections import (
     finite,
     heading,

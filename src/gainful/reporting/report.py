@@ -40,7 +40,7 @@ from gainful.output.writing.output_files import (
     write_text,
 )
 from gainful.output.writing.result_base import Result
-from gainful.reporting.packed_details import Packed
+from gainful.reporting.compressed_details import Packed
 from gainful.reporting.page.compose import page, prepare
 from gainful.reporting.payload import ReportInputs, of_comparison, of_evaluated
 from gainful.rows.duckdb_engine import Progress

@@ -11,7 +11,7 @@ from scipy import stats
 
 import gainful as gf
 from gainful.errors import DisjointError
-from gainful.judging.desk.standing_of_runs import stand
+from gainful.judging.desk.results_so_far import stand
 
 EVERY = ("t", "randomisation", "wilcoxon", "sign")
 

@@ -13,7 +13,7 @@ import pytest
 
 import gainful as gf
 from gainful.integrations.calling.http_client import HttpClient, Request
-from gainful.integrations.calling.many_calls import UnansweredError
+from gainful.integrations.calling.parallel_calls import UnansweredError
 
 SECONDS = 0.3  # in which an answer must be there
 PATIENCE = 30.0  # of a server: a client that waits longer than that gets another error

@@ -22,7 +22,7 @@ from click.testing import CliRunner
 import gainful as gf
 from gainful.cli.commands import commands
 from gainful.errors import GainfulError, GainfulWarning, InputError
-from gainful.integrations.calling import many_calls
+from gainful.integrations.calling import parallel_calls
 from search_server import QUERIES, Answer, fts5, index, plain, serving
 
 PAGE = Path(__file__).parents[3] / "docs" / "guides" / "recording_runs.md"
@@ -33,7 +33,7 @@ ANSWERED = {query: text for query, text in QUERIES.items() if query != "q4"}
 EXPECTED = {query: dict(SEARCH(text, 10)) for query, text in QUERIES.items()}
 
 
-class QuickClock(many_calls.Clock):
+class QuickClock(parallel_calls.Clock):
     """Waits no time, and notes how long it would have."""
 
     def __init__(self):
@@ -52,7 +52,7 @@ class QuickClock(many_calls.Clock):
 @pytest.fixture
 def clock(monkeypatch):
     found = QuickClock()
-    monkeypatch.setattr(many_calls, "CLOCK", found)
+    monkeypatch.setattr(parallel_calls, "CLOCK", found)
     return found
 
 

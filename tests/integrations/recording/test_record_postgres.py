@@ -8,7 +8,7 @@ import pytest
 
 import gainful as gf
 from gainful.errors import GainfulError
-from gainful.integrations.calling import many_calls
+from gainful.integrations.calling import parallel_calls
 from search_server import DOCS, QUERIES
 
 PAGE = Path(__file__).parents[3] / "docs" / "guides" / "recording_runs.md"
@@ -86,7 +86,7 @@ def test_what_sql_cannot_answer_is_told(address, sql, why):
 
 
 def test_a_connection_that_is_lost_is_opened_anew(address, monkeypatch):
-    monkeypatch.setattr(many_calls, "_FIRST_WAIT", 0.01)
+    monkeypatch.setattr(parallel_calls, "_FIRST_WAIT", 0.01)
     sql = "SELECT 'a' WHERE %(query)s <> 'end' OR pg_terminate_backend(pg_backend_pid())"
     queries = {"q1": "x", "q2": "end", "q3": "y"}
     run = ask(address, sql, queries, concurrency=1, retries=1, failed="leave-out")

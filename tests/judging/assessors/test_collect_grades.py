@@ -18,7 +18,7 @@ import pytest
 
 import gainful as gf
 from chat_server import Answer, serving
-from gainful.integrations.calling import many_calls
+from gainful.integrations.calling import parallel_calls
 from gainful.judging.assessors.answer_reading import read_answer, read_answers
 from gainful.judging.assessors.prompts import DEFAULT_SCALE, read_scale, read_template
 
@@ -46,7 +46,7 @@ def number_in(prompt):
     return int(re.search(r"text number (\d+)\.", prompt)[1])
 
 
-class FakeClock(many_calls.Clock):
+class FakeClock(parallel_calls.Clock):
     """Time that passes only where somebody waits, and then at once."""
 
     def __init__(self):
@@ -67,7 +67,7 @@ class FakeClock(many_calls.Clock):
 @pytest.fixture
 def clock(monkeypatch):
     found = FakeClock()
-    monkeypatch.setattr(many_calls, "CLOCK", found)
+    monkeypatch.setattr(parallel_calls, "CLOCK", found)
     return found
 
 
@@ -785,7 +785,7 @@ def test_a_server_that_asks_to_wait_is_waited_for(clock, status):
 
 
 def test_all_calls_wait_where_the_server_asks_one_to(clock):
-    pace = many_calls._Pace(None, threading.Event())
+    pace = parallel_calls._Pace(None, threading.Event())
     pace.hold(20)
     pace.wait_for_turn()
     assert clock.waits == [20]
@@ -907,7 +907,7 @@ def test_a_connection_that_is_not_secure_is_told_at_once(clock):
 
 
 def test_who_interrupts_does_not_wait_for_what_is_on_its_way(tmp_path, monkeypatch):
-    monkeypatch.setattr(many_calls, "_GRACE", 0.05)
+    monkeypatch.setattr(parallel_calls, "_GRACE", 0.05)
     cache, release, before = tmp_path / "answers", threading.Event(), threading.active_count()
     waiting = threading.Event()
 
@@ -947,9 +947,9 @@ def test_a_wait_ends_with_the_work():
     stop = threading.Event()
     stop.set()
     start = time.monotonic()
-    many_calls.Clock().sleep(60, stop)
+    parallel_calls.Clock().sleep(60, stop)
     assert time.monotonic() - start < 1
-    assert 0 <= many_calls.Clock().random() <= 1
+    assert 0 <= parallel_calls.Clock().random() <= 1
 
 
 def test_wrong_answers_of_a_server_are_not_judged():

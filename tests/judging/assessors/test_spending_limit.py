@@ -9,8 +9,8 @@ import pytest
 
 import gainful as gf
 from chat_server import Answer, serving
-from gainful.integrations.calling import many_calls
-from gainful.integrations.calling.many_calls import UnansweredError
+from gainful.integrations.calling import parallel_calls
+from gainful.integrations.calling.parallel_calls import UnansweredError
 from gainful.judging.assessors.model_endpoint import Reply
 from gainful.judging.assessors.spending_limit import Prices, SpendingLimit
 
@@ -27,7 +27,7 @@ EACH = IN * PRICES[0] / 1e6 + OUT * PRICES[1] / 1e6  # 0.17
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(many_calls, "_FIRST_WAIT", 0.001)
+    monkeypatch.setattr(parallel_calls, "_FIRST_WAIT", 0.001)
 
 
 def collect(model="m", **options):

@@ -13,7 +13,7 @@ import pytest
 
 import gainful as gf
 from desk_server import HOSTILE, Client, desk, hostile_acts, study
-from gainful.judging.desk import connections, desk_server, web_app
+from gainful.judging.desk import connection_limits, desk_server, web_app
 
 INTERNAL = ("Traceback", "sqlite", "SELECT", "/src/", ".py", "token_hash")
 
@@ -500,7 +500,7 @@ def test_a_slow_body_is_cut_off(monkeypatch, running, ann):
 
 
 def test_a_slow_head_is_cut_off(monkeypatch):
-    monkeypatch.setattr(connections, "_HEAD_WITHIN", 0.4)
+    monkeypatch.setattr(connection_limits, "_HEAD_WITHIN", 0.4)
     with desk() as own:
         where = urlsplit(own.address)
         begun = time.monotonic()
@@ -523,7 +523,7 @@ def test_a_slow_head_is_cut_off(monkeypatch):
 
 
 def test_a_body_that_drips_after_its_refusal_is_cut_off(monkeypatch):
-    monkeypatch.setattr(connections, "_HEAD_WITHIN", 0.4)
+    monkeypatch.setattr(connection_limits, "_HEAD_WITHIN", 0.4)
     with desk() as own:
         where = urlsplit(own.address)
         begun = time.monotonic()
@@ -549,7 +549,7 @@ CROWDS = {
 
 @pytest.mark.parametrize("sent", CROWDS.values(), ids=CROWDS)
 def test_a_crowd_of_slow_connections_keeps_nobody_out(monkeypatch, sent):
-    monkeypatch.setattr(connections, "_MOST", 30)
+    monkeypatch.setattr(connection_limits, "_MOST", 30)
     with desk() as own, ExitStack() as open_ones:
         ann, where = own.client("ann"), urlsplit(own.address)
         kept = http.client.HTTPConnection(where.netloc, timeout=10)
@@ -574,7 +574,7 @@ def test_a_crowd_of_slow_connections_keeps_nobody_out(monkeypatch, sent):
 
 def test_who_makes_room_is_of_the_address_with_most_connections():
     def connection(address, has_asked, since):
-        found = connections.Connection.__new__(connections.Connection)
+        found = connection_limits.Connection.__new__(connection_limits.Connection)
         found.client, found.has_asked, found.waiting_since = (address, 1), has_asked, since
         found.connections, found.transport = every, Mock()
         every.add(found)

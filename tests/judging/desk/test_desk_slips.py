@@ -7,7 +7,7 @@ import pytest
 
 import gainful as gf
 from desk_server import contents, desk
-from gainful.judging.desk import assessor_acts, sent_acts
+from gainful.judging.desk import acts_from_pages, assessor_acts
 from gainful.judging.desk.offline import write_offline
 from study_cases import create
 
@@ -16,7 +16,7 @@ InputError = gf.errors.InputError
 
 def sent(study, who, *given):
     """Send acts in one request, and return the keys of those taken and of those refused."""
-    told = sent_acts.take(study, who, given)
+    told = acts_from_pages.take(study, who, given)
     return tuple([each["key"] for each in told[kind]] for kind in ("confirmed", "refused"))
 
 
@@ -197,7 +197,7 @@ def test_a_settlement_is_undone(address):
         assert study.judgments()[doc.query][doc.doc] == 2
         act = {"item": item, "key": "un"}
         for _ in range(2):  # sent twice, it counts once
-            assert sent_acts.unsettle(study, "lea", act).grade == 3
+            assert acts_from_pages.unsettle(study, "lea", act).grade == 3
         assert study.judgments()[doc.query][doc.doc] == 3
         assert study.lead("lea").unsettle(item, key="un 2").grade is None
         assert study.judgments()[doc.query][doc.doc] == 1
@@ -208,7 +208,7 @@ def test_a_settlement_is_undone(address):
         assert [event.undoes for event in study.record()][-2:] == [3, 2]
         for wrong in ({}, {"item": item}, {"item": "1", "key": "k"}, {"item": 10**6, "key": "k"}):
             with pytest.raises(InputError):
-                sent_acts.unsettle(study, "lea", wrong)
+                acts_from_pages.unsettle(study, "lea", wrong)
 
 
 def test_imported_grades_are_replaced_and_taken_back_and_nobody_acts_for_them(address, tmp_path):

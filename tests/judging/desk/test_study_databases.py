@@ -20,7 +20,7 @@ import pytest
 import gainful as gf
 from desk_server import Client, Command, desk
 from desk_server import study as database_study
-from gainful.judging.desk import assessor_acts, sent_acts, store
+from gainful.judging.desk import acts_from_pages, assessor_acts, store
 from gainful.judging.desk import study as study_module
 from gainful.judging.desk.study_settings import TAGS
 from study_cases import RUNS, create, judge_all, key
@@ -678,7 +678,7 @@ def test_acts_are_recorded_together_or_each_by_itself(address):
             grade("ann", three, 3, "3"),
             grade("bob", one, 1, "1"),
             grade("ann", two, 7, "4"),
-            lambda: sent_acts.take(
+            lambda: acts_from_pages.take(
                 study, "bob", [{"key": "2", "item": two.item, "kind": "grade", "grade": 0}]
             ),
             grade("ann", one, 0, "5"),

@@ -34,7 +34,7 @@ from urllib.parse import SplitResult, urlsplit
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.integrations.calling.environment_keys import NAME_THE_KEY, without_secrets
-from gainful.integrations.calling.many_calls import UnansweredError
+from gainful.integrations.calling.parallel_calls import UnansweredError
 from gainful.message_texts import shortened, shown
 
 _TEMPORARY = frozenset([408, 409, 425, 429])

@@ -10,7 +10,7 @@ from typing import Any
 
 from gainful.errors import MissingDependencyError
 from gainful.integrations.calling.environment_keys import without_secrets
-from gainful.integrations.calling.many_calls import UnansweredError
+from gainful.integrations.calling.parallel_calls import UnansweredError
 from gainful.integrations.recording.service_transports import Query, Ranked, ranked
 from gainful.message_texts import shortened
 

@@ -28,15 +28,14 @@ from gainful.integrations.calling.environment_keys import (
     server_end,
 )
 from gainful.integrations.calling.http_client import HttpClient, read_address
-from gainful.integrations.calling.kept_answers import KeptAnswers, key_of
-from gainful.integrations.calling.many_calls import (
+from gainful.integrations.calling.parallel_calls import (
     Asking,
     Manner,
     Service,
     UnansweredError,
     duration,
 )
-from gainful.integrations.recording.answer_paths import read_list_path, steps_of
+from gainful.integrations.calling.stored_answers import KeptAnswers, key_of
 from gainful.integrations.recording.engine_table import ENGINES, NEEDED, POSTGRESQL, SearchEngine
 from gainful.integrations.recording.postgres_service import EXAMPLE, PostgresService
 from gainful.integrations.recording.recorded_run import RecordedQuery, RecordedRun
@@ -46,6 +45,7 @@ from gainful.integrations.recording.request_template import (
     read_template,
     read_text,
 )
+from gainful.integrations.recording.response_paths import read_list_path, steps_of
 from gainful.integrations.recording.service_transports import (
     AnswerReader,
     CommandService,

@@ -15,9 +15,9 @@ from gainful.arguments import as_float
 from gainful.errors import GainfulError, InputError
 from gainful.integrations.calling.environment_keys import without_secrets
 from gainful.integrations.calling.http_client import LARGEST_ANSWER, HttpClient, Request
-from gainful.integrations.calling.many_calls import UnansweredError
-from gainful.integrations.recording.answer_paths import ListPath, follow, values_in
+from gainful.integrations.calling.parallel_calls import UnansweredError
 from gainful.integrations.recording.request_template import as_query, fill, fill_address
+from gainful.integrations.recording.response_paths import ListPath, follow, values_in
 from gainful.message_texts import shortened, shown
 from gainful.rows.identifiers import id_text
 from gainful.rows.search_responses import Mark, incomplete_in

@@ -11,14 +11,14 @@ from typing import Any, Unpack
 from gainful import arguments
 from gainful.errors import GainfulError, InputError
 from gainful.integrations.calling.environment_keys import read_key
-from gainful.integrations.calling.kept_answers import KeptAnswers, key_of
-from gainful.integrations.calling.many_calls import (
+from gainful.integrations.calling.parallel_calls import (
     Asking,
     Manner,
     Service,
     UnansweredError,
     duration,
 )
+from gainful.integrations.calling.stored_answers import KeptAnswers, key_of
 from gainful.judging.assessors.answer_reading import Reading, read_answer, read_answers
 from gainful.judging.assessors.collected_grades import CollectedGrades, CollectedItem
 from gainful.judging.assessors.function_model import FunctionModel

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from gainful.errors import GainfulError, InputError
 from gainful.integrations.calling.http_client import readable
-from gainful.integrations.calling.many_calls import UnansweredError
+from gainful.integrations.calling.parallel_calls import UnansweredError
 from gainful.judging.assessors.model_endpoint import Reply
 from gainful.message_texts import counted, shortened, shown
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from gainful.errors import InputError
 from gainful.integrations.calling.environment_keys import NAME_THE_KEY
 from gainful.integrations.calling.http_client import HttpClient, Request, read_address, readable
-from gainful.integrations.calling.many_calls import UnansweredError
+from gainful.integrations.calling.parallel_calls import UnansweredError
 from gainful.message_texts import shown
 
 _PATH = "/chat/completions"

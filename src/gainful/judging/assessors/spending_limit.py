@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gainful.integrations.calling.many_calls import UnansweredError
+from gainful.integrations.calling.parallel_calls import UnansweredError
 from gainful.judging.assessors.model_endpoint import Reply
 
 _MILLION = 1_000_000

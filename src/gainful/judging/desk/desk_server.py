@@ -121,7 +121,7 @@ class DeskServer:
         try:
             import uvicorn
 
-            from gainful.judging.desk.connections import Connection
+            from gainful.judging.desk.connection_limits import Connection
         except ImportError as problem:
             raise missing("uvicorn") from problem
         check_address(host, secret, behind_proxy)

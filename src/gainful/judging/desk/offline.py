@@ -12,7 +12,7 @@ from pathlib import Path
 import gainful as gf
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.judging.desk import sent_acts
+from gainful.judging.desk import acts_from_pages
 from gainful.judging.desk.study import Study
 from gainful.judging.desk.web_app import PAGES, facts_of, plain, tasks_told
 from gainful.message_texts import shown
@@ -140,7 +140,7 @@ def merge(study: Study, path: str | Path, assessor: str | None = None) -> Merged
     name = str(path)
     try:
         text = Path(path).read_text(encoding="utf-8")
-        saved = sent_acts.read_json(text)
+        saved = acts_from_pages.read_json(text)
     except (OSError, ValueError, RecursionError) as problem:
         raise InputError(name, "a file that an offline desk saved", str(problem)) from None
     if (
@@ -158,7 +158,7 @@ def merge(study: Study, path: str | Path, assessor: str | None = None) -> Merged
     for number, (line, act) in enumerate(zip(_lines_of_acts(text), saved["acts"], strict=True), 1):
         # Events have different numbers here, so an undo identifies its action by the key.
         sent = {**act, "event": None} if isinstance(act, dict) else act
-        answer = sent_acts.take(study, who, [sent])
+        answer = acts_from_pages.take(study, who, [sent])
         confirmed += len(answer["confirmed"])
         refused += [
             f"{name}:{line}: action {number} was not imported: {lost['why']}"

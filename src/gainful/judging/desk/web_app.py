@@ -24,7 +24,7 @@ from urllib.parse import parse_qs
 
 import gainful as gf
 from gainful.errors import InputError, MissingDependencyError
-from gainful.judging.desk import lead_requests, sent_acts
+from gainful.judging.desk import acts_from_pages, lead_requests
 from gainful.judging.desk.study import Study
 from gainful.judging.desk.study_records import Guideline, Person, Task
 from gainful.rows.several_assessors import RULES
@@ -253,7 +253,7 @@ class _Desk:
                 response = self._refusal(problem, page=page)
             except gf.errors.GainfulError as problem:
                 is_lead = lead or isinstance(problem, InputError)
-                words = sent_acts.in_words(problem) if is_lead else _TROUBLE
+                words = acts_from_pages.in_words(problem) if is_lead else _TROUBLE
                 response = self._refusal(_RefusedError(400 if is_lead else 503, words), page=page)
             except Exception:  # noqa: BLE001 - whatever it is, only the log shows it
                 path = request.scope["path"].partition("/i/")[0]
@@ -442,7 +442,7 @@ class _Desk:
     async def _json(self, request: "Request", *, upload: bool = False) -> dict[str, Any]:
         body = await self._body(request, upload=upload)
         try:
-            read = sent_acts.read_json
+            read = acts_from_pages.read_json
             content = await self._call(read, body) if upload else read(body)
         except (ValueError, RecursionError):
             raise _RefusedError(400, "This is not JSON.") from None
@@ -486,9 +486,9 @@ class _Desk:
     async def act(self, request: "Request", person: Person) -> "Response":
         """Record an assessor's actions."""
         acts = (await self._json(request)).get("acts")
-        if not isinstance(acts, list) or len(acts) > sent_acts.MOST:
-            raise _RefusedError(400, f"acts should be a list of at most {sent_acts.MOST}.")
-        outcome = await self._turns.take(sent_acts.take, self._study, person.name, acts)
+        if not isinstance(acts, list) or len(acts) > acts_from_pages.MOST:
+            raise _RefusedError(400, f"acts should be a list of at most {acts_from_pages.MOST}.")
+        outcome = await self._turns.take(acts_from_pages.take, self._study, person.name, acts)
         if outcome["confirmed"] and self._ordering is None and time.monotonic() > self._order_after:
             self._ordering = asyncio.create_task(self._order())
         return await self._marked(outcome)
@@ -548,7 +548,7 @@ class _Desk:
         try:
             _, missing = self._study._design()  # noqa: SLF001
         except InputError as problem:
-            return {"told": f"Not available yet. {sent_acts.in_words(problem)}"}
+            return {"told": f"Not available yet. {acts_from_pages.in_words(problem)}"}
         return {"told": missing}
 
     def _agreement(self) -> dict[str, Any]:
@@ -581,8 +581,8 @@ class _Desk:
         actions: dict[str, Callable[[Any, str, dict[str, Any]], Any]] = {
             "invite": self._invite,
             "revoke": self._revoke,
-            "adjudicate": sent_acts.adjudicate,
-            "unsettle": sent_acts.unsettle,
+            "adjudicate": acts_from_pages.adjudicate,
+            "unsettle": acts_from_pages.unsettle,
             "guideline": self._guideline,
             "settings": lead_requests.change_settings,
             "grades": lead_requests.change_grades,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError, MissingDependencyError
 from gainful.message_texts import shown
-from gainful.reporting.packed_details import Packed, pack
+from gainful.reporting.compressed_details import Packed, pack
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

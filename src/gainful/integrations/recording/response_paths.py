@@ -7,7 +7,7 @@ from typing import Any
 
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.integrations.calling.many_calls import UnansweredError
+from gainful.integrations.calling.parallel_calls import UnansweredError
 from gainful.message_texts import shown
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
