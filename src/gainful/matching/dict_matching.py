@@ -7,6 +7,7 @@ needs them.
 import math
 import struct
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, NoReturn, TypeVar
@@ -42,6 +43,9 @@ _AFTER_DIGITS = ":"  # the character after 9; the minus sign comes before 0
 _LONGEST_INTEGER = 20  # digits; programs don't use longer integers as ids
 _BYTES = 8  # per float64
 _PLAIN = {int, float, bool}  # the types of numbers that aren't arrays
+_NUMBER = struct.Struct("d")
+# What converting a value to a float64 raises if it isn't a number, or is a tensor that requires gradients.
+_NO_NUMBER = (struct.error, OverflowError, TypeError, ValueError, RuntimeError)
 
 
 class DictRun(Run):
@@ -103,29 +107,22 @@ class _DictRows(Numbers):
         """Return the hits that were found with the numbers, since looking up judged documents is cheap."""
         lengths = judged.pools.lengths[number]
         judged_row = judged.rows_of(number)
-        score = self._numbers_found()
+        score = self._scores_of_judged()
         there = (~np.isnan(score)).nonzero()[0]
         judged_row = judged_row[there]
         list_of = lists.repeat(lengths)[there]
         return Hits(list_of, judged_row, judged.grades[judged_row], score[there])
 
-    def _numbers_found(self) -> Floats:
+    def _scores_of_judged(self) -> Floats:
         """Return the scores (m,) of the judged documents, NaN for documents that were not retrieved."""
-        try:
-            found = np.array(self._wanted, np.float64)  # None becomes NaN
-            if found.ndim == 1:
-                return found
-        except (
-            TypeError,
-            ValueError,
-            RuntimeError,
-        ):  # tensors that require gradients, or of other types
-            pass
-        there = [number is not None for number in self._wanted]
-        numbers = [number for number in self._wanted if number is not None]
-        found = np.full(len(there), np.nan)
-        found[there] = floats_of(numbers, dict(zip(self._queries, self._documents)), RUN)  # noqa: B905
-        return found
+        with suppress(*_NO_NUMBER):
+            scores = np.array(self._wanted, np.float64)  # None becomes NaN
+            if scores.ndim == 1:
+                return scores
+        # Arrays, or tensors that NumPy doesn't convert.
+        refuse_arrays_in(self._documents, RUN, self._queries)
+        plain = [math.nan if score is None else plain_number(score) for score in self._wanted]
+        return np.array(plain, np.float64)
 
     def packed(self, lists: Ints | None = None) -> PackedRows:
         """Return the rows of some queries, or of all, with their ids."""
@@ -157,7 +154,7 @@ def judged_rows(judgments: Mapping[object, Mapping[object, float]], policy: Poli
     if not any(documents):
         raise InputError("judgments", "at least one judged document", "none")
     grades = numbers_of(documents, JUDGMENTS.number, JUDGMENTS.name, queries)
-    _refuse_arrays_in(documents, JUDGMENTS, queries)
+    refuse_arrays_in(documents, JUDGMENTS, queries)
     starts = offsets_of(np.fromiter(map(len, documents), np.int64, len(documents)))
     return JudgedRows(queries, starts, grades, documents=documents).under(policy)
 
@@ -235,7 +232,7 @@ def match_queries(
         if scores is not None
     }
     for query, _, scores in documents:
-        _refuse_arrays_in([scores or {}], RUN, [query])
+        refuse_arrays_in([scores or {}], RUN, [query])
     rows = packed_documents(listed, numbers_of([*listed.values()], RUN.number, RUN.name, [*listed]))
     plain = replace(policy, duplicates="error", fold="none", drop_self="no", precision="double")
     return replace(match_part(judged, rows, plain)[0], queries=tuple(queries))
@@ -251,15 +248,6 @@ def judged_of(grades: DocNumbers, query: str, policy: Policy) -> DocNumbers:
         [query], [documents], numbers_of([documents], JUDGMENTS.number, JUDGMENTS.name, [query])
     )
     return {doc: documents[doc] for doc in applied(rows, steps, policy).texts()}
-
-
-def lowest_grade(judgments: Mapping[Any, DocNumbers], policy: Policy) -> float:
-    """Return the lowest grade of the judged documents that count; infinite without any."""
-    pools = (
-        sorted_numbers(judged_of(found, query, policy), "grade", "judgments", query)
-        for query, found in queries_of(judgments, "judgments").items()
-    )
-    return min((float(pool[0]) for pool in pools if pool.size), default=math.inf)
 
 
 def returned_of(
@@ -391,8 +379,8 @@ def _pack(
     try:
         # struct converts several times faster than NumPy, and rejects values that aren't numbers.
         struct.pack_into(f"{len(documents)}d", numbers, at, *documents.values())
-    except (struct.error, OverflowError, TypeError, ValueError, RuntimeError):
-        _refuse_infinite_number(documents, kind, what, query)
+    except _NO_NUMBER:
+        _refuse_unusable_numbers(documents, kind, what, query)
 
 
 def _refuse_unusable(
@@ -401,28 +389,11 @@ def _refuse_unusable(
     """Reject numbers that aren't finite, and integers that a float64 can't represent."""
     if not numbers.size or max(numbers.max(), -numbers.min()) < LARGEST_EXACT:  # false for NaN
         return
-    for query, known in zip(queries, documents, strict=True):
-        _refuse_unusable_numbers(known, kind, what, query)
+    for query, docs in zip(queries, documents, strict=True):
+        _refuse_unusable_numbers(docs, kind, what, query)
 
 
-def floats_of(numbers: Sequence[float], documents: Mapping[str, DocNumbers], kind: Kind) -> Floats:
-    """Return numbers (n,) of documents, checked earlier by `sorted_numbers`, query by query."""
-    try:
-        found = np.array(numbers, np.float64)
-    except (
-        TypeError,
-        ValueError,
-        RuntimeError,
-    ):  # tensors that require gradients, or of other types
-        found = np.empty(())
-    if found.ndim != 1:
-        for query, known in documents.items():
-            refuse_arrays(known, kind.number, kind.name, query)
-        found = np.array([*map(plain_number, numbers)], np.float64)
-    return found
-
-
-def _refuse_arrays_in(documents: Sequence[DocNumbers], kind: Kind, queries: Sequence[str]) -> None:
+def refuse_arrays_in(documents: Sequence[DocNumbers], kind: Kind, queries: Sequence[str]) -> None:
     """Reject arrays and tensors among the numbers of queries, with a quick check of their types."""
     if {type(number) for docs in documents for number in docs.values()} <= _PLAIN:
         return
@@ -440,8 +411,9 @@ def refuse_arrays(documents: DocNumbers, kind: str, what: str, query: object) ->
 def _refuse_unusable_numbers(documents: DocNumbers, kind: str, what: str, query: str) -> None:
     """Reject numbers that aren't finite, and integers that a float64 can't represent."""
     for doc, number in documents.items():
-        if not _is_finite(number):
-            _refuse_infinite_number(documents, kind, what, query)
+        value = float64_of(number)
+        if value is None or not math.isfinite(value):
+            raise _no_number(doc, number, kind, what, query)
         if not is_held(number):
             raise InputError(
                 f"{what}, query {query!r}, document {doc!r}",
@@ -449,11 +421,6 @@ def _refuse_unusable_numbers(documents: DocNumbers, kind: str, what: str, query:
                 str(number),
                 INEXACT,
             )
-
-
-def _refuse_infinite_number(documents: DocNumbers, kind: str, what: str, query: str) -> NoReturn:
-    doc, number = next(item for item in documents.items() if not _is_finite(item[1]))
-    raise _no_number(doc, number, kind, what, query)
 
 
 def _no_number(doc: object, number: object, kind: str, what: str, query: object) -> InputError:
@@ -467,11 +434,13 @@ def _no_number(doc: object, number: object, kind: str, what: str, query: object)
     )
 
 
-def _is_finite(number: object) -> bool:
+def float64_of(number: object) -> float | None:
+    """Return a number as matching converts it; None if it isn't a number."""
     try:
-        return math.isfinite(struct.unpack("d", struct.pack("d", number))[0])
-    except (struct.error, OverflowError, TypeError, ValueError, RuntimeError):
-        return False
+        value: float = _NUMBER.unpack(_NUMBER.pack(number))[0]
+    except _NO_NUMBER:
+        return None
+    return value
 
 
 def treat_unjudged(

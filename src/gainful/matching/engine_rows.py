@@ -14,7 +14,7 @@ import numpy as np
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
-from gainful.matching.dict_matching import documents_of, floats_of, queries_of, sorted_numbers
+from gainful.matching.dict_matching import documents_of, numbers_of, queries_of, refuse_arrays_in
 from gainful.matching.match import Hits, Numbers, Run
 from gainful.matching.matched import offsets_of
 from gainful.matching.ranking import Segments, ranges, with_repeats
@@ -392,21 +392,16 @@ def columns_of(
     documents: Documents, kind: Kind, policy: Policy | None
 ) -> tuple[list[str], list[str], Floats]:
     """Return a dict of dicts as columns: query, doc and number."""
-    queries: list[str] = []
-    docs: list[str] = []
-    numbers: list[float] = []
-    every = queries_of(documents, kind.name)
-    for query, found in every.items():
-        known = documents_of(found, kind.name, query, policy)
-        sorted_numbers(
-            known, kind.number, kind.name, query
-        )  # raises for values that aren't numbers
-        queries += [query] * len(known)
-        docs += known
-        numbers += known.values()
-    if not docs:
+    by_query = {
+        query: documents_of(docs, kind.name, query, policy)
+        for query, docs in queries_of(documents, kind.name).items()
+    }
+    numbers = numbers_of([*by_query.values()], kind.number, kind.name, [*by_query])
+    refuse_arrays_in([*by_query.values()], kind, [*by_query])
+    if not numbers.size:
         raise InputError(kind.name, kind.least, "none")
-    return queries, docs, floats_of(numbers, every, kind)
+    queries = [query for query, known in by_query.items() for _ in known]
+    return queries, [doc for known in by_query.values() for doc in known], numbers
 
 
 def table_of(documents: Documents, kind: Kind, policy: Policy | None, session: Session) -> Source:

@@ -3,7 +3,6 @@
 Only `open_input` chooses the subclass; all other code uses the methods of `Input`.
 """
 
-import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,7 +55,6 @@ Result = TypeVar("Result")
 Fetch = Callable[[Sequence[str]], Mapping[str, Mapping[Any, float]]]
 
 _SAMPLE = 1024  # numbers that tell whether grades and scores are in each other's place
-_NUMBER = struct.Struct("d")  # converts what the matching of dicts does, and refuses the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,11 +406,8 @@ def _number(value: object) -> float | None:
         if is_array(value):
             return None
         value = plain_number(value)
-    try:
-        number: float = _NUMBER.unpack(_NUMBER.pack(value))[0]
-    except (struct.error, OverflowError, TypeError, ValueError, RuntimeError):
-        return None
-    if isinstance(value, int) and isfinite(number) and int(number) != value:
+    number = dict_matching.float64_of(value)
+    if number is not None and isinstance(value, int) and isfinite(number) and int(number) != value:
         return None
     return number
 

@@ -39,10 +39,10 @@ from gainful.evaluation.request import refuse_grades
 from gainful.evaluation.scores import measure_matched
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.dict_matching import (
-    floats_of,
     judged_of,
     match_queries,
     queries_of,
+    refuse_arrays_in,
     returned_of,
     sorted_numbers,
 )
@@ -667,7 +667,8 @@ def look_at_grades(
     listed: JudgedRanking, measure: Measure, policy: Policy, tool: Dialect | None
 ) -> None:
     """Warn about −1 that may mean unjudged; with a tool, reject grades that it does not accept."""
-    judged = floats_of([*listed.judged.values()], {listed.query: listed.judged}, JUDGMENTS)
+    refuse_arrays_in([listed.judged], JUDGMENTS, [listed.query])
+    judged = sorted_numbers(listed.judged, "grade", "judgments", listed.query)
     if tool is None:
         warn_of_marks(judged, policy)
         return
