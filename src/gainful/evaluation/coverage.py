@@ -18,6 +18,10 @@ from gainful.output.rendering.table_formats import Note
 from gainful.output.writing.result_base import Record
 
 _DIGITS = 9  # below, a sum has what it was rounded by
+_COUNTS = (
+    *("judged", "evaluated", "missing", "empty", "extra", "retrieved"),
+    *("depth", "seen", "unjudged", "unjudged_share", "tied", "tied_queries"),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -57,19 +61,10 @@ class Coverage(Record):
 
     def counts(self) -> Mapping[str, int | float | None]:
         """Every count by its name."""
+        counts = {name: getattr(self, name) for name in _COUNTS}
         return {
-            "judged": self.judged,
-            "evaluated": self.evaluated,
-            "missing": len(self.missing),
-            "empty": len(self.empty),
-            "extra": len(self.extra),
-            "retrieved": self.retrieved,
-            "depth": self.depth,
-            "seen": self.seen,
-            "unjudged": self.unjudged,
-            "unjudged_share": self.unjudged_share,
-            "tied": self.tied,
-            "tied_queries": self.tied_queries,
+            name: len(count) if isinstance(count, Sequence) else count
+            for name, count in counts.items()
         }
 
     def to_dict(self) -> dict[str, object]:

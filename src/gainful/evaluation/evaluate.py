@@ -12,7 +12,6 @@ from gainful.errors import GainfulError, InputError, taken_warnings, warn
 from gainful.evaluation.measuring import batches_for, match_and_measure, measure_batches
 from gainful.evaluation.request import (
     Request,
-    TablesGiven,
     asked_of,
     counting_every_rating,
     may_be_ratings,
@@ -45,7 +44,6 @@ from gainful.rows.duckdb_engine import Progress
 from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.identifiers import decided_type, examples
 from gainful.rows.input_types import Judgments, Run, TableLike
-from gainful.rows.run_and_judgment_columns import read_columns
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.spark_engine import Spark
 
@@ -109,9 +107,9 @@ def _is_dict_of_runs(run: Run) -> bool:
     first = next(iter(run.values()), None) if isinstance(run, Mapping) else None
     if isinstance(first, list | tuple):  # of documents, or of rows
         return False
-    with taken_warnings(), opened_session({}) as session:
+    with taken_warnings(), opened_session({}) as (session, columns):
         try:
-            open_input(first, RUN, read_columns(None), session)
+            open_input(first, RUN, columns, session)
         except GainfulError:
             return False
     return True
@@ -405,19 +403,16 @@ def evaluate_subtopics(
     refuse_dialect(options, "measures of subtopics are gainful's own")
     asked, policy = read_measures_of(SUBTOPICS, measures), read_policy(options.get("policy"))
     subtopics.refuse_policy(policy, options.get("chunks"))
-    columns = read_columns(options.get("columns"), options.get("queries"), options.get("assessors"))
-    with opened_session(options) as session:
+    with opened_session(options) as (session, columns):
         judged, judged_type = subtopics.read_judged(judgments, columns, policy, session)
-        tables = TablesGiven({"subtopics": judged})
-        request = Request(asked, policy.folding(chunks=False), None, tables)
+        request = Request(asked, policy.folding(chunks=False), None, {"subtopics": judged})
         best = subtopics.best_grades(judged)
         reader = Reader(best, request.policy, session, columns, None)
         likely = subtopics.read_weights(weights, judged)
-        tables.read("subtopics", reader, lambda: (judged, likely))
+        reader.once("subtopics", lambda: (judged, likely))
         scores = _measure_run(reader, run, request, None, whole=True)
         reader.warn_of_marks()
         query_type = decided_type([reader.run(run).query_type, judged_type])
-    columns.refuse_unused()
     return replace(scores, query_type=query_type)
 
 

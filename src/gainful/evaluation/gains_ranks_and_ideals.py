@@ -233,7 +233,7 @@ class Worksheet:
         """Return the gains (m,) of all judged documents by query, descending."""
         worth = self._gains(gain, self.matched.pool_grades)
         # Pools are sorted by grade, but a table or a function may not increase with the grade.
-        if not gain.rises:
+        if gain.form not in FORMS or not FORMS[gain.form].rises:
             worth = worth[np.lexsort((-worth, owners(self.matched.pool_offsets)))]
         return worth
 

@@ -64,37 +64,25 @@ class Measured:
     unjudged: NDArray[np.float64]
 
 
-Held = tuple[tuple[str, ...], Floats, Bools]
-
-
 class Rows:
-    """The values of queries under the policy: a row for each query, a column for each measure."""
+    """The values of queries under the policy: a row for each query, a column for each measure.
+
+    Attributes:
+        queries: (q,) ids of the queries that count for at least one measure.
+        values: [query, measure], read-only; NaN where not counted.
+        counted: [query, measure], read-only.
+    """
+
+    queries: tuple[str, ...]
+    values: Floats
+    counted: Bools
 
     def __init__(self, queries: tuple[str, ...], values: Floats, counted: Bools) -> None:
         values.flags.writeable = counted.flags.writeable = False
-        self._arrays = queries, values, counted
-
-    @property
-    def _held(self) -> Held:
-        return self._arrays
+        self.queries, self.values, self.counted = queries, values, counted
 
     def __len__(self) -> int:
         return len(self.queries)
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """(q,) ids of the queries that count for at least one measure."""
-        return self._held[0]
-
-    @property
-    def values(self) -> Floats:
-        """[query, measure], read-only; NaN where not counted."""
-        return self._held[1]
-
-    @property
-    def counted(self) -> Bools:
-        """[query, measure], read-only."""
-        return self._held[2]
 
 
 def registered(

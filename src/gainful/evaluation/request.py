@@ -1,11 +1,10 @@
 """`Request`: the requested measures, the policy, and the tool to measure like."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,25 +36,7 @@ from gainful.message_texts import counted, shown
 from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.input_types import Judgments
 
-if TYPE_CHECKING:
-    from gainful.rows.duckdb_engine import Session
-
 _LEAST_TOP, _FEW_STARS, _MOST_STARS = 4.5, 5.0, 10.0  # the highest ratings of the usual scales
-
-
-class TablesGiven:
-    """The caller's additional tables, and their contents once a reader has read them."""
-
-    def __init__(self, options: Mapping[str, object]) -> None:
-        self.options = options
-        self._read: dict[str, tuple[Session, object]] = {}
-
-    def read(self, what: str, reader: Reader, read: Callable[[], Any]) -> Any:
-        """Return the contents of some tables, which are read once for all runs of a reader."""
-        known = self._read.get(what)
-        if known is None or known[0] is not reader.session:
-            known = self._read[what] = reader.session, read()
-        return known[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +47,13 @@ class Request:
         measures: in the order asked.
         policy: the caller's, or the tool's, as `policy_for` has it for the measures.
         tool: the dialect; None without one.
-        tables: the additional tables, for measures that need more than grades.
+        tables: the options with the additional tables, for measures that need more than grades.
     """
 
     measures: tuple[Measure, ...]
     policy: Policy
     tool: Dialect | None
-    tables: TablesGiven = field(default_factory=lambda: TablesGiven({}))
+    tables: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def measure(self) -> Measure:
@@ -113,7 +94,7 @@ def read_request(
         raise
     if not baseline:
         refuse_without_baseline(asked)
-    return Request(asked, policy_for(policy, asked), tool, TablesGiven(options))
+    return Request(asked, policy_for(policy, asked), tool, options)
 
 
 def _is_run(given: object) -> bool:
@@ -130,7 +111,7 @@ def read_one(measure: GivenMeasure, options: MeasuringOptions) -> Request:
     policy, tool = _policy_and_tool(options)
     asked = (read_measure(measure) if tool is None else tool.measure(measure),)
     refuse_without_baseline(asked)
-    return Request(asked, policy_for(policy, asked), tool, TablesGiven(options))
+    return Request(asked, policy_for(policy, asked), tool, options)
 
 
 def read_unmeasured(options: MeasuringOptions) -> Request:

@@ -1,5 +1,6 @@
 """The values of queries as tables: `PerQuery` for one run, `RunPerQuery` for several."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self, TypeVar, cast
 
@@ -8,12 +9,8 @@ import numpy as np
 from gainful import arguments
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
-from gainful.evaluation.coverage import (
-    count_queries,
-)
-from gainful.evaluation.measuring import (
-    Rows,
-)
+from gainful.evaluation.coverage import count_queries
+from gainful.evaluation.measuring import Rows
 from gainful.evaluation.request import find_measure
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, name_of
@@ -25,15 +22,16 @@ from gainful.rows.identifiers import UNTYPED, IdType
 Array = TypeVar("Array", bound=np.ndarray)
 
 
-class TableOfQueries(Result):
+class TableOfQueries(Result, ABC):
     """The common interface of `PerQuery` and `RunPerQuery`."""
 
     columns: tuple[str, ...]
 
+    @abstractmethod
     def __getitem__(self, column: GivenMeasure) -> list[Cell]:
         """Return a column by its name, or by a measure in any spelling."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
         """Return the queries with the lowest values, then the other queries with the highest.
 
@@ -42,7 +40,6 @@ class TableOfQueries(Result):
             best: the largest number of queries with the highest values.
             measure: the measure whose values are sorted; the first if None.
         """
-        raise NotImplementedError
 
     def worst(self, count: int = 10, *, measure: GivenMeasure | None = None) -> Self:
         """Return the queries with the lowest values, the lowest first; with several runs, for each run.

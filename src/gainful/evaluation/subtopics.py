@@ -29,7 +29,7 @@ from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
 from gainful.rows.identifiers import UNTYPED, IdType, in_order
 from gainful.rows.input_types import Judgments
-from gainful.rows.run_and_judgment_columns import Columns, asked_columns, read_columns
+from gainful.rows.run_and_judgment_columns import Columns, asked_columns
 from gainful.rows.side_table_columns import SUBTOPICS, WEIGHTS
 from gainful.rows.side_table_reader import read_table
 from gainful.rows.spark_frames import refuse_spark
@@ -68,13 +68,8 @@ def read_subtopics(
     >>> read_subtopics({"jaguar": {"cat": {"d1": 1}, "car": {"d2": 1, 3: 0}}})["jaguar"]["car"]
     {'d2': 1.0, '3': 0.0}
     """
-    columns = options.get("columns")
-    names = read_columns(columns, None, options.get("assessors"))
-    with opened_session(options) as session:
-        judged, _ = read_judged(judgments, names, read_policy(policy), session)
-    if names is not columns:  # otherwise, they are checked where they were read
-        names.refuse_unused()
-    return judged
+    with opened_session({**options, "queries": None}) as (session, columns):
+        return read_judged(judgments, columns, read_policy(policy), session)[0]
 
 
 def read_judged(

@@ -18,7 +18,7 @@ from gainful.evaluation.coverage import (
     coverage_sentences,
     query_sentences,
 )
-from gainful.evaluation.request import TablesGiven, naming_run, warn_of_ratings
+from gainful.evaluation.request import naming_run, warn_of_ratings
 from gainful.evaluation.scores import RunScores, Scores, measure_matched
 from gainful.matching.keyword_options import (
     ItemTables,
@@ -46,16 +46,15 @@ from gainful.output.rendering.table_formats import Table
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.identifiers import IdType, decided_type
 from gainful.rows.input_types import Judgments, Run
-from gainful.rows.run_and_judgment_columns import read_columns
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.spark_frames import refuse_spark
 
 
 def with_values(
-    measures: tuple[Measure, ...], tables: TablesGiven, reader: Reader, run: Run
+    measures: tuple[Measure, ...], options: Mapping[str, Any], reader: Reader, run: Run
 ) -> tuple[Measure, ...]:
     """Return the measures, with the values of a run for measures that need more than grades."""
-    _refuse_without_tables(measures, tables.options)
+    _refuse_without_tables(measures, options)
     values: dict[Measure, ValuesOfRun] = {}
     for needs, compute in BY_NEED.items():
         wanted = [one for one in measures_inside(measures) if one.family.needs == needs]
@@ -63,7 +62,7 @@ def with_values(
             if reader.is_on_spark([run]):
                 expected = f"a run on this machine, for a measure of {needs}"
                 raise InputError(str(wanted[0]), expected, "a Spark data frame")
-            values |= compute(wanted, tables, reader, run)
+            values |= compute(wanted, options, reader, run)
 
     def knowing(measure: Measure) -> Measure:
         return with_values_of_run(measure, values[measure]) if measure in values else measure
@@ -72,9 +71,9 @@ def with_values(
 
 
 def _of_subtopics(
-    measures: Sequence[Measure], tables: TablesGiven, reader: Reader, run: Run
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
-    policy, options = reader.decided(run), tables.options
+    policy = reader.decided(run)
     subtopics.refuse_policy(reader.policy, options.get("chunks"))
 
     def read() -> tuple[subtopics.Judged, subtopics.Weights | None]:
@@ -83,19 +82,19 @@ def _of_subtopics(
         )
         return judged, subtopics.read_weights(options.get("weights"), judged)
 
-    judged, weights = tables.read("subtopics", reader, read)
+    judged, weights = reader.once("subtopics", read)
     topics = subtopics.topics_of(judged, weights, reader.lists(run), policy)
     return subtopics.values_of_run(measures, topics, policy)
 
 
 def _of_items(
-    measures: Sequence[Measure], tables: TablesGiven, reader: Reader, run: Run
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
     def read() -> recommending.Sources:
         judged = reader.judgments.given
-        return recommending.read_sources(tables.options, reader.columns, reader.session, judged)
+        return recommending.read_sources(options, reader.columns, reader.session, judged)
 
-    sources = tables.read("items", reader, read)
+    sources = reader.once("items", read)
     return recommending.values_of_run(
         measures, recommending.ranked_lists(reader.lists(run), sources), sources
     )
@@ -103,7 +102,7 @@ def _of_items(
 
 BY_NEED: Mapping[
     str,
-    Callable[[Sequence[Measure], TablesGiven, Reader, Run], dict[Measure, ValuesOfRun]],
+    Callable[[Sequence[Measure], Mapping[str, Any], Reader, Run], dict[Measure, ValuesOfRun]],
 ] = {SUBTOPICS: _of_subtopics, ITEMS: _of_items}
 """What computes the measures that need more than grades."""
 
@@ -291,10 +290,9 @@ def _evaluated(
     options: RecommendingOptions,
 ) -> dict[str, RecommendationScores]:
     asked = None if measures is None else read_measures_of(ITEMS, measures)
-    columns = read_columns(options.get("columns"), options.get("queries"), options.get("assessors"))
     arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
     ranked, types = {}, {}
-    with opened_session(options) as session:
+    with opened_session(options) as (session, columns):
         reader = Reader(judgments, Policy(), session, columns, None)
         refuse_spark(judgments, JUDGMENTS.name)
         judged = None if judgments is None else reader.judgments.given
@@ -306,7 +304,6 @@ def _evaluated(
                 ranked[name] = recommending.ranked_lists(reader.lists(run), sources)
                 types[name] = decided_type([reader.run(run).query_type])
                 reader.forget(run)
-    columns.refuse_unused()
     chosen, optional = _chosen(asked, sources)
     values: dict[str, dict[Measure, ValuesOfRun]] = {}
     for name, lists in ranked.items():

@@ -11,7 +11,7 @@ from gainful import arguments
 from gainful.errors import GainfulWarning, MeasureError
 from gainful.evaluation.evaluate import run_progress
 from gainful.evaluation.request import Request, read_one
-from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
+from gainful.matching.dict_matching import judged_of, queries_of
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.matched import warn_of_marks
 from gainful.matching.ranked_documents import by_score
@@ -113,8 +113,6 @@ def _judged(reader: Reader, request: Request) -> GradesByQuery:
     grades_of: GradesByQuery = {}
     for query, docs in queries_of(reader.judgments.documents, "judgments").items():
         judged = judged_of(docs, query, reader.policy)
-        # raises an error for anything but numbers
-        sorted_numbers(judged, "grade", "judgments", query)
         grades_of[query] = {doc: float(grade) + 0.0 for doc, grade in judged.items()}  # no −0
     grades = [grade for docs in grades_of.values() for grade in docs.values()]
     if request.tool is None:  # a tool defines the meaning of −1 itself

@@ -239,14 +239,13 @@ def match_queries(
 
 
 def judged_of(grades: DocNumbers, query: str, policy: Policy) -> DocNumbers:
-    """Return the judged documents of a query that count."""
+    """Return the judged documents of a query that count; reject grades that aren't finite numbers."""
     documents = documents_of(grades, JUDGMENTS.name, query, policy)
+    numbers = numbers_of([documents], JUDGMENTS.number, JUDGMENTS.name, [query])
     steps = steps_of(policy, judgments=True, once=True)
     if not steps:
         return documents
-    rows = packed(
-        [query], [documents], numbers_of([documents], JUDGMENTS.number, JUDGMENTS.name, [query])
-    )
+    rows = packed([query], [documents], numbers)
     return {doc: documents[doc] for doc in applied(rows, steps, policy).texts()}
 
 
@@ -255,10 +254,10 @@ def returned_of(
 ) -> DocNumbers:
     """Return the retrieved documents of a query that count, with scores rounded and chunks folded."""
     documents = documents_of(scores, RUN.name, query, policy)
+    numbers = numbers_of([documents], RUN.number, RUN.name, [query])
     steps = steps_of(policy, once=True)
     if not steps and policy.precision == "double":
         return documents
-    numbers = numbers_of([documents], RUN.number, RUN.name, [query])
     rows = packed([query], [documents], numbers)
     if policy.precision == "single":
         single = in_single(numbers)
@@ -350,13 +349,6 @@ def _in_two_ways(what: str, query: str, doc: str, *, by_policy: bool) -> InputEr
         else "Remove one of them.",
         code="rows.duplicate",
     )
-
-
-def sorted_numbers(documents: DocNumbers, kind: str, what: str, query: str) -> Floats:
-    """Return the numbers (n,) of a query's documents, sorted; reject numbers that aren't finite."""
-    numbers = numbers_of([documents], kind, what, [query])
-    numbers.sort()
-    return numbers
 
 
 def numbers_of(

@@ -54,6 +54,7 @@ Result = TypeVar("Result")
 
 Fetch = Callable[[Sequence[str]], Mapping[str, Mapping[Any, float]]]
 
+_EXPLAIN_LABELS = "Explain a list of its labels, by score: gainful explain 3,0,1."
 _SAMPLE = 1024  # numbers that tell whether grades and scores are in each other's place
 
 
@@ -147,18 +148,15 @@ class Input(ABC):
         del judgments, policy, depth, chunks
         self.refuse()
 
-    def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
+    def documents(
+        self, policy: Policy, *, depth: int | None = None, query: str | None = None
+    ) -> "Documents":
         """Return the documents of every query with their numbers.
 
-        With a depth, documents below it may be left out.
+        With a depth, documents below it may be left out; with a query, documents of other queries.
         """
         del policy, depth
-        self.refuse()
-
-    def documents_of(self, query: str, policy: Policy) -> "Documents":
-        """Return the documents of one query; other queries may be empty."""
-        del query, policy
-        self.refuse("Explain a list of its labels, by score: gainful explain 3,0,1.")
+        self.refuse("" if query is None else _EXPLAIN_LABELS)
 
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
         """Read some queries, and return a function that returns the documents of any of them.
@@ -340,14 +338,11 @@ class DictInput(Input):
         """Match its numbers; ids are looked at where the policy needs them."""
         return dict_matching.match_dict(judgments.rows, self._given, policy, depth, chunks)
 
-    def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
+    def documents(
+        self, policy: Policy, *, depth: int | None = None, query: str | None = None
+    ) -> "Documents":
         """Return the dict itself."""
-        del policy, depth
-        return self._given
-
-    def documents_of(self, query: str, policy: Policy) -> "Documents":
-        """Return the dict itself."""
-        del query, policy
+        del policy, depth, query
         return self._given
 
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
@@ -529,22 +524,17 @@ class TableInput(Input):
         file = self._clean_file
         return None if file is None else read_clean_ids(file.path, self._source.layout)
 
-    def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
+    def documents(
+        self, policy: Policy, *, depth: int | None = None, query: str | None = None
+    ) -> "Documents":
         """Read all rows."""
-        return self._read(policy, depth=depth)
-
-    def documents_of(self, query: str, policy: Policy) -> "Documents":
-        """Read all rows, and keep one query."""
-        return self._read(policy, query=query)
-
-    def _read(self, policy: Policy, **chosen: Any) -> "Documents":
         if self.small_documents is not None:
             return self.small_documents
         from gainful.matching.engine_rows import documents_in
 
         source = self._ready
         with self.session.scratch():
-            return documents_in(self.session, source, policy, **chosen)
+            return documents_in(self.session, source, policy, query, depth)
 
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
         """Keep the rows of some queries on the engine."""

@@ -5,12 +5,12 @@ Code for a single kind of input is imported where it is chosen, so that commands
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gainful import arguments
 from gainful.arithmetic.cores import at_most, cached_property
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from gainful.matching.spark.plan import RunWithJudgments
     from gainful.rows.shapes import Records
 
+Table = TypeVar("Table")
 _NONE: Mapping[str, object] = MappingProxyType({})
 
 
@@ -83,6 +84,7 @@ class Reader:
     of_dialect: bool = False
     _opened: dict[tuple[str, int], tuple[object, Input]] = field(default_factory=dict)
     _looked_at: dict[int, Input] = field(default_factory=dict)  # for ranks passed as scores, by id
+    _tables: dict[str, Any] = field(default_factory=dict)  # additional tables, by what they contain
 
     def under(self, policy: Policy) -> "Reader":
         """Return a reader of the same inputs under another policy; nothing is reopened."""
@@ -97,6 +99,13 @@ class Reader:
     def open_judgments(self) -> None:
         """Open the judgments before any run, so that errors about them don't name a run."""
         _ = self.judgments
+
+    def once(self, what: str, read: Callable[[], Table]) -> Table:
+        """Return the contents of additional tables, which are read once for all runs."""
+        if what not in self._tables:
+            self._tables[what] = read()
+        table: Table = self._tables[what]
+        return table
 
     def run(self, given: object) -> Input:
         """Return a run, opened once."""
@@ -222,9 +231,9 @@ class Reader:
 
         Other queries may be empty.
         """
-        judged = self.judgments.given.documents_of(query, self.policy)
+        judged = self.judgments.given.documents(self.policy, query=query)
         opened = self.run(run)
-        returned = opened.documents_of(query, self.policy)
+        returned = opened.documents(self.policy, query=query)
         self._warn_of_ranks(opened)
         return judged, returned
 
@@ -243,9 +252,6 @@ class Reader:
         scores: dict[str, Mapping[str, float]] = RunInOrder() if self._is_in_order(opened) else {}
         for query, found in dict_matching.queries_of(documents, "run").items():
             scores[query] = dict_matching.returned_of(found, query, decided, self.chunks)
-            dict_matching.sorted_numbers(
-                scores[query], "score", "run", query
-            )  # raises for values that aren't numbers
         self._warn_of_ranks(opened)
         return scores
 
@@ -260,9 +266,6 @@ class Reader:
         returned = self.returned(run)
         for query in in_order(judged.keys() & returned.keys()):
             grades = dict_matching.judged_of(judged[query], query, decided)
-            dict_matching.sorted_numbers(
-                grades, "grade", "judgments", query
-            )  # raises for values that aren't numbers
             yield (
                 query,
                 *dict_matching.treat_unjudged(decided.unjudged, query, grades, returned[query]),
@@ -299,14 +302,20 @@ class Reader:
 
 
 @contextmanager
-def opened_session(options: Mapping[str, Any]) -> Iterator[Session]:
-    """Open the engine for some `ReadingOptions`, limited to the cores that it allows."""
-    progress = options.get("progress")
+def opened_session(options: Mapping[str, Any]) -> Iterator[tuple[Session, Columns]]:
+    """Open the engine for some `ReadingOptions`, limited to the cores that it allows.
+
+    Also yields the columns, which are rejected in the end if no input has used them.
+    """
+    given, progress = options.get("columns"), options.get("progress")
+    columns = read_columns(given, options.get("queries"), options.get("assessors"))
     if progress is not None:
         arguments.function(progress, "progress")
     with Session(options.get("engine"), progress) as session, at_most(session.engine.threads):
-        yield session
+        yield session, columns
         session.tell(1.0)
+    if columns is not given:  # otherwise, they are checked where they were read
+        columns.refuse_unused()
 
 
 @contextmanager
@@ -321,15 +330,12 @@ def reading(
         options: `MeasuringOptions`; only columns, queries, chunks, engine, progress and the presence
             of a dialect matter here.
     """
-    columns, chunks = options.get("columns"), options.get("chunks")
+    chunks = options.get("chunks")
     decided = folding(policy, chunks is not None)
-    names = read_columns(columns, options.get("queries"), options.get("assessors"))
-    rule = None if chunks is None and decided.fold == "none" else read_chunks(chunks, decided)
-    with opened_session(options) as session:
+    with opened_session(options) as (session, columns):
+        rule = None if chunks is None and decided.fold == "none" else read_chunks(chunks, decided)
         of_dialect = options.get("dialect") is not None
-        yield Reader(judgments, decided, session, names, rule, of_dialect)
-    if names is not columns:  # otherwise, they were checked when they were read
-        names.refuse_unused()
+        yield Reader(judgments, decided, session, columns, rule, of_dialect)
 
 
 def open_input(

@@ -44,7 +44,6 @@ from gainful.matching.dict_matching import (
     queries_of,
     refuse_arrays_in,
     returned_of,
-    sorted_numbers,
 )
 from gainful.matching.matched import Matched, cut, warn_of_marks
 from gainful.matching.ranked_documents import Ranking
@@ -127,16 +126,6 @@ class Sums:
         """Return the value of the measure for the query at a place."""
         return self.values(self.measure)[place]
 
-    @cached_property
-    def parts(self) -> Mapping[str, "CumulatedGain"]:
-        """The sums that CG, DCG, IDCG or nDCG consists of, by family."""
-        families = ("DCG", IDEAL) if self.measure.name == "nDCG" else (self.measure.name,)
-        parts = {family: summed(self.measure, family) for family in families}
-        return {
-            family: CumulatedGain(part, str(part), self.values(part))
-            for family, part in parts.items()
-        }
-
     def is_empty(self, place: int) -> bool:
         """Return whether the policy, instead of a sum, sets the value of the query at a place."""
         return self._empty[place]
@@ -158,14 +147,6 @@ class Sums:
                 f"none, because {why_empty(policy, self.measure).partition(':')[0]}",
                 f"It has no value under the policy empty={policy.empty}.",
             )
-
-
-class CumulatedGain(NamedTuple):
-    """CG, DCG or IDCG as part of a measure: how it is written, and its values (q,)."""
-
-    measure: Measure
-    name: str
-    values: Sequence[float]
 
 
 @cache
@@ -487,19 +468,19 @@ def work_out(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
 
 def _cumulated(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
     """Work out CG, DCG or nDCG; IDCG has no sum over the list."""
-    matched = sums.sheet.matched
-    listed, *ideals = sums.parts.values()
-    total = listed.values[place]
-    if listed.measure.name == IDEAL or matched.missing[place]:
-        steps = []
-    else:
-        absent = _absent_entries(sums.sheet, listed.measure, int(matched.retrieved[place]))
-        steps = steps_of(sums, place, listed.measure, [*entries, *absent])
-    if not ideals:
-        return WorkedList(listed.name, steps, total)
-    ideal, divisor = ideals[0].name, ideals[0].values[place]
-    working = f"{listed.name} / {ideal} = {total:.{_DIGITS}f} / {divisor:.{_DIGITS}f}"
-    return WorkedList(listed.name, steps, total, divisor, ideal, working)
+    matched, measure = sums.sheet.matched, sums.measure
+    part = summed(measure, "DCG") if measure.name == "nDCG" else measure
+    name, total = str(part), sums.values(part)[place]
+    steps: list[Step] = []
+    if part.name != IDEAL and not matched.missing[place]:
+        absent = _absent_entries(sums.sheet, part, int(matched.retrieved[place]))
+        steps = steps_of(sums, place, part, [*entries, *absent])
+    if part is measure:
+        return WorkedList(name, steps, total)
+    ideal = summed(measure, IDEAL)
+    over, divisor = str(ideal), sums.values(ideal)[place]
+    working = f"{name} / {over} = {total:.{_DIGITS}f} / {divisor:.{_DIGITS}f}"
+    return WorkedList(name, steps, total, divisor, over, working)
 
 
 def _symbol(measure: Measure, over: str) -> str:
@@ -516,27 +497,20 @@ def _symbol(measure: Measure, over: str) -> str:
     return over
 
 
-class WorkedIdeal(NamedTuple):
-    """The ideal of a query: the name of its sum, its steps and its total."""
-
-    name: str
-    steps: Sequence[Step]
-    total: float
-
-
 def work_out_ideal(
     sums: Sums, place: int, entries: Sequence[Entry], pool: JudgedDocs
-) -> WorkedIdeal | None:
+) -> WorkedList | None:
     """Work out the best order of documents with their grades; None if the measure has no ideal.
 
     Documents with equal grades are in the order of the list.
     """
     measure = sums.measure
     if measure.name in CUMULATED:
-        if IDEAL not in sums.parts:
+        if measure.name not in ("nDCG", IDEAL):
             return None
-        ideal, name, totals = sums.parts[IDEAL]
-        return WorkedIdeal(name, _cumulated_ideal(sums, place, ideal, pool), totals[place])
+        ideal = summed(measure, IDEAL)
+        steps = _cumulated_ideal(sums, place, ideal, pool)
+        return WorkedList(str(ideal), steps, sums.values(ideal)[place])
     if not COMPUTE[measure.name].has_ideal:
         return None
     ranks = {entry.doc: entry.rank for entry in entries if entry.doc is not None}
@@ -544,7 +518,7 @@ def work_out_ideal(
     below = len(entries) + 1
     order = sorted(judged, key=lambda item: (-item[1], ranks.get(item[0] or "", below)))
     steps = steps_of(sums, place, measure, _in_order(order))
-    return WorkedIdeal(IDEAL_SUM, steps, steps[-1].sum if steps else 0.0)
+    return WorkedList(IDEAL_SUM, steps, steps[-1].sum if steps else 0.0)
 
 
 def is_discounted(measure: Measure) -> bool:
@@ -668,7 +642,7 @@ def look_at_grades(
 ) -> None:
     """Warn about −1 that may mean unjudged; with a tool, reject grades that it does not accept."""
     refuse_arrays_in([listed.judged], JUDGMENTS, [listed.query])
-    judged = sorted_numbers(listed.judged, "grade", "judgments", listed.query)
+    judged = np.array([*map(float, listed.judged.values())])
     if tool is None:
         warn_of_marks(judged, policy)
         return
@@ -691,8 +665,6 @@ def judged_ranking_of(
     """Return a query under the policy; `scores` is None if the run lacks the query."""
     judged = judged_of(grades, query, policy)
     returned = {} if scores is None else returned_of(scores, query, policy, chunks)
-    sorted_numbers(judged, "grade", "judgments", query)  # raises for values that aren't numbers
-    sorted_numbers(returned, "score", "run", query)
     counted = {doc: float(grade) for doc, grade in judged.items()}
     listed = {doc: float(score) for doc, score in returned.items()}
     if policy.unjudged == "condense":

@@ -15,7 +15,7 @@ from gainful.analysis.fusion.clean_runs import gather_clean
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.request import naming_run
-from gainful.matching.dict_matching import documents_of, queries_of, sorted_numbers
+from gainful.matching.dict_matching import documents_of, numbers_of, queries_of
 from gainful.matching.engine_rows import refuse_first_duplicate, stored
 from gainful.matching.input import Input
 from gainful.matching.reader import Reader
@@ -114,7 +114,7 @@ def _from_dicts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathe
                 raise InputError(RUN.name, RUN.least, "none")
             for query, returned_docs in returned.items():
                 numbers = documents_of(returned_docs, RUN.name, query, None)
-                sorted_numbers(numbers, RUN.number, RUN.name, query)  # rejects invalid numbers
+                numbers_of([numbers], RUN.number, RUN.name, [query])  # rejects invalid numbers
                 if not numbers:
                     continue
                 rows = scores_by_query.setdefault(query, {})

@@ -28,7 +28,7 @@ from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.identifiers import UNTYPED, decided_type
 from gainful.rows.input_types import Judgments
 from gainful.rows.mistakes import Rule, Sample
-from gainful.rows.run_and_judgment_columns import asked_columns, read_columns
+from gainful.rows.run_and_judgment_columns import asked_columns
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.table_source import (
     Source,
@@ -92,22 +92,19 @@ def check(
     expected = _read_scale(scale)
     named_runs = {} if runs is None else read_runs(runs, judgments, least=0)
     folding = read_chunks(chunks, Policy())
-    with opened_session(options) as session:
-        names = read_columns(
-            options.get("columns"), options.get("queries"), options.get("assessors")
-        )
+    with opened_session(options) as (session, columns):
         with taken_warnings() as warned:
-            opened = open_input(judgments, JUDGMENTS, names, session, checked=False)
+            opened = open_input(judgments, JUDGMENTS, columns, session, checked=False)
         judged, drafts = _checked(session, opened, JUDGMENTS.name, cutoff, warned)
         if judged.size:
             look = Look(session, judged, judged, judged, cutoff, expected)
             drafts += drafts_of(look, "input", "judgments")
         types = [(opened.query_type, opened.doc_type)]
-        named = JUDGMENTS.number in asked_columns(JUDGMENTS, names)
+        named = JUDGMENTS.number in asked_columns(JUDGMENTS, columns)
         mistaken: dict[str, Draft] = {}  # mistakes in the judgments, by rule, each from one run
         for name, run in named_runs.items():
             with taken_warnings() as warned:
-                opened_run = open_input(run, RUN, names, session, checked=False)
+                opened_run = open_input(run, RUN, columns, session, checked=False)
             # The judgments stay last; ids of chunks are not ids of documents.
             types.insert(-1, (opened_run.query_type, UNTYPED if folding else opened_run.doc_type))
             readable = opened_run.beside(opened, f"run {name!r}")
@@ -126,7 +123,6 @@ def check(
                 for slip in rule.find(sample) if rule.find and rule.name not in mistaken else ():
                     mistaken[rule.name] = Draft(judged, 1, slip.odd, remedy=slip.remedy)
         findings = _settled([*drafts, *mistaken.items()])
-    names.refuse_unused()
     query_type, doc_type = (decided_type(of_inputs) for of_inputs in zip(*types, strict=True))
     looked_at = (JUDGMENTS.name, *named_runs)
     return Findings(findings, looked_at, cutoff, expected, query_type, doc_type)

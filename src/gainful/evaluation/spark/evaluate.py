@@ -19,7 +19,6 @@ from gainful.evaluation.coverage import (
     short_hash,
 )
 from gainful.evaluation.measuring import (
-    Held,
     Rows,
     aggregate_of,
     aggregate_of_sum,
@@ -114,8 +113,10 @@ class SparkRows(Rows):
         self.frame = frame
         self._count, self._measures = count, measures
 
-    @cached_property
-    def _held(self) -> Held:
+    def __getattr__(self, name: str) -> Any:
+        """Fetch the rows when one of their attributes is first used."""
+        if name not in Rows.__annotations__:
+            raise AttributeError(name)
         with errors_of_spark(), without_pandas():
             table = self.frame.where(IS_MEASURED).select("query", "values").toArrow()
         names, order = _in_order(table)
@@ -124,9 +125,9 @@ class SparkRows(Rows):
         counted = flat.is_valid().to_numpy(zero_copy_only=False).reshape(shape)[order]
         values = flat.to_numpy(zero_copy_only=False).reshape(shape)[order]
         kept = counted.any(axis=1)
-        values, counted = np.where(counted, values, np.nan)[kept], counted[kept]
-        values.flags.writeable = counted.flags.writeable = False
-        return tuple(compress(names, kept.tolist())), values, counted
+        values = np.where(counted, values, np.nan)[kept]
+        super().__init__(tuple(compress(names, kept.tolist())), values, counted[kept])
+        return getattr(self, name)
 
     def __len__(self) -> int:
         return self._count

@@ -13,7 +13,7 @@ from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.request import read_unmeasured
-from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
+from gainful.matching.dict_matching import judged_of, queries_of
 from gainful.matching.keyword_options import MeasuringOptions, ReadingOptions
 from gainful.matching.reader import Reader, opened_session
 from gainful.message_texts import shown
@@ -21,7 +21,6 @@ from gainful.rows.files import are_one_file, is_parquet, path_of, pattern_matche
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
 from gainful.rows.identifiers import UNTYPED, IdType, in_order
 from gainful.rows.input_types import Judgments
-from gainful.rows.run_and_judgment_columns import read_columns
 from gainful.rows.runs_by_name import names_of_files
 from gainful.rows.several_assessors import Item, grades_by_item, read_assessed_rows
 from gainful.rows.spark_frames import refuse_spark
@@ -191,16 +190,12 @@ def _of_table(table: object, options: ReadingOptions) -> GradeTable:
         expected = "None for a table, whose assessors all count"
         raise InputError("assessors", expected, shown(rule), "Leave it out.")
     refuse_spark(table, JUDGMENTS.name)
-    named = options.get("columns")
-    columns = read_columns(named, options.get("queries"))
-    with opened_session(options) as session:
+    with opened_session(options) as (session, columns):
         try:
             rows = read_assessed_rows(table, columns, session)
         except InputError as problem:
             _refuse_one_assessor(table, problem)
             raise
-    if columns is not named:  # otherwise they were checked when read
-        columns.refuse_unused()
     return _table(
         rows.queries,
         rows.docs,
@@ -249,8 +244,6 @@ def grades_of(reader: Reader) -> dict[str, dict[str, float]]:
     grades: dict[str, dict[str, float]] = {}
     for query, docs in queries_of(reader.judgments.documents, "judgments").items():
         judged = judged_of(docs, query, reader.policy)
-        # raises an error for anything but numbers
-        sorted_numbers(judged, "grade", "judgments", query)
         grades[query] = {doc: float(grade) for doc, grade in judged.items()}
     return grades
 

@@ -14,7 +14,7 @@ from gainful.output.writing.result_base import Result
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.identifiers import UNTYPED, IdType, examples, id_text, type_of_ids
 from gainful.rows.input_types import Run, TableLike
-from gainful.rows.run_and_judgment_columns import ALIASES, asked_columns, plain_name, read_columns
+from gainful.rows.run_and_judgment_columns import ALIASES, asked_columns, plain_name
 from gainful.rows.side_table_columns import (
     PAIRS,
     WHOLE_DOC_TEXTS,
@@ -80,18 +80,16 @@ def _of_table(source: object, options: MeasuringOptions) -> Pairs:
     if isinstance(source, list | tuple) and source and all(map(_is_pair, source)):
         return _of_ids((query, [doc]) for query, doc in source)
     refuse_spark(source, _NAME)
-    names = read_columns(options.get("columns"), None)
-    asked = {
-        role: name
-        for role, name in asked_columns(JUDGMENTS, names).items()
-        if role in ("query", "doc")
-    }
-    with opened_session(options) as session:
+    with opened_session({**options, "queries": None}) as (session, names):
+        asked = {
+            role: name
+            for role, name in asked_columns(JUDGMENTS, names).items()
+            if role in ("query", "doc")
+        }
         rows = read_table(source, PAIRS, _NAME, columns=asked, session=session)
-    if rows.has_columns:
-        for role in asked:
-            names.use(role, JUDGMENTS)
-    names.refuse_unused()
+        if rows.has_columns:
+            for role in asked:
+                names.use(role, JUDGMENTS)
     _refuse_run(rows.columns)
     return Pairs(
         tuple(zip(rows["query"], rows["doc"], strict=True)),

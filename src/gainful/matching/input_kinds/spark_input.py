@@ -68,8 +68,13 @@ class SparkInput(Input):
         del remedy
         raise not_on_this_machine(self.kind.name)
 
-    def documents_of(self, query: str, policy: Policy) -> Documents:
+    def documents(
+        self, policy: Policy, *, depth: int | None = None, query: str | None = None
+    ) -> Documents:
         """Fetch one query."""
+        if query is None:
+            self.refuse()
+        del depth
         refuse_orders(policy)
         return documents_on_spark(self._given, self.kind, self._columns, policy, query)
 

@@ -29,7 +29,7 @@ from gainful.rows.files import LocalFile
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, UNGRADED, Kind
 from gainful.rows.identifiers import examples, in_order
 from gainful.rows.input_types import Judgments, Run
-from gainful.rows.run_and_judgment_columns import Columns, read_columns
+from gainful.rows.run_and_judgment_columns import Columns
 from gainful.rows.text_formats import recognise
 
 # How a reader must recognise each: its format and delimiter.
@@ -158,10 +158,9 @@ def _write(
     options: ReadingOptions,
 ) -> None:
     naming = read_naming(path, format, DOCUMENTS)
-    names = read_columns(options.get("columns"), options.get("queries"), options.get("assessors"))
-    with opened_session(options) as session:
-        rows = read_rows(documents, kind, names, session)
-        names.refuse_unused()
+    with opened_session(options) as (session, columns):
+        rows = read_rows(documents, kind, columns, session)
+        columns.refuse_unused()
         write_rows(rows, path, naming, tag)
 
 
