@@ -382,12 +382,6 @@ class Evidence:
             raise InputError("judged", "scores of queries", "those of recommendations")
         return self.by_query
 
-    def judged(self, queries: tuple[str, ...]) -> Ints:
-        """Return the number of judged documents of some queries."""
-        counts = self.counts
-        judged = dict(zip(counts.queries, counts.judged.tolist(), strict=True))
-        return np.array([judged[query] for query in queries], np.int64)
-
     def grades(self) -> list[float]:
         """Return the grades in the judgments, each once, ascending."""
         pools = [np.unique(batch.pool_grades) for batch in self.lists]

@@ -153,19 +153,9 @@ def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
 
 def _combined(sheet: Worksheet, measure: Combination) -> Floats:
     """Return the values (q,) of a formula of measures, each as the policy has it; NaN where one does not count."""
-    parts = measure.formula.measures()
-    matched, none = sheet.matched, np.zeros(len(sheet.matched.queries), np.int64)
+    parts, matched = measure.formula.measures(), sheet.matched
     values = compute(sheet, parts)
-    measured = Measured(
-        matched.queries,
-        values,
-        empty_for(sheet, parts),
-        matched.missing,
-        none,
-        none,
-        none.astype(float),
-    )
-    apply_policy(measured, parts, sheet.policy)
+    apply_policy(values, empty_for(sheet, parts), matched.missing, parts, sheet.policy)
     return formula_of(measure, values, matched.queries)
 
 
@@ -402,16 +392,29 @@ SKIPPED = ("skip", "skip_all")
 _EMPTY = {"zero": 0.0, "one": 1.0, "nan": np.nan}
 
 
-def apply_policy(measured: Measured, measures: Sequence[Measure], policy: Policy) -> Bools:
-    """Apply the policy to the values, in place; return where [query, measure] they count."""
-    values, missing = measured.values, measured.missing
+def apply_policy(
+    values: Floats,
+    every_empty: Bools,
+    missing: Bools,
+    measures: Sequence[Measure],
+    policy: Policy,
+) -> Bools:
+    """Apply the policy to the values [query, measure], in place; return where they count.
+
+    Args:
+        values: of every query.
+        every_empty: [query, measure], as `empty_for` has it.
+        missing: (q,) True if the run lacks the query.
+        measures: the measures of the values.
+        policy: the policy.
+    """
     counted = np.ones(values.shape, np.bool_)
     for column, measure in enumerate(measures):
         if measure.of_run is not None:  # its tables determine which queries have values
             counted[:, column] = ~np.isnan(values[:, column])
         elif measure.family.needs_run:
             values[missing, column] = 0.0
-        empty = measured.empty[:, column]
+        empty = every_empty[:, column]
         if isinstance(measure, Combination | BaselineMeasure) and policy.empty != "nan":
             counted[:, column] = ~np.isnan(values[:, column])  # if all its parts count
         if not measure.family.normalised and policy.empty != "skip_all":

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -300,13 +300,13 @@ def _good_rating(grades: Sequence[float]) -> int | None:
     return None if few or not whole else 8
 
 
-def naming_run(name: str, among: Mapping[str, object]) -> AbstractContextManager[None]:
-    """Name the run in errors and warnings if there are several."""
-    return nullcontext() if len(among) == 1 else _naming(f"run {shown(name)}")
-
-
 @contextmanager
-def _naming(run: str) -> Iterator[None]:
+def naming_run(name: str, among: Mapping[str, object]) -> Iterator[None]:
+    """Name the run in errors and warnings if there are several."""
+    if len(among) == 1:
+        yield
+        return
+    run = f"run {shown(name)}"
     try:
         with about(run):
             yield
@@ -319,7 +319,8 @@ def _naming(run: str) -> Iterator[None]:
         raise problem.at(f"{run}{comma}{place}") from None
 
 
-def speaking(dialect: str | Dialect | None) -> AbstractContextManager[None]:
+@contextmanager
+def speaking(dialect: str | Dialect | None) -> Iterator[None]:
     """Name the dialect in errors that its policy causes.
 
     Args:
@@ -331,15 +332,10 @@ def speaking(dialect: str | Dialect | None) -> AbstractContextManager[None]:
         ...
     gainful.errors.InputError: run: expected all queries (policy missing=error, set by dialect ranx), found 1 missing. Without a dialect such queries count as 0, as with make_comparable.
     """
-    return nullcontext() if dialect is None else _speaking(dialect)
-
-
-@contextmanager
-def _speaking(dialect: str | Dialect) -> Iterator[None]:
     try:
         yield
     except GainfulError as problem:
-        if not problem.choice:
+        if dialect is None or not problem.choice:
             raise
         said = problem.of(f"set by dialect {dialect}")
         if problem.choice == "missing=error" and not problem.remedy:

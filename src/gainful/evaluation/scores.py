@@ -269,9 +269,11 @@ class Scores(Logged):
     @cached_property
     def judged(self) -> Ints:
         """The number of judged documents of each of `queries` (q,), read-only."""
-        judged = self.evidence.judged(self.rows.queries)
-        judged.flags.writeable = False
-        return judged
+        counts = self.evidence.counts
+        judged = dict(zip(counts.queries, counts.judged.tolist(), strict=True))
+        of_queries = np.array([judged[query] for query in self.queries], np.int64)
+        of_queries.flags.writeable = False
+        return of_queries
 
     def measure(self, measure: GivenMeasure) -> Measure:
         """Return one of the measures of these scores, in any spelling."""
@@ -613,7 +615,8 @@ def scores_of(
             for count, empty in zip(lacking, measured.empty.T, strict=True)
         ),
     )
-    counted = apply_policy(measured, measures, policy)  # which changes the values, too
+    # The values change, too.
+    counted = apply_policy(measured.values, measured.empty, measured.missing, measures, policy)
     of_users = [measure.has_users for measure in measures]
     counting = [
         count if known else len(queries) - lost

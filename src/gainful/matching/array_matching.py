@@ -13,7 +13,7 @@ from gainful.errors import InputError
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import Input
 from gainful.matching.match import match_part
-from gainful.matching.matched import Matched, cut, offsets_of, places_of, with_rows
+from gainful.matching.matched import Matched, cut, matched_lists, offsets_of, places_of, with_rows
 from gainful.matching.ranking import descending_in_blocks, ranges, sort_lists
 from gainful.matching.rows_under_policy import judged_in, steps_of
 from gainful.measures.policy import Policy
@@ -62,7 +62,7 @@ def match(lists: Lists, policy: Policy) -> Matched:
             block = tied + first[tied] - rank[tied]  # the first row of the block
             found.grade[tied] = descending_in_blocks(block, found.grade[tied])
         rank = rank if in_order else first
-    matched = _matched(lists.queries, offsets, (first, last, rank), found.grade, found.pool)
+    matched = matched_lists(lists.queries, offsets, (first, last, rank), found.grade, found.pool)
     if not lists.masked:
         return matched
     # Documents with the score −∞ are at the end of each list; they remain judged.
@@ -167,33 +167,8 @@ def match_ranked(grades: Floats, offsets: Ints, pool: Floats, pool_offsets: Ints
     owner = np.repeat(np.arange(pool_offsets.size - 1), np.diff(pool_offsets))
     descending = pool[np.lexsort((-pool, owner))]
     queries = tuple(map(str, range(offsets.size - 1)))
-    return _matched(queries, offsets, (rank, rank, rank), grades.copy(), descending, pool_offsets)
-
-
-def _matched(
-    queries: tuple[str, ...],
-    offsets: Ints,
-    ranks: tuple[Ints, Ints, Ints],
-    grade: Floats,
-    pool: Floats,
-    pool_offsets: Ints | None = None,
-) -> Matched:
-    first, last, rank = ranks
-    lengths = np.diff(offsets)
-    return Matched(
-        queries=queries,
-        offsets=offsets,
-        rank_first=first,
-        rank_last=last,
-        rank=rank,
-        grade=grade,
-        retrieved=lengths,
-        seen=lengths,
-        pool_offsets=offsets if pool_offsets is None else pool_offsets,
-        pool_grades=pool,
-        unjudged=np.zeros(len(queries), np.int64),
-        missing=np.zeros(len(queries), np.bool_),
-        lowest_grade=float(pool.min(initial=np.inf)),
+    return matched_lists(
+        queries, offsets, (rank, rank, rank), grades.copy(), descending, pool_offsets
     )
 
 

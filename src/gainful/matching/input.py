@@ -96,6 +96,7 @@ class Input(ABC):
         taken_from: the name of the column of its numbers, or of the list of its documents; empty without one.
         ranked: whether it has a column of ranks besides its numbers.
         again: an input that can be reopened when the session is over; None if that isn't possible.
+        is_looked_at: whether `warn_of_ranks` has been called.
     """
 
     holds: ClassVar[str] = "documents with ids"
@@ -106,6 +107,7 @@ class Input(ABC):
     taken_from: str = ""
     ranked: bool = False
     again: Any = None
+    is_looked_at: bool = False
 
     def __init__(self, kind: Kind, name: str, session: Session) -> None:
         self.kind, self.name, self.session = kind, name, session

@@ -106,14 +106,41 @@ def with_rows(matched: Matched, chosen: Bools, **counts: Any) -> Matched:
     )
 
 
+def matched_lists(
+    queries: tuple[str, ...],
+    offsets: Ints,
+    ranks: tuple[Ints, Ints, Ints],
+    grade: Floats,
+    pool: Floats,
+    pool_offsets: Ints | None = None,
+) -> Matched:
+    """Return lists without missing queries; unless the pool has offsets, all judged documents are in the lists.
+
+    `ranks` (n,) are the first and the last rank of each document's block, and its rank.
+    """
+    lengths = np.diff(offsets)
+    return Matched(
+        queries,
+        offsets,
+        *ranks,
+        grade,
+        retrieved=lengths,
+        seen=lengths,
+        pool_offsets=offsets if pool_offsets is None else pool_offsets,
+        pool_grades=pool,
+        unjudged=np.zeros(len(queries), np.int64),
+        missing=np.zeros(len(queries), np.bool_),
+        lowest_grade=float(pool.min(initial=np.inf)),
+    )
+
+
 def without_judgments(queries: tuple[str, ...], retrieved: Ints) -> Matched:
     """Return queries with lists of given lengths (q,) and without judged documents."""
-    none = np.empty(0, np.int64)
-    offsets = np.zeros(len(queries) + 1, np.int64)
-    return Matched(
-        queries, offsets, none, none, none, np.empty(0), retrieved, retrieved, offsets, np.empty(0),
-        retrieved, retrieved == 0, np.inf,
-    )  # fmt: skip
+    rank, offsets = np.empty(0, np.int64), np.zeros(len(queries) + 1, np.int64)
+    lists = matched_lists(queries, offsets, (rank, rank, rank), np.empty(0), np.empty(0))
+    return replace(
+        lists, retrieved=retrieved, seen=retrieved, unjudged=retrieved, missing=retrieved == 0
+    )
 
 
 MARK = -1.0

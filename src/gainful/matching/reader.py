@@ -83,7 +83,6 @@ class Reader:
     chunks: Chunks | None
     of_dialect: bool = False
     _opened: dict[tuple[str, int], tuple[object, Input]] = field(default_factory=dict)
-    _looked_at: dict[int, Input] = field(default_factory=dict)  # for ranks passed as scores, by id
     _tables: dict[str, Any] = field(default_factory=dict)  # additional tables, by what they contain
 
     def under(self, policy: Policy) -> "Reader":
@@ -115,7 +114,6 @@ class Reader:
         """Release a run that is no longer needed."""
         _, opened = self._opened.pop((RUN.name, id(run)), (None, None))
         if opened is not None:
-            self._looked_at.pop(id(opened), None)
             opened.release()
 
     def _open(self, given: object, kind: Kind) -> Input:
@@ -175,8 +173,8 @@ class Reader:
 
     def _warn_of_ranks(self, run: Input) -> None:
         """Warn once if the scores of a run look like ranks."""
-        if id(run) not in self._looked_at:
-            self._looked_at[id(run)] = run
+        if not run.is_looked_at:
+            run.is_looked_at = True
             run.warn_of_ranks()
 
     def _warn_of_mistakes(self, run: Input) -> None:

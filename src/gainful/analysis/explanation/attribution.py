@@ -159,50 +159,40 @@ class Attribution(Account):
         moved = sum(document.part != 0 or document.change != 0 for document in self.documents)
         shown = self.documents[: moved + _MOST_IDLE]
         left_out = self.documents[moved + _MOST_IDLE :]
-        total = self._cells("sum", self.base_total, self.run_total, self.difference)
+        total = self._cells(Other("sum", self.base_total, self.run_total, self.difference))
         table = self._table(shown)
-        rows = [*table.rows, [*total.values()]]
+        rows = [*table.rows, ["sum", *[*total.values()][1:]]]
         return [replace(table, rows=rows, notes=self._notes(left_out))]
 
     def _table(self, documents: Iterable[MovedDocument]) -> Table:
-        rows = [
-            self._cells(
-                document.doc, document.base_term, document.run_term, document.part, document
-            )
-            for document in documents
-        ]
-        rows += [
-            self._cells(f"({other.name})", other.base_term, other.run_term, other.part)
-            for other in self.others
-        ]
-        columns = [*self._cells("", 0.0, 0.0, 0.0)]
-        return Table(columns, [[*row.values()] for row in rows], digits=_DIGITS)
+        parts: list[MovedDocument | Other] = [*documents, *self.others]
+        rows = [[*self._cells(part).values()] for part in parts]
+        return Table([*self._cells(Other("", 0.0, 0.0, 0.0))], rows, digits=_DIGITS)
 
-    def _cells(
-        self,
-        name: str,
-        base_term: float,
-        run_term: float,
-        part: float,
-        document: MovedDocument | None = None,
-    ) -> dict[str, Cell]:
-        """Return the cells of a row by column; without a document, it has no grade and no ranks."""
-        grade = gain = base_rank = run_rank = None
-        if document is not None:
-            grade, gain = grade_cell(document.grade), plain_cell(document.gain)
-            base_rank = rank_cell(document.base_rank, document.base_rank_last)
-            run_rank = rank_cell(document.run_rank, document.run_rank_last)
-        has_gain = isinstance(self.measure.parameters.get("gain"), Gain)
+    def _cells(self, part: "MovedDocument | Other") -> dict[str, Cell]:
+        """Return the cells of a row by column; a part without a document has no grade and no ranks."""
+        of_document: tuple[Cell, ...]
+        if isinstance(part, Other):
+            of_document = f"({part.name})", None, None, None, None
+        else:
+            of_document = (
+                part.doc,
+                grade_cell(part.grade),
+                plain_cell(part.gain),
+                rank_cell(part.base_rank, part.base_rank_last),
+                rank_cell(part.run_rank, part.run_rank_last),
+            )
+        cells = dict(
+            zip(("doc", "grade", "gain", "base rank", "run rank"), of_document, strict=True)
+        )
+        if not isinstance(self.measure.parameters.get("gain"), Gain):
+            del cells["gain"]
         return {
-            "doc": name,
-            "grade": grade,
-            **({"gain": gain} if has_gain else {}),
-            "base rank": base_rank,
-            "run rank": run_rank,
-            "base term": base_term,
-            "run term": run_term,
-            f"part of {self.sums}": run_term - base_term,
-            f"part of {self.measure}": part,  # replaces the cell above for a plain sum
+            **cells,
+            "base term": part.base_term,
+            "run term": part.run_term,
+            f"part of {self.sums}": part.change,
+            f"part of {self.measure}": part.part,  # replaces the cell above for a plain sum
         }
 
     def _notes(self, left_out: Sequence[MovedDocument]) -> list[str]:

@@ -332,13 +332,8 @@ def _moves(before: Scores, after: Scores) -> list[Move]:
 
 
 def _by_query(scores: Scores) -> dict[str, float]:
-    counted = scores.counted[:, 0].tolist()
-    values = scores.values[:, 0].tolist()
-    return {
-        query: value
-        for query, value, counts in zip(scores.queries, values, counted, strict=True)
-        if counts and not math.isnan(value)
-    }
+    (values,) = scores.values_by_measure().values()
+    return {query: value for query, value in values.items() if not math.isnan(value)}
 
 
 def _example(

@@ -44,6 +44,7 @@ from gainful.matching.dict_matching import (
     queries_of,
     refuse_arrays_in,
     returned_of,
+    treat_unjudged,
 )
 from gainful.matching.matched import Matched, cut, warn_of_marks
 from gainful.matching.ranked_documents import Ranking
@@ -236,7 +237,6 @@ class ListSheet(Worksheet):
 
     def __init__(self, sheet: Worksheet, place: int, entries: Sequence[Entry]) -> None:
         """Take the query at a place of a sheet, and documents in rank order under its policy."""
-        self._deepest = max([sheet.longest, *(entry.rank_last for entry in entries)])
         whole, query = sheet.matched, slice(place, place + 1)
         pool = whole.pool_grades[whole.pool_offsets[place] : whole.pool_offsets[place + 1]]
         first = np.array([entry.rank for entry in entries], np.int64)
@@ -256,15 +256,12 @@ class ListSheet(Worksheet):
         )
         super().__init__(matched, sheet.policy)
         self._whole = sheet
+        # The deepest rank in any list of the sheet, so that all share one table of discounts.
+        self.longest = max([sheet.longest, *(entry.rank_last for entry in entries)])
 
     def discounts(self, discount: Discount, base: float, depth: int) -> Floats:
         """Return the discounts by rank, which are the same for all lists."""
         return self._whole.discounts(discount, base, depth)
-
-    @cached_property
-    def longest(self) -> int:
-        """The deepest rank in any list of the sheet, so that all share one table of discounts."""
-        return self._deepest
 
     @cached_property
     def ties_matter(self) -> bool:
@@ -665,13 +662,16 @@ def judged_ranking_of(
     """Return a query under the policy; `scores` is None if the run lacks the query."""
     judged = judged_of(grades, query, policy)
     returned = {} if scores is None else returned_of(scores, query, policy, chunks)
-    counted = {doc: float(grade) for doc, grade in judged.items()}
-    listed = {doc: float(score) for doc, score in returned.items()}
-    if policy.unjudged == "condense":
-        listed = {doc: score for doc, score in listed.items() if doc in counted}
-    elif isinstance(policy.unjudged, float):
-        counted = {**dict.fromkeys(listed, policy.unjudged), **counted}
-    return JudgedRanking(query, judged, returned, counted, listed, policy, scores is None)
+    every_grade, every_score = treat_unjudged(policy.unjudged, query, judged, returned)
+    return JudgedRanking(
+        query,
+        judged,
+        returned,
+        {doc: float(grade) for doc, grade in every_grade.items()},
+        {doc: float(score) for doc, score in every_score.items()},
+        policy,
+        scores is None,
+    )
 
 
 def sums_of(listed: Sequence[JudgedRanking], measure: Measure, policy: Policy) -> Sums:

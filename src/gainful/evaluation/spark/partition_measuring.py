@@ -125,7 +125,7 @@ class Measuring:
         matched, measures = bunch.matched, self.measures
         refuse_grades(self.tool, matched.grade, matched.pool_grades, measures)
         found = measure_batches([matched], measures, self.plan.policy, self.plan.depth)
-        counted = apply_policy(found, measures, self.plan.policy)
+        counted = apply_policy(found.values, found.empty, found.missing, measures, self.plan.policy)
         counts = counts_of([matched], found, self.plan.policy)
         numbers = {name: getattr(counts, name) for name in ("missing", "retrieved", "seen", "tied")}
         batch = _batch(
