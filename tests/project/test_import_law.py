@@ -350,7 +350,7 @@ def test_an_evaluation_loads_only_what_it_uses(tmp_path):
     lines = tmp_path / "scores.jsonl"
     lines.write_text('{"query": "1", "doc": "a", "score": 0.5}\n')
     assert loaded_by_commands([["evaluate", str(grades), str(lines)]]) & OF_THE_ENGINE == set()
-    scores.write_text('query,doc,score\n1,"a",0.5\n')  # with quotes
+    scores.write_text('query,doc,score\n1,"a\nb",0.5\n1,a,1\n')  # with a field that spans lines
     table = loaded_by_commands([["evaluate", str(grades), str(scores)]])
     assert table & ELSEWHERE == set()
     assert table >= OF_THE_ENGINE  # so loading is seen

@@ -84,9 +84,8 @@ def test_duplicates_are_an_error_wherever_they_matter(form, tmp_path):
         for measure in ("nDCG", "nDCG@1"):
             folder = folder_in(tmp_path, place, measure)
             run = form.make([*once, again], "run", folder)
-            # With cutoffs alone, the run is looked at no deeper: one below changes no value.
-            seen = {"nDCG": True, "nDCG@1": place == 0, "nDCG@3": place != 1}[measure]
-            if not seen:
+            # With cutoffs alone, the run is looked at no deeper, if it can be read again: one below changes no value.
+            if measure == "nDCG@1" and place != 0 and form.name != "Arrow reader":
                 best = gf.Policy(duplicates="best")
                 found = gf.evaluate(as_dicts(once), run, measure)
                 run = form.make([*once, again], "run", folder_in(folder, "again"))

@@ -32,6 +32,7 @@ from gainful.rows.table_source import (
     refuse_duplicate,
     refuse_ranks,
     refuse_values,
+    source_of_arrays,
 )
 from gainful.rows.values_as_numbers import IN_SINGLE
 
@@ -407,11 +408,8 @@ def columns_of(
 def table_of(documents: Documents, kind: Kind, policy: Policy | None, session: Session) -> Source:
     """Return a dict of dicts as a table; the policy is None if no policy applies."""
     queries, docs, numbers = columns_of(documents, kind, policy)
-    name = session.register(
-        kind.name,
-        {"query": np.array(queries, object), "doc": np.array(docs, object), "number": numbers},
-    )
-    return Source(kind, kind.name, f"SELECT query, doc, number FROM {name}", strict=True)
+    arrays = {"query": np.array(queries, object), "doc": np.array(docs, object), "number": numbers}
+    return source_of_arrays(kind, kind.name, arrays, session)
 
 
 def stored(session: Session, source: Source) -> str:

@@ -450,12 +450,12 @@ class TableInput(Input):
     @property
     def query_type(self) -> IdType:
         """The type of the column of queries."""
-        return self._source.query_type
+        return self._source.types[0]
 
     @property
     def doc_type(self) -> IdType:
         """The type of the column of documents."""
-        return self._source.doc_type
+        return self._source.types[1]
 
     @cached_property
     def _ready(self) -> Source:

@@ -47,8 +47,8 @@ from gainful.rows.run_and_judgment_columns import (
 from gainful.rows.table_source import (
     Source,
     is_lasting,
-    json_lines,
     plain_arrays,
+    source_of_arrays,
     with_events,
     with_events_in_text,
 )
@@ -440,7 +440,7 @@ def _open_shape(
             "file, or a data frame",
             type(given).__name__,
         )
-    types = (UNTYPED, UNTYPED) if from_file else None
+    of_file = (UNTYPED, UNTYPED) if from_file else None
     if isinstance(content, Mapping):
         if from_file:
             from gainful.rows.nested_json import checked_documents
@@ -451,19 +451,15 @@ def _open_shape(
 
             for query, inner in content.items():
                 refuse_arrays(inner, kind.number, name, query)
-        return DictInput(content, kind, name, session, types)
+        return DictInput(content, kind, name, session, of_file)
     if isinstance(content, Records):
         source = _records(content, columns, session)
         if not from_file:
-            keys = source.layout.names
-            query, doc = (keys[place] for place in source.layout.places[:2])
-            source = replace(
-                source,
-                query_type=type_of_ids(record[query] for record in content.records),
-                doc_type=type_of_ids(record[doc] for record in content.records),
-            )
+            keys = [source.layout.names[place] for place in source.layout.places[:2]]
+            types = tuple(type_of_ids(record[key] for record in content.records) for key in keys)
+            source = replace(source, types=types)
         return TableInput(source, session)
-    opened = DictInput(content.documents, kind, name, session, types or content.types)
+    opened = DictInput(content.documents, kind, name, session, of_file or content.types)
     opened.taken_from = content.taken_from
     return opened
 
@@ -515,15 +511,9 @@ def _open_file(
                 return LabelInput(labels, kind, session)
             predictions = letor.read_predictions(file)
             return PredictionInput(predictions, kind, session)
-        case "jsonl":
-            source = json_lines(file, kind, columns, session)
-        case _:
-            kind = kind_by_columns(layout.names, kind, columns)
-            source = Source(
-                kind, file.name, "", strict=True, file=file, layout=layout, is_inspected=False
-            )
-    known = with_events_in_text(source.kind, source.file or file, source.layout, session)
-    return TableInput(replace(source, kind=known), session)
+    kind = kind_by_columns(layout.names, kind, columns)
+    kind = with_events_in_text(kind, file, layout, session)
+    return TableInput(Source(kind, file.name, strict=True, file=file, layout=layout), session)
 
 
 def _records(found: "Records", columns: Columns, session: Session) -> Source:
@@ -533,13 +523,8 @@ def _records(found: "Records", columns: Columns, session: Session) -> Source:
     if kind.ignored:
         records = (record for record in found.records if isinstance(record, dict))
         kind = with_events(kind, (record.get(kind.ignored) for record in records))
-    found = replace(found, kind=kind)
-    arrays = found.arrays(columns)
-    table = session.register(found.kind.name, arrays)
-    # No number is missing; but the engine reads NaN in an array as missing.
-    number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
-    places = find_columns(names, found.kind, columns, where)
+    arrays = replace(found, kind=kind).arrays(columns)
+    places = find_columns(names, kind, columns, where)
     layout = Layout("json", names=names, places=places, assessor=assessor_in(names, columns))
-    select = f"SELECT * REPLACE ({number}) FROM {table}"
-    plain = None if found.kind.ascending else plain_arrays(arrays)
-    return Source(found.kind, where, select, strict=True, layout=layout, plain=plain)
+    source = source_of_arrays(kind, where, arrays, session, layout)
+    return source if kind.ascending else replace(source, plain=plain_arrays(arrays))

@@ -341,10 +341,8 @@ def refuse_address(name: str) -> None:
         return
     scheme, _, _driver = parts["scheme"].lower().partition("+")
     address = f"{parts['scheme']}://{_SECRETS.sub('', parts['rest'])}"
-    found, remedy = (
-        f"an address ({scheme})",
-        "Copy the file to this machine first, or pass a data frame in Python.",
-    )
+    found = f"an address ({scheme})"
+    remedy = "Copy the file to this machine first, or pass a data frame in Python."
     if scheme in ("file", "sqlite", "duckdb"):
         remedy = f"Write the path without {scheme}://."
     elif _SERVER.fullmatch(scheme):
@@ -451,11 +449,7 @@ def beginning(path: str | os.PathLike[str], size: int) -> bytes:
             if packing is None:
                 return head
             file.seek(0)
-            open_packed, damage = packing
-            try:
-                with open_packed(file, "rb") as source:
-                    return bytes(source.read(size))
-            except damage:
-                return b""
-    except (EOFError, OSError, ValueError, TypeError):
+            with packing[0](file, "rb") as source:
+                return bytes(source.read(size))
+    except Exception:  # noqa: BLE001 - also of a decompressor
         return b""

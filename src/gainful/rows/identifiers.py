@@ -6,7 +6,6 @@
 import math
 import operator
 import re
-import struct
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -180,7 +179,6 @@ def is_list_as_text(value: object) -> bool:
 Id = str | int | float
 
 _EXACT = 2**53  # a float64 represents every integer up to here
-_SINGLE = struct.Struct("f")
 _TEXT = "text"
 _UNTYPED = "untyped"
 _ANY_SIZE = "int"
@@ -252,18 +250,14 @@ class IdType:
     def _holds(self, numbers: Sequence[int]) -> bool:
         if self.name == _ANY_SIZE or not numbers:
             return True
+        import numpy as np
+
         low, high = min(numbers), max(numbers)
         if self.name.startswith("float"):
-            double = max(-low, high) <= _EXACT
-            return double and (self.name == "float64" or all(map(_is_single, numbers)))
-        unsigned = self.name.startswith("u")
-        bits = int(self.name.lstrip("uint")) - (not unsigned)
-        return (0 if unsigned else -(2**bits)) <= low and high < 2**bits
-
-
-def _is_single(number: int) -> bool:
-    """Return whether a float32 represents an integer exactly."""
-    return bool(_SINGLE.unpack(_SINGLE.pack(number))[0] == number)
+            exact = max(-low, high) <= _EXACT
+            return exact and bool((np.array(numbers).astype(self.name) == numbers).all())
+        limits = np.iinfo(self.name)
+        return bool(limits.min <= low and high <= limits.max)
 
 
 TEXT = IdType()

@@ -45,6 +45,7 @@ from gainful.rows.table_source import (
     is_small,
     plain_arrays,
     printable,
+    source_of_arrays,
     with_events,
     with_events_in_table,
 )
@@ -193,13 +194,8 @@ def typed(
         rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
     select = f"SELECT {texts[0]} AS query, {texts[1]} AS doc, {value} AS number{rank} {relation}"
     layout = _layout(names, places, ranks, columns)
-    query_type, doc_type = (
-        type_of_column(described[place][1])
-        if frame is None
-        else id_type_in(frame, place, described[place][1])
-        for place in places[:2]
-    )
-    return Source(kind, name, select, layout=layout, query_type=query_type, doc_type=doc_type)
+    types = tuple(id_type_in(frame, at, described[at][1]) for at in places[:2])
+    return Source(kind, name, select, layout=layout, types=types)
 
 
 def described_columns(relation: str, session: Session, name: str) -> list[tuple[str, str]]:
@@ -313,22 +309,13 @@ def _open_small_frame(
     if queries is None or docs is None or numbers is None:
         return None
     arrays = {"query": np.array(queries, object), "doc": np.array(docs, object), "number": numbers}
-    select = "SELECT query, doc, number"
     if rank is not None:
         arrays["rank"] = values(rank).to_numpy()
-        select += ", TRY_CAST(CAST(rank AS VARCHAR) AS DOUBLE) AS rank"
     layout = _layout(names, places, rank, columns)
     table = readable(given, kind.name)
-    query_type, doc_type = (id_type_in(table, place, "") for place in places[:2])
-    return Source(
-        kind,
-        kind.name,
-        f"{select} FROM {session.register(kind.name, arrays)}",
-        layout=layout,
-        query_type=query_type,
-        doc_type=doc_type,
-        plain=PlainRows(queries, docs, numbers.tolist()),
-    )
+    types = tuple(id_type_in(table, place, "") for place in places[:2])
+    source = source_of_arrays(kind, kind.name, arrays, session, layout)
+    return replace(source, types=types, plain=PlainRows(queries, docs, numbers.tolist()))
 
 
 def _plain_ids(values: Any) -> list[str] | None:
@@ -401,10 +388,10 @@ def records_with_lists(
         session: the session in which the relation exists.
         name: its name in messages.
     """
-    nested = any(type_.endswith("]") or type_.startswith(_NESTED) for _, type_ in described)
-    if not nested and not has_name_of_list([column for column, _ in described]):
-        return None  # the usual case
     names = [column for column, _ in described]
+    nested = any(type_.endswith("]") or type_.startswith(_NESTED) for _, type_ in described)
+    if not nested and not has_name_of_list(names):
+        return None  # the usual case
     first = _rows(f"{relation} LIMIT 1", names, session, name)
     if not any(holds_documents(row, kind, columns, name) for row in first):
         return None
@@ -461,12 +448,12 @@ def _arrow_schema(source: Any) -> Any:
 
 
 def id_type_in(table: Any, place: int, engine: str) -> IdType:
-    """Return the type of an id column in the result of `readable`; `engine` is the engine's type.
+    """Return the type of an id column in the result of `readable`, None for Parquet; `engine` is the engine's type.
 
     In a pandas column of objects, ids may be integers or text.
     """
-    if isinstance(table, _Stream):
-        return type_of_column(engine, _type_in_stream(table.source, place))
+    if table is None or isinstance(table, _Stream):
+        return type_of_column(engine, table and _type_in_stream(table.source, place))
     own = table.dtypes.iloc[place]
     if own.kind != "O" or not isinstance(own, np.dtype):
         return type_of_column(engine, own)

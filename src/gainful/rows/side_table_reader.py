@@ -18,7 +18,7 @@ from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Session, name_quoted, reading_table
 from gainful.rows.files import is_parquet, parts_of, path_of, plain_file
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS
-from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_column, type_of_ids
+from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_ids
 from gainful.rows.parquet_and_frame_tables import (
     FRACTIONS,
     WHOLE,
@@ -267,12 +267,7 @@ def _typed(
     # The engine returns wanted rows without their number.
     where = (name if wanted is not None else f"{name}, row {row}" for row in count(1))
     raw = RawTable("typed", header, zip(where, rows, strict=False))
-    id_types = {
-        role: type_of_column(described[at][1])
-        if table is None
-        else id_type_in(table, at, described[at][1])
-        for role, at in ids.items()
-    }
+    id_types = {role: id_type_in(table, at, described[at][1]) for role, at in ids.items()}
     return replace(_gathered(raw, reading), types=id_types)
 
 

@@ -36,7 +36,6 @@ from gainful.rows.text_formats import (
     Fault,
     Layout,
     Row,
-    json_lines_layout,
     recognise_head,
     rows_of_lines,
 )
@@ -579,9 +578,7 @@ class SparkText:
         head = [bytes(row["line"]) for row in first]
         head[:1] = [line.removeprefix(BYTE_ORDER_MARK) for line in head[:1]]
         layout = recognise_head(b"\n".join(head), self.name, kind, columns)
-        if layout.format == "jsonl":
-            layout = json_lines_layout(head[0], self.name, kind, columns)
-        elif layout.format not in ("trec", "table"):
+        if layout.format not in ("trec", "table", "jsonl"):
             raise InputError(
                 self.name,
                 f"{kind.contents} as a table, JSON lines or TREC lines, which Spark reads",

@@ -25,17 +25,12 @@ from gainful.rows.duckdb_engine import (
 from gainful.rows.files import BYTE_ORDER_MARK, LocalFile
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
 from gainful.rows.identifiers import UNTYPED, IdType
-from gainful.rows.run_and_judgment_columns import (
-    kind_by_columns,
-    no_rank,
-    rank_again,
-)
+from gainful.rows.run_and_judgment_columns import no_rank, rank_again
 from gainful.rows.text_formats import (
     Fault,
     Layout,
     Row,
     first_fault,
-    json_lines_layout,
     line_of,
     number_in,
     rows,
@@ -46,7 +41,7 @@ _NONE = Layout("")
 _NUMBER = 2  # the position of the number among the columns read from a typed table
 _BATCH = 1 << 17  # rows passed to the engine at a time
 # The engine reads JSON in parts of twice the largest size, each on one core; larger objects are read row by row.
-_LARGEST_OBJECT = f"maximum_object_size={1 << 22})"
+_LARGEST_OBJECT = f"maximum_object_size={1 << 22}"
 _USUAL = "compression='none', hive_partitioning=false"
 _FEW_DIGITS = 15  # digits of integers that every float64 represents exactly
 _INTEGERS_END = 2.0**63  # the engine reads integers below −2^63 or from 2^64 on as fractions
@@ -88,31 +83,27 @@ class Source:
     Attributes:
         kind: judgments or run.
         name: the name of the table in messages.
-        select: SQL with the columns query, doc and number, and rank if there is one; it may be
-            missing for text that has not been inspected.
+        select: SQL with the columns query, doc and number, and rank if there is one; empty for text
+            as long as it isn't known how its lines reach the engine.
         rescans: whether reading the table several times is cheap.
         strict: whether no value can be missing, because reading fails otherwise; if not, missing
             values are NULL.
         file: the file with the text, if any.
         layout: the layout of the text.
-        is_inspected: whether it is known how the lines of the text reach the engine.
         rows: the number of rows in a text that the engine itself reads.
-        query_type: the original type of the query ids.
-        doc_type: the original type of the document ids.
+        types: the original types of the query ids and the document ids.
         plain: the rows of a small table without problems.
     """
 
     kind: Kind
     name: str
-    select: str
+    select: str = ""
     rescans: bool = False
     strict: bool = False
     file: LocalFile | None = None
     layout: Layout = _NONE
-    is_inspected: bool = True
     rows: int | None = None
-    query_type: IdType = UNTYPED
-    doc_type: IdType = UNTYPED
+    types: tuple[IdType, ...] = (UNTYPED, UNTYPED)
     plain: PlainRows | None = None
 
     @property
@@ -123,6 +114,18 @@ class Source:
         return names[at] if 0 <= at < len(names) and self.kind.implied is None else ""
 
 
+def source_of_arrays(
+    kind: Kind, name: str, arrays: Mapping[str, AnyArray], session: Session, layout: Layout = _NONE
+) -> Source:
+    """Return arrays with the columns query, doc, number and perhaps rank as a table; no number is missing."""
+    table = session.register(kind.name, arrays)
+    rank = ", TRY_CAST(CAST(rank AS VARCHAR) AS DOUBLE) AS rank" if "rank" in arrays else ""
+    # The engine reads NaN in an array as missing.
+    number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
+    select = f"SELECT query, doc, {number}{rank} FROM {table}"
+    return Source(kind, name, select, strict=True, layout=layout)
+
+
 def is_lasting(given: Any) -> bool:
     """Return whether an object can be read more than once, judged by whether it has a length."""
     return any(hasattr(given, name) for name in ("__len__", "num_rows", "collect"))
@@ -130,27 +133,22 @@ def is_lasting(given: Any) -> bool:
 
 def ready(source: Source, session: Session) -> Source:
     """Return a source that the engine can read."""
-    if source.is_inspected or source.file is None:
+    if source.select or source.file is None:
         return source
     from gainful.rows.clean_text_files import count_clean_rows
     from gainful.rows.text_preparation_for_duckdb import count_json_lines
 
-    layout, path, select = source.layout, source.file.path, source.select
-    match layout.format:
-        case "jsonl":
-            count = count_json_lines(path)
-            # The engine reads only the fields of the first line, where a later line may have a number.
-            if source.kind.assumed and count_clean_rows(path, layout) is None:
-                count = None
-        case "trec" | "table":
-            count = count_clean_rows(path, layout)
-        case _:
-            count = None
+    layout, path, count = source.layout, source.file.path, None
+    # The engine reads only the fields of the first line of JSON, where a later line may have a number.
+    if layout.format == "jsonl" and not source.kind.assumed:
+        count = count_json_lines(path)
+    elif layout.format in ("trec", "table", "jsonl"):
+        count = count_clean_rows(path, layout)
     if count is None:
         return row_by_row(source, session)
-    if layout.format != "jsonl":
-        select = _text_select(path, layout, source.kind, session)
-    return replace(source, select=select, is_inspected=True, rows=count)
+    make_select = _json_select if layout.format == "jsonl" else _text_select
+    select = make_select(source.file, layout, source.kind, session)
+    return replace(source, select=select, rows=count)
 
 
 def row_by_row(source: Source, session: Session) -> Source:
@@ -160,7 +158,7 @@ def row_by_row(source: Source, session: Session) -> Source:
     table, _ = stored_rows(session, _good(found, source.file), source.kind.name)
     rank = ", rank" if source.layout.rank is not None else ""
     select = f"SELECT query, doc, number{rank} FROM {table}"
-    return replace(source, select=select, is_inspected=True, rows=None)
+    return replace(source, select=select, rows=None)
 
 
 def _good(found: Iterator[Row | Fault], file: LocalFile) -> Iterator[Row]:
@@ -211,10 +209,10 @@ def _may_be_odd(path: Path) -> bool:
         return content.find(b"_") >= 0 or content.find(b"+") >= 0
 
 
-def _text_select(path: Path, layout: Layout, kind: Kind, session: Session) -> str:
+def _text_select(file: LocalFile, layout: Layout, kind: Kind, session: Session) -> str:
     """Return a SELECT for lines of fields, none of them empty or quoted."""
     number = layout.places[2]
-    plain = not _may_be_odd(path)
+    plain = not _may_be_odd(file.path)
     types = ", ".join(
         f"'f{place}': '{'DOUBLE' if plain and place == number else 'VARCHAR'}'"
         for place in range(len(layout.names))
@@ -231,7 +229,7 @@ def _text_select(path: Path, layout: Layout, kind: Kind, session: Session) -> st
         # Only the lint reads the rank. DuckDB would push a cast of the plain column into its reader, which
         # fails on text that isn't a number.
         columns += f", TRY_CAST(nullif(f{layout.rank}, '') AS DOUBLE) AS rank"
-    return f"SELECT {columns} {_csv_relation(path, layout, types, session)}"
+    return f"SELECT {columns} {_csv_relation(file.path, layout, types, session)}"
 
 
 def _csv_relation(path: Path, layout: Layout, types: str, session: Session) -> str:
@@ -244,19 +242,17 @@ def _csv_relation(path: Path, layout: Layout, types: str, session: Session) -> s
     )
 
 
-def _json_relation(function: str, path: Path, session: Session) -> str:
-    """Return SQL, from FROM on, that reads JSON lines; the call is left open for more arguments."""
-    return f"FROM {function}({file_quoted(path, session)}, format='newline_delimited', {_USUAL}"
+def _json_relation(path: Path, types: str, session: Session) -> str:
+    """Return SQL, from FROM on, that reads JSON lines with the given types."""
+    return (
+        f"FROM read_json({file_quoted(path, session)}, format='newline_delimited', {_USUAL}, "
+        f"columns={{{types}}}, {_LARGEST_OBJECT})"
+    )
 
 
-def json_lines(file: LocalFile, kind: Kind, columns: Mapping[str, str], session: Session) -> Source:
-    """Read one object per line; an id or a number of another type is an error."""
-    file = _without_mark(file, session)
-    with file.path.open("rb") as content:
-        first = next(line for line in content if line.strip())
-    layout = json_lines_layout(first, file.name, kind, columns)
+def _json_select(file: LocalFile, layout: Layout, kind: Kind, session: Session) -> str:
+    """Return a SELECT for one object per line; an id or a number of another type is an error."""
     query, doc, *numbers = (layout.names[place] for place in layout.places if place >= 0)
-    kind = kind_by_columns(layout.names, kind, columns)
     types = ", ".join(f"{quoted(name)}: 'JSON'" for name in (query, doc, *numbers))
 
     def text(name: str) -> str:
@@ -287,25 +283,20 @@ def json_lines(file: LocalFile, kind: Kind, columns: Mapping[str, str], session:
             f"AND CAST({value} AS HUGEINT) = CAST(CAST({value} AS DOUBLE) AS HUGEINT) "
             f"THEN {sign}CAST({value} AS DOUBLE) {truth}ELSE error('no number') END"
         )
-    select = (
-        f"SELECT {text(query)} AS query, {text(doc)} AS doc, {number} AS number "
-        f"{_json_relation('read_json', file.path, session)}, columns={{{types}}}, {_LARGEST_OBJECT}"
-    )
-    return Source(
-        kind, file.name, select, strict=True, file=file, layout=layout, is_inspected=False
-    )
+    relation = _json_relation(_without_mark(file.path, session), types, session)
+    return f"SELECT {text(query)} AS query, {text(doc)} AS doc, {number} AS number {relation}"
 
 
-def _without_mark(file: LocalFile, session: Session) -> LocalFile:
+def _without_mark(path: Path, session: Session) -> Path:
     """Return a file without a byte order mark, which the engine does not expect in JSON."""
-    with file.path.open("rb") as content:
+    with path.open("rb") as content:
         if content.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
-            return file
+            return path
         with session.written_aside("unmarked") as (target, copy):
             import shutil
 
             shutil.copyfileobj(content, copy)
-    return LocalFile(file.name, target)
+    return target
 
 
 def read_into(
@@ -496,13 +487,12 @@ def with_events_in_text(kind: Kind, file: LocalFile, layout: Layout, session: Se
     """Return the kind of a text with named columns, like `with_events`."""
     if not kind.ignored:
         return kind
-    if layout.format == "jsonl":
-        types = f"columns={{{quoted(kind.ignored)}: 'VARCHAR'}}"
-        relation = f"{_json_relation('read_json', file.path, session)}, {types})"
-    else:
-        types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in layout.names)
-        relation = _csv_relation(file.path, layout, types, session)
-    return with_events_in_table(kind, relation, session)
+    is_json = layout.format == "jsonl"
+    names = [kind.ignored] if is_json else layout.names
+    types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
+    if is_json:
+        return with_events_in_table(kind, _json_relation(file.path, types, session), session)
+    return with_events_in_table(kind, _csv_relation(file.path, layout, types, session), session)
 
 
 MOST_ROWS = 20_000

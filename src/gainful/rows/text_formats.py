@@ -190,15 +190,10 @@ class Fault(NamedTuple):
 
     def error(self, file: LocalFile) -> InputError:
         """Return the error with its location."""
-        problem = self.problem
-        return InputError(
-            f"{file.name}:{self.line}",
-            problem.expected,
-            problem.found,
-            problem.remedy,
-            code="rows.unreadable" if problem.code == InputError.usual_code else problem.code,
-            subject=problem.subject,
-        )
+        error = self.problem.at(f"{file.name}:{self.line}")
+        if error.code == InputError.usual_code:
+            error.code = "rows.unreadable"
+        return error
 
     @property
     def is_number(self) -> bool:
@@ -282,7 +277,8 @@ def _layout_without_columns(head: Head, kind: Kind, given: Mapping[str, str]) ->
     """Recognise JSON, labels with queries, and predictions; reject labels without queries."""
     data = head.first
     if data.lstrip().startswith((b"{", b"[")) and not _is_trec(data, kind):
-        return Layout("jsonl" if _is_record(data, kind, given) else "json")
+        is_record = _is_record(data, kind, given)
+        return json_lines_layout(data, head.name, kind, given) if is_record else Layout("json")
     if data.lstrip().startswith(b"#"):
         lines = (line for line in head.data.split(b"\n") if line.strip())
         data = next((line for line in lines if not line.lstrip().startswith(b"#")), data)
