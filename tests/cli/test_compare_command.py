@@ -453,7 +453,7 @@ def test_the_queries_that_moved_most_have_the_sign_that_was_asked_for(cli, optio
 
 def test_both_ends_stand_in_one_table(cli):
     done = cli("compare", *TWO, "--worst", "2", "--best", "1", "--digits", "1")
-    assert done.stdout.startswith("Queries that lost and gained most (baseline: keyword)\n")
+    assert done.stdout.startswith("Queries that lost and gained the most (baseline: keyword)\n")
     rows = [line.split() for line in done.stdout.splitlines() if line.startswith("nDCG@10  ")]
     assert [(row[2], row[-1]) for row in rows] == [
         ("waffles-buttermilk", "-0.3"), ("pad-thai", "-0.3"), ("udon-soup", "0.9"),

@@ -105,7 +105,7 @@ def test_a_run_comes_from_standard_input(cli):
         ((KEYWORD, "--judgments", JUDGMENTS, "--grades", "low"), "--grades expects numbers"),
         ((KEYWORD, "--judgments", JUDGMENTS, "-m", "nDGC"), "Did you mean"),
         ((KEYWORD, "--judgments", JUDGMENTS, "-m", "AP", "-m", "P@5"), "accepts one measure"),
-        ((KEYWORD, "-o", "x.parquet.gz"), "Parquet is packed within"),
+        ((KEYWORD, "-o", "x.parquet.gz"), "Parquet is compressed internally"),
         ((KEYWORD, "--judgments", JUDGMENTS, "--compare", "keyword", "other"), "'other'"),
         ((KEYWORD, "-f", "xml"), "xml"),
         ((KEYWORD, "-o", KEYWORD), "one of the inputs"),

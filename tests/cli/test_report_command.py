@@ -132,7 +132,7 @@ def test_a_folder_is_no_page(cli, tmp_path):
     [
         (
             "x.pdf",
-            "x.pdf: expected a name that ends in .html, as a report is a page of HTML, found",
+            "x.pdf: expected a name that ends in .html, because a report is an HTML page, found",
         ),
         ("x.json", "found '.json'"),
         ("no/such/x.html", "no/such/x.html: expected a file that can be written"),

@@ -156,7 +156,7 @@ def test_settings_of_file_and_command_line(suite, pytester):
     found = suite(test, "--gainful-fail-if", "Δ RR < 0", failed=1)
     assert found.stdout.str().count("RR q") == 1
     found = suite(test, "--gainful-fail-if", "Δ RR < 0", "--gainful-movers", "0", failed=1)
-    assert "moved most" not in found.stdout.str()
+    assert "moved the most" not in found.stdout.str()
     suite(test, "--gainful-base", "new.run", "--gainful-fail-if", "Δ RR < 0", passed=1)
     # Conditions come all from one place.
     own = "def test_search(ranking_gate):\n    ranking_gate(run='new.run', fail_if='missing > 0')\n"

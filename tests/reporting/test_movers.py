@@ -1,4 +1,4 @@
-"""The queries that moved most, and the documents behind them."""
+"""The queries that moved the most, and the documents behind them."""
 
 import pytest
 

@@ -85,7 +85,7 @@ def check_measure(measure: GivenMeasure, *, lists: int = 300, seed: int = 0) -> 
     Args:
         measure: in the notation, or as a value that `define` made.
         lists: how many to try.
-        seed: of the random lists.
+        seed: the seed of the random lists.
 
     >>> found = check_measure("nDCG@5", lists=50)
     >>> found.sound, [name for name, example in found.found.items() if example is not None]

@@ -247,7 +247,7 @@ def measure_runs(
     """Measure runs.
 
     Args:
-        reader: of the judgments.
+        reader: the reader of the judgments.
         runs: name → run of any kind.
         request: the measures, the policy and the tool.
         progress: reports each run.

@@ -322,7 +322,7 @@ class Arithmetic:
         worth: what documents are worth, as the heading of a column.
         weight: what that is multiplied by; "" where all count the same, unless their order is open.
         terms: the worth and the weight of each row, where no row begins below the cutoff.
-        values: of every query.
+        values: the values of every query.
         divisor: the number (q, c) or (q, 1) that the sum of the terms is divided by; None where the value is
             another function of the terms.
         over: how the divisor is written; "" where the sum is the value.

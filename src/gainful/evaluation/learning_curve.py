@@ -41,7 +41,7 @@ class LearningCurve(Result):
         counted: of the same shape, whether the query counts.
         policy: the choices made.
         coverage: that of the last iteration.
-        dialect: of another tool, if the caller named one.
+        dialect: the dialect of another tool, if the caller named one.
     """
 
     measures: tuple[Measure, ...]

@@ -107,7 +107,7 @@ def cautions_of_intervals(
     Args:
         made: of each mean what it is called, its measure, its values and its interval, if any.
         method: a key of `INTERVALS`.
-        level: of the intervals.
+        level: the level of the intervals.
     """
     lines = [f"{100 * level:g}% interval of each mean on its own, by {INTERVALS[method].title}"]
     known = [each for each in made if each[3] is not None]

@@ -58,7 +58,7 @@ def dcg(
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
             rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
-        base: of the logarithm, for log and jarvelin.
+        base: the base of the logarithm, for log and jarvelin.
 
     Returns:
         A float for one list, an array (batch,) for several.
@@ -90,7 +90,7 @@ def idcg(
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
             rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
-        base: of the logarithm, for log and jarvelin.
+        base: the base of the logarithm, for log and jarvelin.
 
     Returns:
         A float for one list, an array (batch,) for several.
@@ -125,7 +125,7 @@ def ndcg(
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
             rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
-        base: of the logarithm, for log and jarvelin.
+        base: the base of the logarithm, for log and jarvelin.
         norm: `ideal`, or `minmax` to scale between the worst and the best of negative grades.
 
     Returns:

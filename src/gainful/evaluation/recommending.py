@@ -557,7 +557,7 @@ def values_of_run(
 
     Args:
         measures: of recommendations.
-        lists: of the run.
+        lists: the lists of the run.
         sources: the other tables.
         optional: measures that are left out if nobody has a value.
     """

@@ -155,7 +155,7 @@ class ScoreSlice:
     """One measure of one part of the queries.
 
     Attributes:
-        column: of the metadata, or `judged`.
+        column: the column of the metadata, or `judged`.
         value: that the queries have there, or a range of it.
         measure: the measure.
         mean: over the queries of the part that count, or what the measure has in its place; None
@@ -186,8 +186,8 @@ class ScoreSlice:
         Args:
             method: `hall`, `t` or `bca`, as in `Scores.interval`, like all that follow.
             level: the share of such intervals that contain the true mean.
-            resamples: of `bca`.
-            seed: of `bca`.
+            resamples: the resamples of `bca`.
+            seed: the seed of `bca`.
         """
         if not self.queries:
             where = f"{self.measure} of {self.column} {self.value}"
@@ -314,7 +314,7 @@ def parts_by_metadata(
     Queries that the table has no value for are a part of their own.
 
     Args:
-        column: of the table.
+        column: the column of the table.
         queries: (q,) ids, which say where numbers are cut.
         metadata: with a row for each query.
         also: (e,) ids of other queries, which are put where they belong.

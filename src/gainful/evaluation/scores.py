@@ -194,7 +194,7 @@ class Scores(Logged):
         Args:
             runs: name → scores.
             method: `hall`, `t` or `bca`, as in `compare`.
-            level: of the intervals.
+            level: the level of the intervals.
         """
         from gainful.evaluation.score_slices import intervals_table
 
@@ -295,7 +295,7 @@ class Scores(Logged):
         """Write the scores to a file, which is replaced only when the new one is complete.
 
         Args:
-            path: of the file; `-` is standard output.
+            path: the path of the file; `-` is standard output.
             format: csv, tsv, json, jsonl or parquet, which keep every digit; markdown, latex,
                 html or table, which round and say policy and coverage. Told by the name if
                 None: .csv, .tsv, .json, .jsonl, .parquet, .md, .tex, .html, .txt. All but
@@ -690,8 +690,8 @@ class RunScores(Logged, dict[str, Scores]):
         """Return the slices of all runs, as `Scores.slices_table` does.
 
         Args:
-            method: of the intervals: `hall`, `t` or `bca`, as in `compare`.
-            level: of the intervals.
+            method: the method of the intervals: `hall`, `t` or `bca`, as in `compare`.
+            level: the level of the intervals.
         """
         return Scores.slices_table(self, method=method, level=level)
 

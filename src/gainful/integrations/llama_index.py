@@ -39,7 +39,7 @@ class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
     Args:
         measure: a measure as text or as a `Measure`.
         judgments: as in `metrics`, like all that follow.
-        name: of the metric; that of the measure if None.
+        name: the name of the metric; that of the measure if None.
         policy: the choices that are not the measure's.
         dialect: measure as another tool does.
 

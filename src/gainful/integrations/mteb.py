@@ -135,8 +135,8 @@ def judgments(task: Any, *, subset: str = "default", split: str = "test") -> Run
 
     Args:
         task: an MTEB task, such as `mteb.get_task("SciFact")`.
-        subset: of its dataset.
-        split: of its dataset.
+        subset: the subset of its dataset.
+        split: the split of its dataset.
     """
     for name, value in (("subset", subset), ("split", split)):
         arguments.text(value, name)

@@ -32,7 +32,10 @@ _SETTINGS = {
         "linelist",
         "A gate without its own conditions fails unless this condition holds.",
     ),
-    "movers": ("string", "The number of queries that lost and gained most to list in a failure."),
+    "movers": (
+        "string",
+        "The number of queries that lost and gained the most to list in a failure.",
+    ),
 }
 _FILES = ("judgments", "base")
 _CHECKED = pytest.StashKey[list[dict[str, Any]]]()
@@ -191,7 +194,7 @@ def _check(
         reading_options = gf.inputs.MeasuringOptions.__annotations__
         reading = {name: value for name, value in options.items() if name in reading_options}
         moved = gf.comparison.movers(comparison, judgments, runs, count=most, **reading)
-        lines += ["", "Queries and documents that moved most:", *_moved_lines(moved)]
+        lines += ["", "Queries and documents that moved the most:", *_moved_lines(moved)]
     return comparison, gate, "\n".join(["The gate failed:", *lines])
 
 

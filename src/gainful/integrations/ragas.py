@@ -35,7 +35,7 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
         measure: a measure as text or as a `Measure`.
         judgments: `{query: {id: grade}}`, by the texts of the queries; the reference ids, each with
             the grade 1, if None.
-        name: of the metric; that of the measure if None. ragas keeps results by it, so that of two
+        name: the name of the metric; that of the measure if None. ragas keeps results by it, so that of two
             metrics with one name the last alone is left.
         policy: the policy, as in `evaluate`.
         dialect: the name of a tool whose numbers to reproduce, as in `evaluate`.

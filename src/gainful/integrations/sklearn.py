@@ -99,7 +99,7 @@ def ndcg_score(
             scikit-learn's own value depends on the sort of your CPU and can differ.
         gain: linear, exp2, binary, a table or a function.
         discount: log, jarvelin, reciprocal, power(p), none, a table or a function.
-        base: of the logarithm in the discount; 2 if None.
+        base: the base of the logarithm in the discount; 2 if None.
         ties: average (the default), best, worst or order, the first document first.
 
     >>> round(ndcg_score([[3, 2, 0]], [[0.1, 0.5, 0.2]], gain="exp2", k=2), 4)
@@ -127,7 +127,7 @@ def dcg_score(
         y_true: [list, document] grades.
         y_score: of the same shape, higher is better.
         k: the cutoff.
-        log_base: of the logarithm in the discount; 2 if None.
+        log_base: the base of the logarithm in the discount; 2 if None.
         sample_weight: (lists,), what each list counts.
         ignore_ties: take equal scores from the last document to the first. For tied scores,
             scikit-learn's own value depends on the sort of your CPU and can differ.

@@ -1,1 +1,1 @@
-"""What people get to see: text and tables, files, charts."""
+"""Everything that people see: text and tables, files, charts."""

@@ -1,1 +1,1 @@
-"""Results for people and for files: every table in every format. No arithmetic."""
+"""Output of results for people and files: every table in every format. No arithmetic."""

@@ -9,7 +9,7 @@ from gainful.judging.assessors.plot import confusion_rows, mean_rows, query_rows
 from gainful.output.rendering.table_formats import Table
 from gainful.reporting.payload_sections import finite
 
-_MOST_FIELDS = 12  # grades whose meetings have room
+_MOST_FIELDS = 12  # the maximum number of grades in the chart of pairs
 _MOST_QUERIES = 2000  # bars
 
 
@@ -19,8 +19,8 @@ def assessors_section(
     """Return the data of the page's section about assessors; None without agreement.
 
     Args:
-        agreement: how far they agree.
-        texts: of queries, by their ids.
+        agreement: the agreement of the assessors.
+        texts: the texts of queries, by their ids.
     """
     if agreement is None:
         return None
@@ -37,7 +37,7 @@ def assessors_section(
         if conclusions is None
         else sum(verdict.assessor is not None for verdict in conclusions.verdicts),
         "coefficients": _plain(coefficients),
-        # The page has all queries in a table that leads to them.
+        # A table on the page lists all queries, with links to them.
         "tables": [_plain(table) for table in others if table.title != LEAST_AGREEMENT],
         "confusion": confusion_rows(agreement) if drawn else [],
         "queries": [

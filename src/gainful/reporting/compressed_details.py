@@ -1,4 +1,4 @@
-"""The details of queries in few bytes: deflated in groups, unpacked when a query is opened."""
+"""The details of queries, compressed in groups and decompressed when a query is opened."""
 
 import base64
 import json
@@ -13,9 +13,9 @@ from gainful.errors import InputError
 
 Detail = Mapping[str, Any]
 
-_GROUP = 16  # queries: fewer repeat what they share, more take longer to open
-_LEVEL = 6  # of zlib; 9 saves one byte of a hundred, and takes twice as long
-_BESIDE = 8  # bytes of a place in a page, and of what stands around a group
+_GROUP = 16  # queries: smaller groups repeat shared data, larger ones take longer to open
+_LEVEL = 6  # zlib's level; 9 saves one byte in a hundred, and takes twice as long
+_BESIDE = 8  # bytes of a position in a page, and of the text around a group
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -24,7 +24,7 @@ class Group:
     """The details of some queries.
 
     Attributes:
-        places: of the queries, in the order of the payload's.
+        places: the places of the queries, in the order of the payload's.
         text: base64 of the zlib stream of the JSON object {place: detail}.
     """
 
@@ -33,11 +33,11 @@ class Group:
 
     @property
     def size(self) -> int:
-        """The most bytes that it takes in a page."""
+        """The maximum number of bytes that it takes in a page."""
         return len(self.text) + sum(map(len, self.places)) + _BESIDE * (1 + len(self.places))
 
     def details(self) -> dict[str, object]:
-        """Return the details, unpacked."""
+        """Return the decompressed details."""
         unpacked: dict[str, object] = json.loads(zlib.decompress(base64.b64decode(self.text)))
         return unpacked
 
@@ -64,29 +64,29 @@ class Packed:
         return sum(len(group.places) for group in self.groups)
 
     def items(self) -> Iterator[tuple[str, Any]]:
-        """Yield the place and the detail of each query, in the order in which they were packed."""
+        """Yield the position and the detail of each query, in the order in which they were compressed."""
         for group in self.groups:
             yield from group.details().items()
 
     def details(self) -> dict[str, object]:
-        """Return all details by the places of their queries, ascending."""
+        """Return all details by the positions of their queries, ascending."""
         return dict(sorted(self.items(), key=lambda item: int(item[0])))
 
     def data(self) -> dict[str, Any]:
-        """Return what a page holds of them, as plain values."""
+        """Return their form in a page, as plain values."""
         groups = [[[int(place) for place in group.places], group.text] for group in self.groups]
         return {"grades": [self.lowest, self.highest], "groups": groups}
 
 
 def pack(details: Iterable[tuple[str, Detail]], budget: int | None = None) -> Packed:
-    """Pack all details, or as many of the first as fit a budget of bytes in a page.
+    """Compress all details, or as many of the first ones as fit a budget of bytes in a page.
 
     Args:
-        details: the place of each query, and its detail; no more are taken than fit.
-        budget: in bytes; None for any number.
+        details: the position of each query and its detail; no more are consumed than fit.
+        budget: the budget in bytes; None for any number.
 
     Raises:
-        InputError: a detail holds what JSON cannot.
+        InputError: a detail contains something that JSON cannot represent.
     """
     rest = iter(details)
     groups: list[Group] = []
@@ -105,7 +105,7 @@ def pack(details: Iterable[tuple[str, Detail]], budget: int | None = None) -> Pa
 
 
 def _fitting(some: Sequence[tuple[str, Detail]], budget: int | None) -> Group:
-    """Return the longest beginning that fits, of all, a half, a quarter and so on; empty if none."""
+    """Return the longest beginning that fits, trying all, a half, a quarter and so on; empty if none fits."""
     group = _group(some)
     while some and budget is not None and group.size > budget:
         some = some[: len(some) // 2]
@@ -120,7 +120,7 @@ def _group(some: Sequence[tuple[str, Detail]]) -> Group:
         text = json.dumps(dict(some), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as problem:
         raise InputError("report", "plain, finite values", str(problem)) from problem
-    # Half of a surrogate pair has no bytes of its own.
+    # Half of a surrogate pair has no UTF-8 encoding.
     text = _HALVES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     packed = base64.b64encode(zlib.compress(text.encode(), _LEVEL)).decode()
     return Group(tuple(place for place, _ in some), packed)

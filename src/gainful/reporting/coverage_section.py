@@ -16,9 +16,9 @@ Evaluated = Mapping[str, Scores | Baseline]
 Ends = Mapping[str, tuple[float, float]]
 
 _COUNTS = ("judged", "evaluated", "missing", "empty", "extra", "tied", "tied_queries")
-_MOST_SEEN = 5_000_000  # documents of all runs, up to which bounds take little beside the rest
+_MOST_SEEN = 5_000_000  # documents of all runs, up to which bounds take little time
 _DECIMALS = 4
-_NAMED = 10  # queries that a note names
+_NAMED = 10  # queries named in a note
 # Notes about queries, and the attribute of coverage that lists them.
 _KINDS = {
     "Not answered": "missing",

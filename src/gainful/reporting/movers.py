@@ -1,4 +1,4 @@
-"""`movers`: the queries that lost and gained most between runs, and the documents that made them."""
+"""`movers`: the queries that lost and gained the most between runs, and the documents responsible."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from gainful.output.writing.result_base import FormerNames, Result
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.runs_by_name import Runs, read_runs
 
-_TITLE = "Queries and documents that moved most"
+_TITLE = "Queries and documents that moved the most"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class MovedQuery(FormerNames):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Movers(Result):
-    """The queries that lost most and gained most in each comparison, with their documents.
+    """The queries that lost the most and gained the most in each comparison, with their documents.
 
     Attributes:
         moved: for each comparison, the queries that lost, the worst first, then the queries that gained.
@@ -108,12 +108,13 @@ def movers(
     documents, and for saved baselines, the result contains only queries, with a note.
 
     Args:
-        comparison: what `compare` returned.
+        comparison: the result of `compare`.
         judgments: the same as in that call.
         runs: the same as in that call.
-        count: how many queries that lost and how many that gained, at most, in each comparison.
-        documents: how many of each query, at most.
-        **options: the `MeasuringOptions` of that call.
+        count: the maximum number of queries that lost, and of queries that gained, in each
+            comparison.
+        documents: the maximum number of documents for each query. **options: the
+            `MeasuringOptions` of that call.
 
     >>> import gainful as gf
     >>> judgments = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
@@ -136,7 +137,7 @@ def movers(
     parts: dict[tuple[str, str, str, str], tuple[str, ...]] = {}
     with request.reader_of(judgments, options) as reader:
         if reader.is_on_spark(fresh.values()) or not reader.has_ids:
-            notes["documents are not named: the input does not hand them out by id"] = None
+            notes["documents are not named: the input does not provide them by id"] = None
             groups: dict[tuple[str, str, str], list[str]] = {}
         else:
             groups = _groups(rows)
@@ -192,7 +193,7 @@ def _attributed(
     tool: Dialect | None,
     queries: Sequence[str],
 ) -> dict[str, Attribution]:
-    """Return the parts of documents in the difference of some queries; each input is read once."""
+    """Return the documents' parts of the differences of some queries; each input is read once."""
     policies = [with_lowest(reader, reader.decided(run)) for run in runs]
     judged = reader.judged_of(queries)(queries)
     returned = [reader.returned_of(run, queries)(queries) for run in runs]
@@ -205,7 +206,7 @@ def _attributed(
             listed = judged_ranking_of(
                 query, judged[query], scores.get(query), decided, reader.chunks
             )
-            if tool is not None:  # of −1 without a tool, the comparison has warned
+            if tool is not None:  # without a tool, the comparison has already warned about −1
                 look_at_grades(listed, measure, decided, tool)
             sides.append(Side(listed, sums_of([listed], measure, listed.policy), 0))
         attributions[query] = attribution_of(sides[0], sides[1], idle=False)

@@ -56,28 +56,28 @@ from gainful.rows.duckdb_engine import Progress
 from gainful.rows.input_types import Run
 
 _USUAL_DEPTH = 20
-_DEEPEST = 100  # of a list or a curve that nobody asked for
-_BANDED = 6  # runs whose intervals can be told apart on one chart
-_LEAST = 20  # bytes of the list of a run, packed, with nothing in it
+_DEEPEST = 100  # the default length of a list or a curve
+_BANDED = 6  # runs whose intervals are distinguishable on one chart
+_LEAST = 20  # bytes of a run's empty list, compressed
 _NO_IDS = "the documents have no ids"
 _NO_DOCUMENTS = "the scores come without documents"
 
 
 @dataclass(frozen=True)
 class ReportInputs:
-    """What a report is made of.
+    """The input of a report.
 
     Attributes:
-        reader: of the judgments and the runs, under the policy that the caller gives.
-        runs: those to be read, by name.
-        evaluated: all of them, evaluated or saved, in their order.
-        measures: the first is the primary one.
-        comparison: None with one run.
+        reader: the reader of the judgments and the runs, under the caller's policy.
+        runs: the runs to read, by name.
+        evaluated: all runs, evaluated or saved, in order.
+        measures: the measures, the primary one first.
+        comparison: the comparison; None with one run.
         queries: the texts of queries.
         docs: the titles and texts of documents.
-        depth: the last rank that is shown, if the caller says.
-        progress: called with the share of the work that is done.
-        agreement: of several assessors, if the caller gives it.
+        depth: the last rank to show, if the caller sets it.
+        progress: called with the completed share of the work.
+        agreement: the agreement of several assessors, if any.
     """
 
     reader: Reader
@@ -93,7 +93,7 @@ class ReportInputs:
 
     @property
     def names(self) -> list[str]:
-        """The measures as they are written."""
+        """The measures as text."""
         return [str(measure) for measure in self.measures]
 
     @property
@@ -108,7 +108,7 @@ class ReportInputs:
 
     @property
     def decided(self) -> Policy:
-        """The policy of all runs, with the rule for ties decided where they share one."""
+        """The policy of all runs, with the rule for ties resolved if they share one."""
         return shared_policy(scores.policy for scores in self.scores.values())
 
     @property
@@ -130,7 +130,7 @@ class ReportInputs:
             return {name: result.evidence.whole()[0] for name, result in self.scores.items()}
 
     def tell(self, share: float, name: str) -> None:
-        """Report the share of the work that is done."""
+        """Report the completed share of the work."""
         if self.progress is not None:
             self.progress(share, name)
 
@@ -193,7 +193,7 @@ def of_comparison(comparison: Comparison, title: str, created: str) -> dict[str,
 def of_evaluated(
     inputs: ReportInputs, title: str, created: str
 ) -> tuple[dict[str, object], Packed]:
-    """Return the data of a report with documents: all but the details, and the details."""
+    """Return the data of a report with documents: everything except the details, and the details."""
     table = _table_of(inputs)
     data = _sections(inputs, table, title, created)
     inputs.tell(0.3, "details")
@@ -207,7 +207,7 @@ def of_evaluated(
 
 
 def _sections(inputs: ReportInputs, table: _Table, title: str, created: str) -> dict[str, Any]:
-    """Return all but the details."""
+    """Return everything except the details."""
     comparison, names, primary = inputs.comparison, inputs.names, inputs.measures[0]
     means = {
         name: [*result.means.values()] if isinstance(result, Scores) else means_of(comparison, name)
@@ -341,7 +341,7 @@ def _ends(scores: Scores, measure: Measure, level: float) -> dict[str, float | N
 
 
 def _details(inputs: ReportInputs, table: _Table, budget: int) -> tuple[Packed, str | None]:
-    """Return the details of the queries that matter, as many as fit, and why not of all."""
+    """Return the details of the most important queries, as many as fit, and the reason if some are left out."""
     if not inputs.reader.has_ids:
         return Packed(), _NO_IDS
     packed = pack(_made(inputs, table, budget), budget)

@@ -16,13 +16,13 @@ from gainful.version import VERSION
 FORMAT = 1
 MOST_VERDICTS = 1000
 MOST_SLICES = 500
-_NAMED = 5  # runs that a note names
+_NAMED = 5  # runs named in a note
 
 _TURNED = {"better": "worse", "worse": "better"}
 
 
 def finite(number: float | None) -> float | None:
-    """Return a number; None for NaN and infinities, which JSON cannot write."""
+    """Return a number; None for NaN and infinity, which JSON cannot represent."""
     return None if number is None or not np.isfinite(number) else float(number)
 
 
@@ -47,7 +47,7 @@ def runs_section(
     evaluated: Evaluated,
     measures: Sequence[str],
 ) -> list[dict[str, object]]:
-    """Return each run with its means, how they compare, and what pins them down."""
+    """Return each run with its means, their comparison with the baseline, and their signatures."""
     table = np.array([*means.values()], np.float64)
     best = np.zeros(table.shape, np.bool_)
     if len(means) > 1:
@@ -72,10 +72,10 @@ def means_notes(
     """Return which means are not over all queries, and which are undefined.
 
     Args:
-        means: of each run, by measure.
+        means: the means of each run, by measure.
         values: [query, run, measure], NaN without a value.
-        measures: as they are written.
-        policy: that leaves queries without a value.
+        measures: the measures as text.
+        policy: the policy, which may leave queries without a value.
     """
     lacking = np.isnan(values).sum(axis=0)
     notes = []
@@ -115,7 +115,7 @@ def _plural(queries: int) -> str:
 
 
 def means_of(comparison: Comparison | None, run: str) -> list[float]:
-    """Return the means of a run over the queries that were compared, of each measure."""
+    """Return the means of a run over the compared queries, under each measure."""
     means: dict[str, float] = {}
     for d in () if comparison is None else comparison.differences:
         if run in (d.baseline, d.run):
@@ -195,18 +195,18 @@ def slices_section(comparison: Comparison | None) -> dict[str, object] | None:
 
 
 def scores_section(values: Floats, kept: Sequence[int]) -> list[list[list[float | None]]]:
-    """Return the scores [measure][run][query] of the queries that are kept.
+    """Return the scores [measure][run][query] of the queries to keep.
 
     Args:
         values: [query, run, measure], NaN without a value.
-        kept: the places of the queries.
+        kept: the positions of the queries to keep.
     """
     chosen = np.moveaxis(values[list(kept)], 0, -1).swapaxes(0, 1)
     return [[[finite(one) for one in run] for run in measure] for measure in chosen.tolist()]
 
 
 def notes_of(comparison: Comparison | None) -> list[str]:
-    """Return the notes on how a comparison was made, without its verdicts."""
+    """Return the notes on the method of a comparison, without its verdicts."""
     if comparison is None:
         return []
     notes = comparison.notes()

@@ -1,4 +1,4 @@
-"""The texts of queries and documents for a report, cut to a length that is read at a glance."""
+"""The texts of queries and documents for a report, cut to a length that can be read at a glance."""
 
 import re
 from collections.abc import Collection
@@ -35,7 +35,7 @@ def texts_of_queries(source: object, queries: Collection[str]) -> dict[str, str]
 
 
 def captions_of_docs(source: object, docs: Collection[str]) -> dict[str, Caption]:
-    """Return the title and the beginning of each document that has any."""
+    """Return the title and the beginning of each document that has a text."""
     if source is None or not docs:
         return {}
     return read_captions(source, DOC_TEXTS, "docs", frozenset(docs), _SNIPPET)
@@ -44,19 +44,20 @@ def captions_of_docs(source: object, docs: Collection[str]) -> dict[str, Caption
 def read_captions(
     source: object, roles: Roles, name: str, ids: Collection[str], longest: int
 ) -> dict[str, Caption]:
-    """Return the title and the text of some ids; warn where none of them is there.
+    """Return the title and the text of some ids; warn if there are none for any of them.
 
-    A collection may be larger than the memory, so no more than these are kept while it is read.
+    A collection may be larger than memory, so only these texts are kept while it is read.
 
     Args:
         source: `{id: text}`, `{id: (title, text)}` or `{id: {"title": …, "text": …}}`; dicts in a
-            list; a data frame; or the path of a file: TSV or CSV with names of columns, or without
-            them the id, then the title if there are three columns, then the text; JSON lines with
-            `_id`, `title` and `text` or the like; JSON of any of these shapes; Parquet.
-        roles: of queries or of documents.
-        name: what messages call it.
+            list; a data frame; or the path of a file: TSV or CSV with names of columns, or,
+            without names, the id, then the title if there are three columns, then the text; JSON
+            lines with `_id`, `title` and `text` or similar names; JSON of any of these shapes;
+            Parquet.
+        roles: the column roles of queries or of documents.
+        name: the name of the source in messages.
         ids: the ids to look up.
-        longest: the most characters of a title or a text that are shown.
+        longest: the maximum number of characters of a title or a text.
 
     >>> read_captions({"q1": "a  question that goes on"}, QUERY_TEXTS, "queries", {"q1"}, 20)
     {'q1': Caption(title=None, text='a question that goe…')}
@@ -76,6 +77,6 @@ def read_captions(
 
 
 def _on_a_line(text: str | None, longest: int) -> str | None:
-    """Return a text with its white space as single blanks, cut to size; None if it is blank."""
+    """Return a text cut to size, with white space collapsed to single blanks; None if it is blank."""
     line = _WHITE.sub(" ", text or "").strip()
     return f"{line[: longest - 1].rstrip()}…" if len(line) > longest else line or None

@@ -1,4 +1,4 @@
-"""The detail of a query as plain values: lists, ideal, and what each document has in a difference."""
+"""The detail of a query as plain values: lists, ideal, and each document's share of a difference."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,13 +21,13 @@ _POOLS = {"judged": "all judged documents", "retrieved": "the documents of the l
 
 @dataclass(frozen=True)
 class DetailOptions:
-    """What the details of a report are about.
+    """The subject of a report's details.
 
     Attributes:
-        measure: the primary one.
+        measure: the primary measure.
         runs: the names of all runs, in order; a saved baseline has no documents.
-        baseline: the name of the base; None with one run.
-        depth: the last rank that is shown.
+        baseline: the name of the baseline; None with one run.
+        depth: the last rank to show.
     """
 
     measure: Measure
@@ -42,7 +42,7 @@ class DetailOptions:
 
     @cached_property
     def columns(self) -> list[str] | None:
-        """What a document is worth and what that counts, as headings, and whether the steps add up; None for gain and discount."""
+        """The headings of a document's worth and its weight, and whether the steps add up; None for gain and discount."""
         if not self.worked or is_discounted(self.measure):
             return None
         shown = COMPUTE[self.measure.name]
@@ -56,7 +56,7 @@ class DetailOptions:
 
 @dataclass
 class _Docs:
-    """The documents of a query, each once, in the order in which they come up."""
+    """The documents of a query, each once, in the order in which they first appear."""
 
     policy: Policy
     grades: Mapping[str, float]
@@ -86,7 +86,7 @@ def detail_of(
     Args:
         query: the lists of its runs.
         asked: the runs, the measure and the depth to show.
-        values: of the measure, by the name of the run, where the lists have none.
+        values: the values of the measure by the name of the run, for lists without one.
     """
     some = next(iter(query.runs.values()))
     docs = _Docs(some.listed.policy, some.listed.judged)
@@ -113,7 +113,7 @@ def detail_of(
 
 
 def plain(number: float | None) -> Number:
-    """Return a number of any type as a Python number; whole ones as integers, which take less room.
+    """Return a number of any type as a Python number; whole numbers become integers, which take less space.
 
     >>> plain(2.0), plain(0.5), plain(3)
     (2, 0.5, 3)
@@ -125,7 +125,7 @@ def plain(number: float | None) -> Number:
 
 
 def with_captions(detail: Mapping[str, Any], captions: Mapping[str, Caption]) -> dict[str, Any]:
-    """Return a detail with the titles and the texts of its documents."""
+    """Return a detail together with the titles and the texts of its documents."""
     none = Caption(None, None)
     docs = [
         [doc, grade, (caption := captions.get(doc, none)).title, caption.text]
@@ -182,17 +182,17 @@ def _list_data(
 def _below_shown(
     rows: Sequence[Sequence[Any]], ranked: Ranked | None, shown: Mapping[int, str]
 ) -> list[int] | None:
-    """Return the documents of other lists that this list has below its last shown rank, with their ranks.
+    """Return the documents of other lists that are in this list below its last shown rank, with their ranks.
 
-    Documents in neither were not retrieved. None for saved scores, which have no documents.
+    All other documents were not retrieved. None for saved scores, which have no documents.
 
     Args:
         rows: the shown rows of the list.
-        ranked: the list; None of saved scores.
+        ranked: the list; None for saved scores.
         shown: number → id of the documents that any list shows.
 
     Returns:
-        The number of a document, its first rank, the number of the next, and so on.
+        The number of a document, its first rank, the number of the next document, and so on.
     """
     if ranked is None:
         return None
@@ -208,7 +208,7 @@ def _row(step: Step, docs: _Docs) -> list[Any]:
 
 
 def _below(entry: Entry, docs: _Docs, ranked: Ranked) -> list[Any]:
-    """Return a document that has no line in a sum: below the cutoff its discount is 0."""
+    """Return a document without a line in a sum, because its discount below the cutoff is 0."""
     head = [docs.place(entry.doc), entry.rank, entry.rank_last]
     if not ranked.steps or ranked.side is None or not is_discounted(ranked.side.sums.measure):
         return [*head, None, None, None, None]

@@ -8,20 +8,20 @@ import numpy as np
 from gainful.array_types import Floats
 
 PAYLOAD = 3_800_000
-"""The bytes of a report's data: the page as a whole stays below 5 MB."""
+"""The maximum size of a report's data in bytes: the page as a whole stays below 5 MB."""
 
 TABLE = 2_600_000
-"""The most of it that the scores of all queries take."""
+"""The maximum share of it for the scores of all queries."""
 
 LEAST_DETAIL = 600_000
 """The bytes reserved for the details of queries, however large the rest is."""
 
-_ESCAPED = 5  # bytes more than one, for a character that a script element must not hold
+_ESCAPED = 5  # additional bytes for a character that a script element must not contain
 _NUMBER = 20  # bytes of a float64 with its comma
 
 
 def size_of(value: object) -> int:
-    """Return the most bytes that a plain value takes inside a page.
+    """Return the maximum number of bytes that a plain value takes inside a page.
 
     >>> size_of({"id": "<b>"})
     22
@@ -41,7 +41,7 @@ def by_importance(
     Args:
         values: [query, run] of one measure, NaN without a value.
         base: the column of the baseline; None with one run.
-        first: the places of queries that matter whatever their value is, with one run.
+        first: with one run, the positions of queries that matter whatever their value is.
 
     >>> by_importance(np.array([[0.5, 0.4], [0.1, 0.9], [0.2, 0.2]]), 0)[0]
     [1, 0, 2]
@@ -49,7 +49,7 @@ def by_importance(
     [1, 2, 3, 0]
     """
     if base is not None:
-        # Where a run has no value there is no difference, and nothing to see.
+        # If a run has no value, there is no difference to show.
         apart = np.nan_to_num(np.abs(values - values[:, base : base + 1]), nan=0.0)
         order = np.argsort(-apart.max(axis=1), kind="stable")
         return order.tolist(), "the largest differences from the baseline"
@@ -63,7 +63,7 @@ def by_importance(
 
 
 def that_fit(order: Sequence[int], sizes: Iterable[int], budget: int) -> list[int]:
-    """Return the first places of an order that together take no more than a budget.
+    """Return the first positions of an order that together stay within a budget.
 
     >>> that_fit([4, 2, 7], [10, 10, 10], 25)
     [4, 2]
@@ -78,6 +78,6 @@ def that_fit(order: Sequence[int], sizes: Iterable[int], budget: int) -> list[in
 
 
 def row_sizes(order: Sequence[int], queries: Sequence[object], cells: int) -> Iterator[int]:
-    """Yield the most bytes that the row of each query takes: the query itself, and its scores."""
+    """Yield the maximum number of bytes of each query's row: the query itself and its scores."""
     for place in order:
         yield size_of(queries[place]) + 1 + _NUMBER * cells

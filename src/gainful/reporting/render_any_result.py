@@ -16,13 +16,13 @@ from gainful.output.rendering.table_formats import SCREEN, WRITERS, Cell, Table,
 from gainful.output.writing.result_base import Document
 from gainful.version import VERSION
 
-if TYPE_CHECKING:  # a command that has no such result imports none of them
+if TYPE_CHECKING:  # a command without such results imports none of them
     from gainful.analysis.explanation.attribution import Attribution
     from gainful.analysis.explanation.worked_tables import Explanation
     from gainful.analysis.linting.findings import Findings
     from gainful.evaluation.scores import Scores
 
-_MOST_DIGITS = 17  # more than a float64 has
+_MOST_DIGITS = 17  # more digits than a float64 has
 _FOR_PEOPLE = ("table", "markdown", "latex", "html")
 
 
@@ -62,14 +62,14 @@ def render(
 
     Args:
         result: scores, scores by the name of their run, an explanation, an attribution, the
-            findings of a check, the catalogue, dialects. Or any other result that has a table.
+            findings of a check, the catalogue, dialects, or any other result with a table.
         format: one of `formats()`. `table`, `markdown`, `latex` and `html` round numbers,
             `tsv`, `csv`, `json` and `jsonl` keep every digit.
-        per_query: for scores, a row for each query instead of the means.
-        digits: decimals in the formats that round.
-        interval: for scores, `hall`, `t` or `bca`: a row for each run and measure, with the interval
-            of the mean by this method. Slices have a row and an interval each, always.
-        level: of the intervals.
+        per_query: for scores, whether to write a row for each query instead of the means.
+        digits: the number of decimals in the formats that round.
+        interval: for scores, `hall`, `t` or `bca`: a row for each run and measure, with the
+            interval of the mean by this method. Slices always have a row and an interval each.
+        level: the level of the intervals.
         width: the width of a table in characters; if None, the terminal's width, and at least 80.
             A wider one is folded, or shown in parts.
         verbose: in a table, print everything, as the other formats do: all statistics and settings of
@@ -118,7 +118,7 @@ def _result(
     per_query: bool,
     digits: int | None,
 ) -> str:
-    """Write the result of a computation, each kind in its way."""
+    """Write the result of a computation, depending on its kind."""
     from gainful.evaluation.scores import Scores
 
     if isinstance(result, Scores):
@@ -143,7 +143,7 @@ def _tabular(
     per_query: bool,
     digits: int | None,
 ) -> str:
-    """Write a result's table; where it has several, all of them for people."""
+    """Write a result's table; if it has several, people get all of them."""
     if format == "json" and hasattr(result, "to_json"):
         return str(result.to_json())
     tables: list[Table] = [result.table(per_query=True) if per_query else result.table()]
@@ -184,7 +184,7 @@ def _is_sliced(result: object) -> bool:
         return False
     from gainful.evaluation.scores import Scores
 
-    return isinstance(first, Scores)  # a comparison has slices, too
+    return isinstance(first, Scores)  # a comparison also has slices
 
 
 def _intervals(
@@ -274,7 +274,7 @@ def _one(entry: Family | Dialect, format: str, write: Callable[[Table], str]) ->
 
 
 def _ended(text: str) -> str:
-    """Return a text of several sentences with the point of the last one."""
+    """Return a text of several sentences, with a period after the last one."""
     return f"{text}." if ". " in text else text
 
 
@@ -373,7 +373,7 @@ def _dialect(dialect: Dialect, format: str, write: Callable[[Table], str]) -> st
 
 
 def _hanging(text: str, indent: int) -> str:
-    """Fold a line, and indent what follows."""
+    """Fold a line, and indent the continuation lines."""
     return textwrap.fill(
         text, SCREEN, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )

@@ -53,10 +53,10 @@ if TYPE_CHECKING:
 
 
 _NEEDED = ("altair", "jinja2")  # and the renderer
-_EVALUATED, _COMPARED = 0.4, 0.6  # of the work that is done
-# Endings that promise another format than HTML.
+_EVALUATED, _COMPARED = 0.4, 0.6  # the share of the work
+# Endings of formats other than HTML.
 _OTHERS = {*OTHERS, *TABLES, *DOCUMENTS, *PACKINGS} - {".html", ".htm"}
-_MOST_NAMES, _MOST_LETTERS = 3, 60  # of runs that a title names
+_MOST_NAMES, _MOST_LETTERS = 3, 60  # the maximum number of runs named in a title
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,9 +79,9 @@ class Report(Result):
     def of_comparison(
         cls, comparison: Comparison, *, title: str | None = None, created: str | None = None
     ) -> "Report":
-        """Return a report of a comparison alone, such as `gainful.comparison.compare_scores` makes.
+        """Return a report of a comparison alone, such as the result of `gainful.comparison.compare_scores`.
 
-        It has no documents, so no detail of queries, no curve and no policy.
+        It has no documents, and therefore no details of queries, no curve and no policy.
 
         >>> import gainful as gf
         >>> comparison = gf.comparison.compare_scores({"old": {"q1": 0.2, "q2": 0.5}, "new": {"q1": 0.3, "q2": 0.5}})
@@ -107,7 +107,7 @@ class Report(Result):
         return self.payload()
 
     def table(self) -> Table:
-        """Return the comparison of the runs, or the means of the one, for rendering."""
+        """Return the comparison of the runs, or the means of a single run, for rendering."""
         return means_table(self.scores) if self.comparison is None else self.comparison.table()
 
     def to_html(self) -> str:
@@ -123,11 +123,11 @@ class Report(Result):
         """Write the page to a file, which is replaced only when the new one is complete.
 
         Args:
-            path: of the file; `-` is standard output.
-            format: html, whatever else the result could be written as.
+            path: the path of the file; `-` is standard output.
+            format: html, the only format of a report.
 
         Raises:
-            InputError: it cannot be written, or its ending is that of another format.
+            InputError: the file cannot be written, or its ending belongs to another format.
         """
         if format is not None:
             arguments.choice(format, "format", ["html"])
@@ -136,7 +136,7 @@ class Report(Result):
 
     @staticmethod
     def check_path(path: str | os.PathLike[str]) -> None:
-        """Refuse, before the work, a path that `write` would refuse; nothing there changes."""
+        """Reject, before the work, a path that `write` would reject, without changing anything."""
         refuse_target(path)
 
     def noting(self, *notes: str) -> "Report":
@@ -176,17 +176,17 @@ def report(
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
-        runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline. Or
-            the paths of files, of a folder or a pattern, as `gainful.inputs.find_runs` names them.
-            Several runs are compared with the baseline.
+        runs: name → run, each in any form that `evaluate` accepts, or a saved baseline. Or paths
+            of files, a folder or a pattern, as for `gainful.inputs.find_runs`. Several runs are
+            compared with the baseline.
         measures: one measure or several; charts and details show the first.
         queries: the texts of queries: `{query: text}`, the path of a file (TSV, CSV, JSON
             lines, JSON, Parquet), a data frame.
-        docs: the texts of documents: `{doc: text}`, `{doc: (title, text)}`, or any of the others.
-            Only the shown part of a file is kept in memory.
+        docs: the texts of documents: `{doc: text}`, `{doc: (title, text)}`, or a file or data
+            frame as for `queries`. Only the shown part of a file is kept in memory.
         agreement: the result of `gainful.judging.agreement`, for a section about the assessors; if it was
             made with runs, the section also shows verdicts that depend on the assessor.
-        title: of the page; if None, the names of the runs, or their number.
+        title: the title of the page; if None, the names of the runs, or their number.
         created: the date on it, such as "2026-11-15"; today if None.
         depth: the last rank that lists show; the cutoff of the first measure, or 20, if None.
         **options: see `ComparisonOptions` and `MeasuringOptions`.
@@ -233,7 +233,8 @@ def report(
         scores = measure_runs(
             reader, fresh, request, progress=evaluating, whole=True, baseline=base
         )
-        asked = next(iter(scores.values())).measures if scores else asked  # which know the baseline
+        # measures that refer to the baseline
+        asked = next(iter(scores.values())).measures if scores else asked
         evaluated: dict[str, Scores | Baseline] = {
             name: saved.get(name) or scores[name] for name in runs
         }
@@ -306,15 +307,15 @@ def refuse_ending(path: str | os.PathLike[str]) -> None:
     >>> refuse_ending("report.html")
     >>> refuse_ending("report.pdf")
     Traceback (most recent call last):
-    gainful.errors.InputError: report.pdf: expected a name that ends in .html, as a report is a page \
-of HTML, found '.pdf'. A browser prints it to PDF; every table on it downloads as CSV or JSON.
+    gainful.errors.InputError: report.pdf: expected a name that ends in .html, because a report is an \
+HTML page, found '.pdf'. A browser prints it to PDF; every table on it downloads as CSV or JSON.
     """
     name = name_of(path)
     ending = PurePath(name).suffix.lower()
     if ending in _OTHERS:
         raise InputError(
             name,
-            "a name that ends in .html, as a report is a page of HTML",
+            "a name that ends in .html, because a report is an HTML page",
             shown(ending),
             "A browser prints it to PDF; every table on it downloads as CSV or JSON.",
         )

@@ -1,4 +1,4 @@
-"""The ranked lists of queries, worked out many at a time: what `explain` and `attribute` say of each."""
+"""The ranked lists of many queries at a time, worked out as by `explain` and `attribute`."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,20 +37,21 @@ from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.rows.input_types import Run
 
-_BLOCK = 100  # queries whose documents are in memory at a time
+_BLOCK = 100  # queries whose documents are in memory at the same time
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A query of a run: its documents by rank, and the sums that they lead to.
+    """A query of a run: its documents by rank, and their sums.
 
     Attributes:
-        listed: the documents as the policy has them.
-        ranking: all of them by score.
-        entries: those by rank, down to the depth shown, or to the cutoff.
+        listed: the documents under the policy.
+        ranking: all documents by score.
+        entries: the documents by rank, down to the depth shown or the cutoff.
         steps: the lines of their sum; empty without a worked table.
-        value: of the measure; None if undefined under the policy, or without a worked table.
-        total: of the list; None without a worked table.
+        value: the value of the measure; None if undefined under the policy, or without a worked
+            table.
+        total: the total of the list; None without a worked table.
         ideal: the divisor: the ideal's total or another number; None if the measure doesn't divide.
         conclusion: the formula of the value, with its numbers.
         side: the input of the shares of a difference; None without shares.
@@ -69,7 +70,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class QueryLists:
-    """A query with the lists of all runs, by their names.
+    """A query with the lists of all runs, by name.
 
     Attributes:
         ideal: the lines of the ideal, down to the depth shown; None without an ideal.
@@ -96,10 +97,10 @@ class RankedLists:
     """Works out the lists of queries under one measure.
 
     Attributes:
-        reader: of the judgments.
+        reader: the reader of the judgments.
         runs: name → run.
         measure: the measure to work out.
-        policies: of each run, with ties decided.
+        policies: the policies of each run, with ties decided.
         depth: the last rank that is shown.
         matched: each run matched with the judgments, down to the last rank.
     """
@@ -147,7 +148,7 @@ class RankedLists:
             )
 
     def _sums(self, matched: Matched, policy: Policy) -> Sums | None:
-        """Return the sums of all queries, each with a row, whatever the policy leaves out."""
+        """Return the sums of all queries, including queries that the policy leaves out."""
         if not is_worked(self.measure):
             return None
         empty = "nan" if policy.empty in UNDEFINED else policy.empty
@@ -197,7 +198,7 @@ class RankedLists:
             return shown
         if not is_discounted(self.measure):
             return listed.entries(ranking)
-        # Below the ranks that are shown, only documents with grades have a gain.
+        # Below the shown ranks, only documents with grades have a gain.
         graded = [
             Entry(*ranks, doc, grade)
             for doc, grade in listed.grades.items()
@@ -231,7 +232,7 @@ class RankedLists:
         *,
         empty: bool = False,
     ) -> str:
-        """Say how the value follows, or why the policy sets it."""
+        """Return the formula of the value, or the reason why the policy determines it."""
         remark = ""
         if listed.missing:
             remark = f"the run lacks the query: policy missing={listed.policy.missing}"
@@ -250,7 +251,7 @@ class RankedLists:
         sums: Mapping[str, Sums | None],
         place: int,
     ) -> QueryLists:
-        """Put the lists together with an ideal: that of the first run with a value of its own."""
+        """Combine the lists with the ideal of the first run that has a value of its own."""
         answered = [name for name, ranking in ranked.items() if not ranking.listed.missing]
         valued = [name for name in answered if ranked[name].value is not None]
         name = next(iter([*valued, *answered]), None)
@@ -258,7 +259,7 @@ class RankedLists:
         if name is None or own is None:
             return QueryLists(query, ranked)
         listed = ranked[name].listed
-        # Only an ideal of grades orders equal documents by the list.
+        # Only an ideal of grades orders equal documents as in the list.
         by_list = not is_discounted(self.measure)
         entries = listed.entries(ranked[name].ranking, self.measure.cutoff) if by_list else ()
         ideal = work_out_ideal(own, place, entries, listed.pool(self.measure))

@@ -349,7 +349,7 @@ def test_all_that_is_shown_is_in_the_tables():
     assert [table.title for table in found.tables()] == [
         "",
         "Slices, worst first",
-        "Queries that moved most",
+        "Queries that moved the most",
     ]
     for writer in gf.writing.formats():
         assert gf.writing.render(found, writer)

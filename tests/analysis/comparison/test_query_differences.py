@@ -1,4 +1,4 @@
-"""Every query of every comparison, and those that lost or gained most."""
+"""Every query of every comparison, and those that lost or gained the most."""
 
 import math
 import pickle
@@ -42,7 +42,7 @@ def test_worst_and_best_have_the_sign_that_was_asked_for(found):
     assert rows.best(100)["query"] == ["q5", "q1"]
     assert rows.ends(worst=1, best=1)["query"] == ["q4", "q5"]
     assert len(rows.ends()) == 0
-    assert rows.worst(2).table().title == "Queries that lost most"
+    assert rows.worst(2).table().title == "Queries that lost the most"
     assert "value, new − old: 2 gained and 3 lost, of 6 queries" in rows.worst(2).table().notes
 
 
@@ -186,7 +186,9 @@ def test_former_names_work_with_a_warning():
 
 def test_a_single_baseline_is_stated_once_on_a_screen():
     two = gf.comparison.compare_scores({"old": OLD, "new": NEW}).per_query
-    assert str(two.worst(1)).startswith("Queries that lost most (baseline: old)\n\nmeasure   run")
+    assert str(two.worst(1)).startswith(
+        "Queries that lost the most (baseline: old)\n\nmeasure   run"
+    )
     three = {"old": OLD, "new": NEW, "other": dict.fromkeys(OLD, 0.25)}
     all_pairs = gf.comparison.compare_scores(three, pairs="all").per_query
     assert set(all_pairs["baseline"]) == {"old", "new"}

@@ -50,7 +50,7 @@ def test_the_same_run_twice_is_no_difference(count, correction):
         assert (one.sd, one.interval.known) == (0, count >= 10)
         assert (one.intervals["t"].low, one.intervals["t"].high) == (0, 0)
         assert "both have the same score on every query" in one.verdict.sentence
-    assert "Queries that moved most" not in found.rendered()
+    assert "Queries that moved the most" not in found.rendered()
 
 
 def test_scores_that_differ_by_rounding_alone_are_the_same():

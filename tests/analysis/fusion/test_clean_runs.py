@@ -215,7 +215,7 @@ def test_what_an_array_does_not_hold_goes_to_the_engine(tmp_path, monkeypatch, b
     [
         ({"q": {"a b": 1.0}}, "an id without white space"),
         ({"q r": {"a": 1.0}}, "an id without white space"),
-        ({"\ufeffq": {"a": 1.0}}, "an id that TREC holds"),
+        ({"\ufeffq": {"a": 1.0}}, "an id that TREC can represent"),
         ({"query,doc,score": {"a": 1.0}}, "the first line reads as TREC"),
     ],
 )

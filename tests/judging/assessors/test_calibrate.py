@@ -309,7 +309,9 @@ def test_how_many_more_queries_people_must_judge():
     each = found.difference("new")
     assert each.verdict.word == "inconclusive"
     needed = each.more_for_verdict
-    told = "even judging all 80 queries" if needed is None else f"about {needed} more quer"
+    told = (
+        "even having people judge all 80 queries" if needed is None else f"about {needed} more quer"
+    )
     assert told in each.verdict.sentence
     now = calibrated()["new", "nDCG@10"].estimate
     widths = [

@@ -115,7 +115,7 @@ def test_tables_of_mlflow_have_the_step_that_they_are_of():
         ({"tracker": None}, "tracker: expected mlflow, wandb, or a function of a dict, found None"),
         ({"tracker": dict}, "tracker: expected"),
         ({"step": -1}, "step: expected a whole number from 0"),
-        ({"step": 1}, "step: expected none where the tracker is a function"),
+        ({"step": 1}, "step: expected None if the tracker is a function"),
         ({"folder": "a/b"}, "folder: expected letters"),
         ({"per_query": 1}, "per_query"),
         ({"report": SCORES}, "report: expected what report returns"),

@@ -165,7 +165,7 @@ class ComparisonResult(Document, Logged, FormerNames):
     def per_query(self) -> QueryDifferences:
         """The scores of each query in each comparison, one row for each.
 
-        Its methods `worst` and `best` return the queries that lost and gained most.
+        Its methods `worst` and `best` return the queries that lost and gained the most.
         """
         return query_differences(self.paired, self.differences, self.settings.tie, self.basis)
 
@@ -325,7 +325,7 @@ class ComparisonResult(Document, Logged, FormerNames):
             "run score",
             "difference",
         ]
-        return Table(columns, rows, title="Queries that moved most", once=("baseline",))
+        return Table(columns, rows, title="Queries that moved the most", once=("baseline",))
 
     def slices_table(self, most: int | None = None) -> Table:
         """Return the slices, worst first; no more than `most`, all if None."""
@@ -359,7 +359,7 @@ class ComparisonResult(Document, Logged, FormerNames):
         return Table(columns, rows, title="Slices, worst first", notes=notes, once=("baseline",))
 
     def tables(self) -> list[Table]:
-        """Return all tables that are printed: differences, slices and the queries that moved most."""
+        """Return all tables that are printed: differences, slices and the queries that moved the most."""
         tables = [self.table()]
         if self.slices:
             tables.append(self.slices_table(_SHOWN))

@@ -1,4 +1,4 @@
-"""`QueryDifferences`: the scores of every query in every comparison, and which queries moved most."""
+"""`QueryDifferences`: the scores of every query in every comparison, and which queries moved the most."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class _Compared:
     losses: int
 
     def ends(self, worst: int, best: int) -> "_Compared":
-        """Return the queries that lost most, then the queries that gained most, the largest change first."""
+        """Return the queries that lost the most, then the queries that gained the most, the largest change first."""
         order = np.argsort(self.differences, kind="stable")
         lost = order[self.sides[order] < 0][:worst]
         # Negated, so that queries with the same gain keep their order.
@@ -127,7 +127,7 @@ class QueryDifferences(Result):
         self._query_type = query_type
 
     def worst(self, count: int = 10) -> "QueryDifferences":
-        """Return the queries that lost most in each comparison, the worst first.
+        """Return the queries that lost the most in each comparison, the worst first.
 
         Args:
             count: the largest number of queries; queries that gained or stayed the same are never included.
@@ -135,7 +135,7 @@ class QueryDifferences(Result):
         return self.ends(worst=count)
 
     def best(self, count: int = 10) -> "QueryDifferences":
-        """Return the queries that gained most in each comparison, the best first.
+        """Return the queries that gained the most in each comparison, the best first.
 
         Args:
             count: the largest number of queries; queries that lost or stayed the same are never included.
@@ -143,7 +143,7 @@ class QueryDifferences(Result):
         return self.ends(best=count)
 
     def ends(self, *, worst: int = 0, best: int = 0) -> "QueryDifferences":
-        """Return the queries that lost most in each comparison, then the queries that gained most.
+        """Return the queries that lost the most in each comparison, then the queries that gained the most.
 
         Args:
             worst: the largest number of queries that lost.

@@ -124,7 +124,7 @@ def write_fused(
 
     Args:
         runs: as in `fuse`.
-        path: of the file to write; `-` is standard output.
+        path: the path of the file to write; `-` is standard output.
         method: as in `fuse`, with all that follows.
         k: the parameter of rrf.
         p: the parameter of rbc.

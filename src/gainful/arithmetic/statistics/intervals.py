@@ -135,7 +135,7 @@ def few_queries(counts: Iterable[int], level: float, method: str = "hall") -> li
 
     Args:
         counts: the number of queries of each interval.
-        level: of the intervals.
+        level: the level of the intervals.
         method: a key of `INTERVALS`.
 
     >>> [line[:46] for line in few_queries([24, 60], 0.95)]

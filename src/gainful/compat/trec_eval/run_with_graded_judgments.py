@@ -56,7 +56,7 @@ class Graded:
 
     Attributes:
         matched: the lists.
-        tag: of the run.
+        tag: the tag of the run.
         relevant: the number of documents with a positive grade.
         faults: errors of queries, raised when these are evaluated.
     """

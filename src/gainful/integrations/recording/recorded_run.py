@@ -199,7 +199,7 @@ class RecordedRun(DocumentsByQuery):
         """Write the run to a file, which is replaced only when the new one is complete.
 
         Args:
-            path: of the file; `-` is standard output.
+            path: the path of the file; `-` is standard output.
             format: trec, csv, tsv, jsonl or parquet, whose last field is the tag with the beginning of the request's
                 hash. json, which has all of it; markdown, latex, html or table. Told by the name if None: .run,
                 .trec, .txt, .csv, .tsv, .jsonl, .parquet, .json, .md, .tex, .html. All but Parquet are packed where

@@ -648,7 +648,7 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
     """Open a database: the path of a file, or `postgresql://…`.
 
     Args:
-        address: of the database.
+        address: the address of the database.
         new: whether it may be empty; its tables are made then. Otherwise it must contain a study.
 
     >>> with open_store(":memory:", new=True) as store, store.reading() as transaction:

@@ -183,7 +183,7 @@ class Study:
                 difference between two runs; `random`; or `rank`, by the best rank. Effect if None. The documents of a
                 query stay together.
             measure: for the orders by effect and verdict, and for `standing`; nDCG@10 if None.
-            seed: of the random order, and of the documents that several people grade; 0 if None.
+            seed: the seed of the random order, and of the documents that several people grade; 0 if None.
             overlap: how many people grade a document; 1 if None.
             overlap_share: the share of documents, from 0 to 1, that several people grade; one person grades the others. 1 if None.
             compare: the two runs of the order by verdict; the first is the baseline of `standing`. The first two if

@@ -168,7 +168,7 @@ class Event:
         time: in seconds since 1970.
         assessor: the person who acted.
         owner: the person whose grade it concerns; `adjudicated` for a settling grade.
-        query: of the document.
+        query: the query of the document.
         doc: the document.
         item: its number.
         practice: whether the document belongs to the practice set.

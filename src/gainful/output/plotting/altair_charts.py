@@ -1,4 +1,4 @@
-"""Altair's charts, with a `save` that needs no network and names the endings it knows.
+"""Altair's charts, with a `save` that needs no network and reports the endings it supports.
 
 This module alone imports altair; it is imported when the first chart is drawn.
 """
@@ -36,7 +36,7 @@ def _escaped(text: str) -> str:
 
 
 class _Saved(alt.TopLevelMixin):
-    """What our charts do differently from altair's: they save offline, and take thousands of rows."""
+    """The differences from altair's charts: these save offline, and accept thousands of rows."""
 
     data: Any
 
@@ -47,7 +47,7 @@ class _Saved(alt.TopLevelMixin):
             return super().to_dict(*arguments, **options)
         bare: Any = self.copy(deep=False)  # type: ignore[attr-defined]
         bare.data = {**data, "values": []}
-        # The result belongs to this call alone, and gets back the rows that altair did not check.
+        # The result belongs only to this call, and receives the rows that altair did not check.
         spec: dict[str, Any] = super(_Saved, bare).to_dict(*arguments, **options)
         if "data" in spec:
             spec["data"] = {**data, "values": list(data["values"])}
@@ -56,7 +56,7 @@ class _Saved(alt.TopLevelMixin):
     def save(  # type: ignore[override]
         self,
         fp: Any,
-        format: Any = None,  # noqa: A002 - as altair calls it
+        format: Any = None,  # noqa: A002 - altair's name
         **options: Any,
     ) -> None:
         """Write the chart to a file: PNG, SVG, PDF, self-contained HTML, or JSON.
@@ -66,7 +66,7 @@ class _Saved(alt.TopLevelMixin):
         Args:
             fp: the path, or a file that is open for writing; then with a `format`.
             format: inferred from the ending of the path if None.
-            options: of altair, such as `scale_factor`, which defaults to 2 for PNG.
+            options: altair's options, such as `scale_factor`, which defaults to 2 for PNG.
         """
         path = Path(fp) if isinstance(fp, str | os.PathLike) else None
         if path is not None:
@@ -88,7 +88,8 @@ class _Saved(alt.TopLevelMixin):
         if path is None:
             super().save(fp, format=format, **options)
             return
-        # Drawn whole before the file is touched: an old one stays where the chart cannot be drawn.
+        # Drawn completely before the file is touched, so that an old one survives if the chart
+        # cannot be drawn.
         drawn = io.BytesIO() if format in _BINARY else io.StringIO()
         super().save(drawn, format=format, **options)
         content = drawn.getvalue()
@@ -96,7 +97,7 @@ class _Saved(alt.TopLevelMixin):
             file.write_bytes(content.encode() if isinstance(content, str) else content)
 
     def to_html(self, *arguments: Any, **options: Any) -> str:
-        """Return a page as altair does, except that no text of the rows can be taken for markup."""
+        """Return a page as altair does, except that no text in the rows can be read as markup."""
         options = {"json_kwds": {"cls": _Escaped}, **options}
         return str(super().to_html(*arguments, **options))
 
@@ -109,18 +110,18 @@ class _Saved(alt.TopLevelMixin):
 
 
 class LayerChart(_Saved, alt.LayerChart):
-    """An altair chart of layers."""
+    """An altair chart of several layers."""
 
 
 class FacetChart(_Saved, alt.FacetChart):
-    """An altair chart of parts, one under the other."""
+    """An altair chart of several parts, one below the other."""
 
 
 def chart_of(spec: dict[str, Any]) -> LayerChart | FacetChart:
     """Return the chart of a specification."""
     data: dict[str, list[Any]] = {"values": []}
-    # The whole is checked against the schema when it is drawn; to check each part here takes longer
-    # than to draw it. The switch is one for all threads, and must be restored afterwards.
+    # The whole chart is checked against the schema when it is drawn; checking each part here would
+    # take longer than drawing it. All threads share this switch, so it must be restored afterwards.
     with _UNCHECKED, debug_mode(arg=False):
         rest = _without(_with_objects(spec), "layer", "spec", "facet", "data")
         chart: LayerChart | FacetChart
@@ -142,7 +143,7 @@ def _part(spec: dict[str, Any]) -> alt.Chart | alt.LayerChart:
 
 
 def _with_objects(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a specification with objects of altair where its charts ask for them, and dicts elsewhere.
+    """Return a specification with altair's objects where its charts require them, and dicts elsewhere.
 
     Altair would try every class that fits for each part, which takes sixty times as long.
     """
@@ -155,7 +156,7 @@ def _with_objects(spec: dict[str, Any]) -> dict[str, Any]:
             for p in converted["params"]
         ]
     if "data" in converted:
-        data: Any = alt.Data  # which altair leaves where it stands
+        data: Any = alt.Data  # which altair leaves in place
         converted["data"] = data(**converted["data"])
     return converted
 

@@ -1,7 +1,8 @@
-"""Plain rows → charts, which show in a notebook and save as PNG, SVG, PDF and HTML.
+"""Charts of plain rows, which appear in a notebook and can be saved as PNG, SVG, PDF and HTML.
 
-Each function takes a list of dicts with the fields that it names, and returns an altair chart: to be
-shown, saved, or changed with all that altair has. Altair is imported when a chart is drawn.
+Each function accepts a list of dicts with the fields it documents, and returns an altair chart
+that can be displayed, saved, or customised with everything altair offers. Altair is imported when
+a chart is drawn.
 
 >>> from gainful.output.plotting import charts
 >>> chart = charts.curve([{"run": "mine", "k": 1, "value": 0.5}, {"run": "mine", "k": 2, "value": 0.6}])
@@ -26,20 +27,20 @@ if TYPE_CHECKING:
 
 
 class Look(TypedDict, total=False):
-    """How a chart looks: how wide it is, and its theme."""
+    """The look of a chart: its width and its theme."""
 
     width: Width
     theme: str | None
 
 
 class SizedLook(Look, total=False):
-    """The look of a chart whose height does not follow from its rows."""
+    """The look of a chart whose height isn't determined by its rows."""
 
     height: int
 
 
 _WIDTH, _HEIGHT, _SQUARE = 600, 300, 400
-_NAMED = 40  # queries that have room for their names
+_NAMED = 40  # the maximum number of queries with room for their names
 
 
 def intervals(
@@ -55,10 +56,10 @@ def intervals(
     Args:
         rows: measure, base, run, difference, low, high (both None without an interval) and
             verdict (better, worse, inconclusive, equivalent), drawn in their order.
-        base: the one base of all rows; with None, every label names its own.
-        level: of the intervals.
-        width: in pixels, or `container`: as wide as its place on a page. Then all measures share
-            one axis; else each has its own.
+        base: the common baseline of all rows; if None, every label names its own.
+        level: the level of the intervals.
+        width: in pixels, or `container`: as wide as its place on a page. All measures then share
+            one axis; otherwise each has its own.
         theme: light, dark, or None where a page gives it.
     """
     return _drawn(
@@ -140,7 +141,7 @@ def curve(
 ) -> "Chart":
     """Draw a measure over its cutoffs, a line for each run.
 
-    Rows whose value is None or no finite number are left out, and a warning names them.
+    Rows whose value is None or not finite are left out, and a warning names them.
 
     Args:
         rows: run, k, value and, for a band around the line, low and high; runs get their colour and shape in the order of the rows.
@@ -168,7 +169,7 @@ def distribution(
     width: Width = _WIDTH,
     theme: str | None = "light",
 ) -> "Chart":
-    """Draw how many queries have which score: a histogram for each run, with its mean.
+    """Draw how per-query scores are distributed: a histogram for each run, with its mean.
 
     Args:
         rows: run and score, one for each query; runs are drawn in the order of the rows.
@@ -240,7 +241,7 @@ def confusion(
 def query_agreement(
     rows: Rows, *, width: Width = _WIDTH, height: int = _HEIGHT, theme: str | None = "light"
 ) -> "Chart":
-    """Draw how far assessors agree on each query, in order.
+    """Draw how far assessors agree on each query, in the given order.
 
     Args:
         rows: query, text (or None), agreement (from 0 to 1), shared (how many documents
@@ -261,7 +262,7 @@ def assessor_means(
     height: int = _HEIGHT,
     theme: str | None = "light",
 ) -> "Chart":
-    """Draw the mean of each run by the grades of each assessor; lines that cross change the order.
+    """Draw the mean of each run under the grades of each assessor; where lines cross, the order of the runs changes.
 
     Args:
         rows: run, assessor and value; both are drawn in the order of the rows.
@@ -277,12 +278,12 @@ def assessor_means(
 
 
 def empty(*, base: str | None = None, level: float = 0.95) -> dict[str, Spec]:
-    """Return the specification of every chart, for a page: no rows, no theme, as wide as its place.
+    """Return the specification of every chart for a page, without rows or theme, and as wide as its container.
 
-    The page gives the rows as the dataset `rows` before a chart is drawn, and draws none without rows,
-    as Vega cannot lay out a legend of nothing; and `theme.LIGHT` or `theme.DARK` as the config. Titles of
-    axes, texts and descriptions call the measure `score` (the curve `nDCG`), and the two runs `base` and
-    `run`: there, and nowhere else, a page may put their names.
+    Before a chart is drawn, the page supplies the rows as the dataset `rows`, and `theme.LIGHT` or
+    `theme.DARK` as the config. It draws no chart without rows, because Vega cannot lay out an
+    empty legend. Axis titles, texts and descriptions call the measure `score` (in the curve,
+    `nDCG`) and the two runs `base` and `run`; a page may insert the names there, and nowhere else.
 
     >>> sorted(empty())
     ['assessor_means', 'confusion', 'curve', 'differences', 'distribution', 'hard', 'heat', 'intervals', 'query_agreement', 'scatter', 'unjudged']

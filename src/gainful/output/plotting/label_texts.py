@@ -1,8 +1,8 @@
 r"""Names on charts: titles that fit their axis, and labels that are shortened in the middle.
 
-Names are data, and Vega reads some texts of a specification as code: what a tooltip calls a field, and
-what a field is titled. So names only appear in titles of axes, which are plain text; fields are called the
-same on every chart; and labels come from the rows.
+Names are data, and Vega reads some texts of a specification as code, such as the titles of fields
+and tooltips. Names therefore only appear in axis titles, which are plain text; fields have the
+same titles on every chart, and labels come from the rows.
 """
 
 import re
@@ -11,24 +11,24 @@ import unicodedata
 from typing import Any
 
 PIXELS = 7
-"""Pixels of an average letter, with some to spare."""
+"""The width of an average letter in pixels, with some to spare."""
 LETTERS = 60
-"""Labels shorten longer names; the tooltip has the whole name."""
+"""Labels shorten longer names; the tooltip shows the full name."""
 LABEL_LIMIT = PIXELS * LETTERS
 SEPARATOR = r"'\u2028'"
-"""Stands between the lines of a label, as an expression; `drawable` leaves it in no name."""
+"""Separates the lines of a label, as an expression; `drawable` removes it from every name."""
 
-# What XML has no place for, and so no picture; and what separates lines.
+# Characters that XML, and therefore a picture, cannot contain, and line separators.
 _UNDRAWABLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]"
 )
-_EDGE = 45  # of an entry in a legend: its symbol, and the room to the next
-_BESIDE = 60  # what an axis takes of the width, left of the legend
-_STEPS = (8, 12, 18, 26, 40)  # letters of the longest name, roughly
+_EDGE = 45  # the symbol of an entry in a legend, and the space before the next
+_BESIDE = 60  # the width of an axis, left of the legend
+_STEPS = (8, 12, 18, 26, 40)  # the approximate number of letters of the longest name
 
 
 def drawable(text: str) -> str:
-    r"""Return a text with U+FFFD in place of what cannot be drawn.
+    r"""Return a text with U+FFFD in place of characters that cannot be drawn.
 
     >>> drawable("a\x1bb"), drawable("naïve 🦆")
     ('a�b', 'naïve 🦆')
@@ -37,11 +37,12 @@ def drawable(text: str) -> str:
 
 
 def in_lines(text: str, room: int | str) -> str | list[str]:
-    """Return a title, broken into lines where it is longer than its axis.
+    """Return a title, broken into lines if it is longer than its axis.
 
     Args:
-        text: on one line; names in it are not longer than `shortened` makes them.
-        room: the length of the axis in pixels; one that a page decides has room for a usual page.
+        text: the title on one line; names in it are at most as long as `shortened` makes them.
+        room: the length of the axis in pixels; if a page determines it, the length on a typical
+            page.
 
     >>> in_lines("nDCG@10 of new", 300)
     'nDCG@10 of new'
@@ -51,14 +52,15 @@ def in_lines(text: str, room: int | str) -> str | list[str]:
     most = (room if isinstance(room, int) else PIXELS * LETTERS) // PIXELS
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
     most = max(1, most * len(text) // (len(text) + wide)) if text else most
-    glued = re.sub(" (?=[↑→])", "\N{NO-BREAK SPACE}", drawable(text))  # an arrow has its word
+    # an arrow stays with its word
+    glued = re.sub(" (?=[↑→])", "\N{NO-BREAK SPACE}", drawable(text))
     wrapped = textwrap.wrap(glued, max(most, 1), break_on_hyphens=False)
     lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in wrapped]
     return lines if len(lines) > 1 else " ".join(lines)
 
 
 def shortened(name: str, letters: int = LETTERS) -> str:
-    """Return a name on one line, without its middle where it is long: names differ at their ends.
+    """Return a name on one line, without its middle if it is long, because names differ at their ends.
 
     >>> shortened("bm25-rm3-monot5-base-v11", 16)
     'bm25-rm…base-v11'
@@ -71,7 +73,7 @@ def shortened(name: str, letters: int = LETTERS) -> str:
 
 
 def label(letters: int | str = LETTERS) -> str:
-    """Return the expression of a label with one name, by how many letters it may have."""
+    """Return the expression of a label with one name and a limited number of letters."""
     return f"truncate(datum.label, {letters}, 'center')"
 
 
@@ -86,10 +88,10 @@ def label_in_lines(letters: int | str = LETTERS) -> str:
 
 
 def fitting(*, columns: bool = False) -> list[dict[str, Any]]:
-    """Return the parameters of a chart that is as wide as its place: `letters`, and `columns`.
+    """Return the parameters of a chart that is as wide as its container: `letters` and `columns`.
 
-    A label takes a third of the place at most, and a legend as many columns as the longest name of
-    a run leaves.
+    A label takes at most a third of the width, and a legend has as many columns as the longest
+    name of a run leaves room for.
     """
     width = f"(containerSize()[0] || {3 * LABEL_LIMIT})"
     letters = {"name": "letters", "expr": f"clamp(floor({width} / {3 * PIXELS}), 11, {LETTERS})"}
@@ -100,7 +102,7 @@ def fitting(*, columns: bool = False) -> list[dict[str, Any]]:
 
 
 def run_letters(letters: int | str) -> str:
-    """Return the expression of the length of the longest name of a run, roughly, up to `letters`."""
+    """Return the expression of the approximate length of the longest name of a run, up to `letters`."""
     # Vega cannot compute the length of the longest text, only test whether one has a certain length.
     names = r"join(pluck(data('rows'), 'run'), '\n')"
     longest = str(letters)

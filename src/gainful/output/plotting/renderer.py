@@ -1,4 +1,4 @@
-"""The renderer of charts, vl-convert: refused in time where it is missing or would end the process."""
+"""The renderer of charts, vl-convert: rejected early if it is missing or would end the process."""
 
 import subprocess
 import sys
@@ -11,10 +11,10 @@ _GB = 1e9
 
 
 def refuse_without_renderer(where: str) -> None:
-    """Refuse to begin what needs the renderer, if it is not installed or its engine cannot start.
+    """Raise an error before work that needs the renderer, if it isn't installed or its engine cannot start.
 
-    Its engine, V8, reserves some 64 GB of addresses and uses few of them. If it isn't allowed to, it ends
-    the whole process, with no error that could be caught.
+    Its engine, V8, reserves about 64 GB of address space and uses little of it. If it isn't
+    allowed to, it ends the whole process without an error that could be caught.
     """
     from importlib.util import find_spec
 
@@ -31,17 +31,17 @@ def refuse_without_renderer(where: str) -> None:
 
 
 def _limit_of_addresses() -> int | None:
-    """Return how many bytes of addresses the process may have; None without a limit."""
+    """Return how many bytes of address space the process may have; None without a limit."""
     try:
         import resource
-    except ImportError:  # Windows has no such limits
+    except ImportError:  # Windows has no such limit
         return None
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if limit == resource.RLIM_INFINITY else limit
 
 
 @cache
-def _starts(limit: int) -> bool:  # noqa: ARG001 - another limit is tried anew
-    """Return whether the renderer starts under the limit, in a process that may end of it."""
+def _starts(limit: int) -> bool:  # noqa: ARG001 - each limit is tried separately
+    """Return whether the renderer starts under the limit, tried in a process that may crash."""
     tried = subprocess.run([sys.executable, "-c", _TRIED], capture_output=True, check=False)  # noqa: S603
     return tried.returncode == 0

@@ -1,9 +1,9 @@
-"""What each chart is, as a Vega-Lite specification: plain dicts, which need no library.
+"""The Vega-Lite specification of each chart: plain dicts, which need no library.
 
-Rows are the dataset `rows`, and may be given later (None here). Every expression can be interpreted,
-so that a page needs no `eval`, and none contains the name of a run, a measure or a query: names only appear in
-the titles of axes, in texts and in rows, which are never read as code. So the `title` of a field is
-always one of ours, and has no word that a page puts a name in place of.
+Rows are the dataset `rows`, and may be supplied later (None here). Every expression can be
+interpreted, so a page needs no `eval`. No expression contains the name of a run, a measure or a
+query: names only appear in axis titles, texts and rows, which are never read as code. The `title`
+    of a field is therefore always our own, and contains no word that a page replaces with a name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,15 +32,15 @@ OUTCOMES = ("better", "worse", "same")
 VERDICTS = ("better", "worse", "inconclusive", "equivalent")
 SCORE, CHANGE = ".4f", "+.4f"
 LINE_HEIGHT = 15
-OPACITY = 0.8  # of points that may overlap; the contrast of marks includes it
-UNIT = (0, 1)  # what an axis of scores shows where there are none
+OPACITY = 0.8  # the opacity of points that may overlap; the contrast of marks takes it into account
+UNIT = (0, 1)  # the range of an axis of scores without any scores
 
 _SHAPES = ("triangle-up", "triangle-down", "circle", "diamond")
 _OUTCOME_LEGEND: Spec = {"orient": "top", "offset": 10, "symbolOpacity": 1}
 
 
 def top(rows: Rows | None, description: str, view: Spec) -> Spec:
-    """Return a specification with its rows, and a description in words."""
+    """Return a specification with its rows and a description in words."""
     values = [
         {key: drawable(cell) if isinstance(cell, str) else cell for key, cell in row.items()}
         for row in rows or ()
@@ -57,12 +57,12 @@ def scale(rows: Rows | None, nothing: Sequence[int] = UNIT, **settings: object) 
 
 
 def fitted(width: Width, *, columns: bool = False) -> Spec:
-    """Return the parameters of a chart that is as wide as its place; none for others."""
+    """Return the parameters of a chart that is as wide as its container; none for other charts."""
     return {"params": fitting(columns=columns)} if width == "container" else {}
 
 
 def labels(width: Width) -> Spec:
-    """Return the axis with a row for each `label`."""
+    """Return the axis that has a row for each `label`."""
     letters = {"letters": "letters"} if width == "container" else {}
     axis = {
         "labelExpr": label_in_lines(**letters),
@@ -75,7 +75,7 @@ def labels(width: Width) -> Spec:
 
 
 def on_top(title: str, width: Width) -> Spec:
-    """Return an upright axis whose title lies above it, where there is room for names."""
+    """Return a vertical axis whose title is above it, where there is room for names."""
     broken = in_lines(title, width)
     lines = 1 if isinstance(broken, str) else len(broken)
     place = {"titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": 0}
@@ -84,7 +84,7 @@ def on_top(title: str, width: Width) -> Spec:
 
 
 def without_axis(encoding: Spec, channel: str) -> Spec:
-    """Return an encoding without an axis of its own: titles of several lines would be drawn twice."""
+    """Return an encoding without its own axis, because titles of several lines would be drawn twice."""
     kept = {key: value for key, value in encoding[channel].items() if key not in ("axis", "title")}
     return {**encoding, channel: kept}
 
@@ -147,24 +147,25 @@ def zero(axis: str) -> Spec:
     }
 
 
-_RUN_HEIGHT = 46  # of a run's row in a distribution
+_RUN_HEIGHT = 46  # the height of a run's row in a distribution
 _TALLEST = 38  # bar in it
 
 
 def intervals(rows: Rows | None, *, base: str | None, level: float, width: Width) -> Spec:
-    """Return a point and a span for each comparison; several measures get a facet each."""
+    """Return a point and an interval for each comparison; with several measures, each has its own facet."""
     measures = list(dict.fromkeys(str(row["measure"]) for row in rows or ()))
     apart = width != "container" and len(measures) > 1
     alone = len(measures) == 1
     words, lines = _pair(rows, base)
-    if not apart and not alone:  # also where the rows come later
+    if not apart and not alone:  # even if the rows come later
         words, lines = f"{words} + {SEPARATOR} + datum.measure", lines + 1
     title = "run − base (run better →)" if base is None else (
         f"difference from {shortened(base)} (better →)"
     )  # fmt: skip
     title = f"{measures[0]}: {title}" if alone else title
     axis: Spec = {"tickCount": 7, "title": in_lines(title, width) if rows is not None else title}
-    if width == "container":  # beside labels the axis is short, and its title may be longer than it
+    # next to labels the axis is short, and its title may be longer than the axis
+    if width == "container":
         axis["titleLimit"] = {"expr": "width + 60"}
     across = {"type": "quantitative", **scale(rows)}
     tooltip = [
@@ -181,7 +182,7 @@ def intervals(rows: Rows | None, *, base: str | None, level: float, width: Width
         "color": outcome("verdict", VERDICTS),
         "tooltip": tooltip,
     }
-    bounded = "isValid(datum.low) && isValid(datum.high)"  # of one query there is no interval
+    bounded = "isValid(datum.low) && isValid(datum.high)"  # a single query has no interval
     spans: Spec = {
         "mark": {"type": "rule", "strokeWidth": 2.5, "strokeCap": "round"},
         "encoding": {
@@ -215,7 +216,7 @@ def intervals(rows: Rows | None, *, base: str | None, level: float, width: Width
             "spec": drawn,
             "resolve": {"scale": {"x": "independent", "y": "independent"}},
         }  # fmt: skip
-    # A missing span is drawn as a point, so that every scale has a number.
+    # A missing interval is drawn as a point, so that every scale has a number.
     made = {
         "label": words,
         "from": f"{bounded} ? datum.low : datum.difference",
@@ -234,7 +235,7 @@ def intervals(rows: Rows | None, *, base: str | None, level: float, width: Width
 
 
 def _pair(rows: Rows | None, base: str | None) -> tuple[str, int]:
-    """Return what a comparison is called, as an expression, and over how many lines."""
+    """Return the label of a comparison as an expression, and its number of lines."""
     if base is not None:
         return "datum.run", 1
     longest = max((len(f"{row['run']} − {row['base']}") for row in rows or ()), default=0)
@@ -244,7 +245,7 @@ def _pair(rows: Rows | None, base: str | None) -> tuple[str, int]:
 
 
 def curve(rows: Rows | None, *, measure: str, width: Width, height: int) -> Spec:
-    """Return a line for each run over the cutoffs, with its interval where the rows have one."""
+    """Return a line for each run over the cutoffs, with its interval if the rows contain one."""
     title = f"mean {measure}@k"
     across = _ranks(rows, "k", "cutoff k", width)
     values: Spec = {"type": "quantitative", **scale(rows, zero=False)}
@@ -326,7 +327,7 @@ def _letters_of_runs(width: Width) -> str:
 
 
 def _labelled_lines(placed: Spec, tooltip: list[Spec], width: Width, height: int) -> Spec:
-    """Return a line for each run, named where it ends; names that would overlap are moved up."""
+    """Return a line for each run, labelled at its end; labels that would overlap are moved up."""
     run = run_scale(width, legend=False)
     rank, value = placed["x"]["field"], placed["y"]["field"]
     drawn = _lines_of_runs(placed, run, tooltip, width, height)
@@ -390,8 +391,8 @@ def _labelled_lines(placed: Spec, tooltip: list[Spec], width: Width, height: int
 def _lines_of_runs(
     placed: Spec, run: Spec, tooltip: list[Spec], width: Width, height: int, **line: object
 ) -> Spec:
-    """Return a line and points for each run, where `placed` has them."""
-    # The lines have their own scale: a colour that layers share would have two legends.
+    """Return a line and points for each run, at the positions in `placed`."""
+    # The lines have their own scale, because a colour shared by layers would have two legends.
     lines: Spec = {
         "mark": {"type": "line", **line},
         "encoding": {**without_axis(placed, "y"), "stroke": {**run, "legend": None}},
@@ -404,12 +405,12 @@ def _lines_of_runs(
     return {**fit, "width": width, "height": height, "layer": [lines, points]}
 
 
-_QUERY_HEIGHT = 28  # of a query's row among the hard ones
-_FIELD_HEIGHT = 34  # of a run's row in a heat map
+_QUERY_HEIGHT = 28  # the height of a query's row among the hard ones
+_FIELD_HEIGHT = 34  # the height of a run's row in a heat map
 
 
 def heat(rows: Rows | None, *, measure: str, width: Width) -> Spec:
-    """Return a field for each query and run, darker for higher scores; queries from hard to easy."""
+    """Return a cell for each query and run, darker for higher scores; queries go from hard to easy."""
     place: Spec = {
         "field": "place",
         "type": "ordinal",
@@ -505,7 +506,7 @@ def hard(rows: Rows | None, *, measure: str, width: Width) -> Spec:
 
 
 def distribution(rows: Rows | None, *, measure: str, width: Width) -> Spec:
-    """Return a histogram for each run, one under the other, and a line at its mean."""
+    """Return a histogram for each run, one below the other, and a line at its mean."""
     runs = labels(width)
     title = f"{measure} of a query"
     axis = {
@@ -527,7 +528,7 @@ def distribution(rows: Rows | None, *, measure: str, width: Width) -> Spec:
         "mark": {
             "type": "bar",
             "orient": "horizontal",
-            # Bars stand on one line: half of what they lack in height is put above them.
+            # Bars share a baseline: half of their missing height is added above them.
             "yOffset": {"expr": f"({_TALLEST} - scale('size', datum.share)) / 2"},
         },
         "encoding": {
@@ -593,7 +594,8 @@ def distribution(rows: Rows | None, *, measure: str, width: Width) -> Spec:
 
 
 _QUERY_LETTERS = 22
-_LABELLED = 5  # queries of a scatter plot, those with the largest differences
+# the number of labelled queries in a scatter plot, which have the largest differences
+_LABELLED = 5
 
 
 def differences(
@@ -606,7 +608,7 @@ def differences(
     width: Width,
     height: int,
 ) -> Spec:
-    """Return bars of the differences of queries, in their order; `named` writes the queries."""
+    """Return a bar for the difference of each query, in order; `named` labels the queries."""
     place: Spec = {"field": "place", "type": "ordinal", "title": "queries, by their difference"}
     place["axis"] = {"labels": False, "ticks": False, "domain": False, "titlePadding": 4}
     if named:
@@ -681,7 +683,7 @@ def _tooltips_of_bars(place: Spec, tooltip: list[Spec]) -> tuple[Spec, Spec]:
 def scatter(
     rows: Rows | None, *, measure: str, base: str, run: str, width: Width, height: int
 ) -> Spec:
-    """Return a point for each query: the score of the base across, that of the run upwards."""
+    """Return a point for each query: the baseline's score is horizontal, and the run's vertical."""
     both = {"type": "quantitative", **scale(rows)}
     titles = [f"{measure} of {shortened(base)}", f"{measure} of {shortened(run)}"]
     if rows is not None:
@@ -698,7 +700,7 @@ def scatter(
             "y2": {"value": 0},
         },
     }
-    # The same fields swapped, invisible: so both axes cover the scores of both runs.
+    # The same fields swapped and invisible, so that both axes cover the scores of both runs.
     mirrored: Spec = {
         "mark": {"type": "point", "size": 0, "opacity": 0, "tooltip": None, "aria": False},
         "encoding": {"x": {"field": "run", **both}, "y": {"field": "base", **both}},
@@ -707,7 +709,8 @@ def scatter(
         "mark": {
             "type": "point",
             "filled": True,
-            # Queries at the same place look like one point: the more there are, the larger it is.
+            # Queries at the same position appear as one point, which is larger the more queries
+            # there are.
             "size": {"expr": "60 * sqrt(datum.here)"},
             "opacity": OPACITY,
             "cursor": "pointer",
@@ -727,7 +730,7 @@ def scatter(
         },
     }
     counted: list[Spec] = [
-        # Scores that differ only by rounding are at the same place, too.
+        # Scores that differ only by rounding are at the same position, too.
         {"calculate": "format(datum.base, '.6g') + ' ' + format(datum.run, '.6g')", "as": "spot"},
         {"joinaggregate": [{"op": "count", "as": "here"}], "groupby": ["spot"]},
     ]
@@ -773,7 +776,7 @@ def _outliers(both: Spec) -> Spec:
 
 
 def _corners(base: str, run: str, width: Width) -> list[Spec]:
-    """Return texts that say on which side of the diagonal each run is better."""
+    """Return texts that show on which side of the diagonal each run is better."""
     above: Spec = {"x": {"value": 8}, "y": {"value": 10}}
     below: Spec = {"x": {"value": "width"}, "y": {"value": "height"}}
     room = (width if isinstance(width, int) else LABEL_LIMIT) // PIXELS - len(" better")
@@ -794,7 +797,7 @@ def _corners(base: str, run: str, width: Width) -> list[Spec]:
 
 
 def confusion(rows: Rows | None, *, width: Width, height: int) -> Spec:
-    """Return a field for each pair of grades, darker the more often they occur together, with its share."""
+    """Return a cell for each pair of grades with its share, darker the more often they occur together."""
     across: Spec = {
         "field": "other",
         "type": "nominal",
@@ -823,7 +826,8 @@ def confusion(rows: Rows | None, *, width: Width, height: int) -> Spec:
                 "field": "share",
                 "type": "quantitative",
                 "legend": None,
-                # The root, as most grades meet themselves, and what else meets would look alike.
+                # The square root, because most pairs are equal grades, and all other cells would
+                # look the same.
                 **scale(rows, type="sqrt", zero=True, range="ramp"),
             },
             "tooltip": tooltip,
@@ -873,7 +877,7 @@ def query_agreement(rows: Rows | None, *, width: Width, height: int) -> Spec:
 
 
 def assessor_means(rows: Rows | None, *, measure: str, width: Width, height: int) -> Spec:
-    """Return a line for each run over the assessors whose grades it is measured by."""
+    """Return a line for each run over the assessors, whose grades it is measured by."""
     run = run_scale(width, legend=rows is None or bool(rows))
     title = f"mean {measure}"
     placed: Spec = {

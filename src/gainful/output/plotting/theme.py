@@ -1,4 +1,4 @@
-"""How charts look: two Vega-Lite configurations, light and dark, and the colours of grades.
+"""The look of charts: two Vega-Lite configurations, light and dark, and the colours of grades.
 
 Marks have a contrast of at least 3:1 with the background, text of at least 4.5:1, and no two
 colours of a palette look the same with any of the three kinds of colour blindness. No meaning depends
@@ -87,9 +87,9 @@ def _config(
 
 
 GRADES_LIGHT: Final = ("#f1f3f5", "#dcebf7", "#bcd9ef", "#97c4e6", "#6eabd9", "#4f95cb")
-"""The colours of grades on light pages, the lowest first; `TEXT_LIGHT` is read on each."""
+"""The colours of grades on light pages, the lowest first; `TEXT_LIGHT` is legible on each."""
 GRADES_DARK: Final = ("#262a31", "#243450", "#224170", "#1f5190", "#1c62aa", "#1a73b2")
-"""The colours of grades on dark pages, the lowest first; `TEXT_DARK` is read on each."""
+"""The colours of grades on dark pages, the lowest first; `TEXT_DARK` is legible on each."""
 TEXT_LIGHT: Final = "#1b1f24"
 TEXT_DARK: Final = "#f0f2f5"
 
@@ -126,7 +126,7 @@ THEMES: Final[Mapping[str, Mapping[str, object]]] = {"light": LIGHT, "dark": DAR
 
 
 def theme_of(name: str | None) -> Mapping[str, object] | None:
-    """Return the configuration of a theme; None for none, where a page gives it later.
+    """Return the configuration of a theme; None without a theme, if a page sets it later.
 
     >>> theme_of("dark")["background"]
     '#16191f'

@@ -1,1 +1,1 @@
-"""Typography: a table of cells → text in one of several formats. No arithmetic, no domain."""
+"""Typography: tables of cells as text in several formats. No arithmetic, and no knowledge of rankings."""

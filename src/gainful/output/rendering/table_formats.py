@@ -21,9 +21,9 @@ from gainful.message_texts import printable
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A number as papers show it: in bold where it is the best, with marks above it.
+    """A number as papers show it: in bold if it is the best, and with superscript marks.
 
-    Programs get the number alone.
+    Programs get only the number.
     """
 
     number: float
@@ -32,25 +32,25 @@ class Marked:
 
 
 class PValue(float):
-    """A p-value, which is never shown as 0: people read that it is below the last decimal."""
+    """A p-value, which is never shown as 0, but as below the last decimal."""
 
     __slots__ = ()
 
 
 class Signed(float):
-    """A difference, which people read with its sign, and never as 0 if it is not."""
+    """A difference, shown with its sign, and never as 0 unless it is."""
 
     __slots__ = ()
 
 
 class Note(str):
-    """A line under a table that files have in full; on a screen, `brief` stands for it."""
+    """A line below a table, in full in files; a screen shows `brief` instead."""
 
     __slots__ = ("brief",)
     brief: str
 
     def __new__(cls, text: str, brief: str = "") -> "Note":
-        """Make a note of its text and of the short form."""
+        """Make a note from its text and its short form."""
         note = super().__new__(cls, text)
         note.brief = brief or text
         return note
@@ -74,7 +74,7 @@ _LATEX_SPECIAL = str.maketrans(
         "|": r"\textbar{}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
-        # At the start of a row they would be read as options of the end of the last row.
+        # At the start of a row, they would be read as options of the previous row's end.
         "[": "{[}",
         "]": "{]}",
         "*": "{*}",
@@ -84,19 +84,20 @@ _LATEX_SPECIAL = str.maketrans(
     }
 )
 _MARKDOWN_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_<>|[]&~$"})
-_LEAST_SHOWN, _TOO_LONG = 0.0001, 1e9  # the last of four decimals; nobody reads more digits
-# What ends a line, or is printed as a blank: a row of a table is one line.
+_LEAST_SHOWN, _TOO_LONG = 0.0001, 1e9  # the last of four decimals; nobody needs more digits
+# Characters that end a line, or are printed as a blank: a row of a table is one line.
 SCREEN = 80
-"""The width of a file, and of a screen without a terminal."""
+"""The width of a file, and of output without a terminal."""
 _GAP, _NARROW_GAP = 3, 2  # blanks between columns
-_SHORT, _SHORTEST = 24, 8  # columns of a text before others are left out, and of any text
-_LEAST_PROSE = 20  # columns, below which a folded text is no longer read
-_INDENT = "  "  # of what follows in a note that is folded
+# the minimum width of a text before other columns are left out, and of any text
+_SHORT, _SHORTEST = 24, 8
+_LEAST_PROSE = 20  # columns, below which a folded text is hard to read
+_INDENT = "  "  # the indentation of the following lines of a folded note
 _LONGEST_WIDTH = 6  # digits
 _LINE_END = "\r\n"
-# With one of these begins what a spreadsheet runs; some read wide characters as narrow ones.
+# A spreadsheet runs cells that begin with one of these; some read wide characters as narrow ones.
 _FORMULA = re.compile("[=+\\-@\t\r\n＝＋－＠]")
-_WHOLE = re.compile("`[^`]*`|p [<=] [0-9.]+")  # commands and p-values, which are not broken
+_WHOLE = re.compile("`[^`]*`|p [<=] [0-9.]+")  # commands and p-values, which must not be broken
 _BREAK = re.compile("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")
 
 
@@ -104,12 +105,14 @@ _BREAK = re.compile("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")
 class Table:
     """Named columns and rows of cells; numbers are aligned right, text left.
 
-    `digits` is the number of decimals for people, `notes` are lines under the table, and `caption` is
-    the caption in a paper: with one, LaTeX has a whole table and not the tabular alone. `prose` names
-    the columns of texts that people typed: in CSV and TSV, which spreadsheets open, none of them is a formula.
+    `digits` is the number of decimals for people, `notes` are the lines below the table, and `caption` is
+    the caption in a paper: with one, LaTeX gets a whole table rather than only the tabular. `prose` names
+    the columns of texts that people typed: in CSV and TSV, which spreadsheets open, none of them can be a
+    formula.
+
     A table with `optional` columns is never folded or shown in parts: a screen that is too narrow leaves out
-    these groups of columns, in this order, and then shortens texts.
-    `once` names columns that text on a screen states above the table if all rows have the same value.
+    these groups of columns, in this order, and then shortens texts. `once` names columns that a screen
+    states above the table if all rows have the same value.
     """
 
     columns: Sequence[str]
@@ -127,33 +130,33 @@ class Table:
         return self
 
     def records(self) -> list[dict[str, str | int | float | None]]:
-        """Return the rows as dicts; NaN and infinities become None."""
+        """Return the rows as dicts; NaN and infinity become None."""
         return [
             {column: _plain(cell) for column, cell in zip(self.columns, row, strict=True)}
             for row in self.rows
         ]
 
     def columns_by_name(self) -> dict[str, list[Cell]]:
-        """Return the columns, each of one type, as data frames hold them; of marked numbers, those."""
+        """Return the columns, each of one type, for data frames; marked numbers lose their marks."""
         columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
         return {
             name: _of_one_type(cells) for name, cells in zip(self.columns, columns, strict=True)
         }
 
     def to_pandas(self) -> Any:
-        """Return the rows as a pandas DataFrame, every digit kept."""
+        """Return the rows as a pandas DataFrame, with every digit."""
         return data_frame_library("pandas").DataFrame(self.columns_by_name())
 
     def to_polars(self) -> Any:
-        """Return the rows as a polars DataFrame, every digit kept."""
+        """Return the rows as a polars DataFrame, with every digit."""
         return data_frame_library("polars").DataFrame(self.columns_by_name())
 
     def to_arrow(self) -> Any:
-        """Return the rows as a pyarrow Table, every digit kept."""
+        """Return the rows as a pyarrow Table, with every digit."""
         return data_frame_library("pyarrow").table(self.columns_by_name())
 
     def written(self, mark: "Callable[[str, Marked], str]") -> list[list[str]]:
-        """Return the cells as people read them; `mark` writes cells that may have marks."""
+        """Return the cells as text for people; `mark` writes cells that may have marks."""
         return [
             [
                 mark(self._write(cell.number), cell)
@@ -183,7 +186,7 @@ class Table:
         return [*([self.caption] if self.caption else []), *self.notes]
 
     def numeric(self) -> list[bool]:
-        """Return whether each column holds numbers, which are aligned right."""
+        """Return whether each column contains numbers, which are aligned right."""
         return [
             bool(column) and all(isinstance(cell, int | float | Marked | None) for cell in column)
             for column in zip(*self.rows, strict=True)
@@ -225,7 +228,7 @@ def data_frame_library(package: str, asking: str | None = None) -> Any:
 
 
 def _of_one_type(cells: Any) -> list[Cell]:
-    """Return cells as a data frame can hold them in one column."""
+    """Return cells in the form in which one column of a data frame can contain them."""
     plain = [cell.number if isinstance(cell, Marked) else cell for cell in cells]
     plain = [float(cell) if isinstance(cell, float) else cell for cell in plain]
     kinds = {type(cell) for cell in plain if cell is not None}
@@ -239,12 +242,12 @@ def _of_one_type(cells: Any) -> list[Cell]:
 def as_text(table: Table, *, width: int | None = None, verbose: bool = False) -> str:
     """Write for a terminal; nothing is cut off.
 
-    A table that is wider than the screen gets narrower gaps, then folded texts, and then
-    is shown in parts, one below the other, each with the first columns.
+    If a table is wider than the screen, its gaps become narrower, then its texts are folded, and
+    finally it is shown in parts, one below the other, each with the first columns.
 
     Args:
-        table: what to write.
-        width: in characters; if None, the terminal's width, and at least 80.
+        table: the table to write.
+        width: the width in characters; if None, the terminal's width, and at least 80.
         verbose: print notes in full instead of their short form.
     """
     most = screen_width() if width is None else width
@@ -264,7 +267,7 @@ def as_text(table: Table, *, width: int | None = None, verbose: bool = False) ->
 
 
 def _narrowed_table(table: Table, most: int) -> Table:
-    """Return the table with the columns that fit the screen, and with texts as short as they must be."""
+    """Return the table with the columns that fit the screen, and with texts shortened as far as necessary."""
     for left_out in (*table.optional, ()):
         cells = zip(table.columns, *table.written(_unmarked), strict=True)
         widths = [max(_width(printable(cell)) for cell in column) for column in cells]
@@ -287,7 +290,7 @@ def _narrowed_table(table: Table, most: int) -> Table:
 
 
 def _shortened(text: str, most: int) -> str:
-    """Return a text with … for the middle if it is too wide, because names of runs often differ at their ends."""
+    """Return a text with … in place of its middle if it is too wide, because names of runs often differ at their ends."""
     shown = printable(text)
     if _width(shown) <= most:
         return text
@@ -303,12 +306,12 @@ def screen_width() -> int:
         return max(SCREEN, int(columns))
     try:
         return max(SCREEN, os.get_terminal_size(sys.stdout.fileno()).columns)
-    except (AttributeError, ValueError, OSError):  # closed, captured, or no terminal
+    except (AttributeError, ValueError, OSError):  # closed, captured, or not a terminal
         return SCREEN
 
 
 def _fitted(rows: list[list[str]], numeric: list[bool], most: int) -> list[str]:
-    """Lay out rows of cells, the first the names of columns, in as many parts as fit the screen."""
+    """Lay out rows of cells, the first of which contains the column names, in as many parts as the screen requires."""
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     if _total(widths, _GAP) <= most:
         return [_laid_out(rows, widths, numeric, _GAP)]
@@ -352,11 +355,11 @@ def _narrowed(
 def _parts(
     rows: list[list[str]], widths: list[int], numeric: list[bool], most: int
 ) -> list[list[int]]:
-    """Return the columns of each part: the first that name a row, and as many others as fit.
+    """Return the columns of each part: the first columns, which name a row, and as many others as fit.
 
     Names that are the same in all rows are printed in the first part only.
     """
-    after = 1 if numeric[0] else 0  # as a rank stands before what has it
+    after = 1 if numeric[0] else 0  # such as a rank before the run that has it
     names = next((at for at in range(after, len(numeric)) if numeric[at]), len(numeric)) or 1
     while names > 1 and _total(widths[:names], _NARROW_GAP) > most // 2:
         names -= 1
@@ -372,7 +375,7 @@ def _parts(
 
 
 def _laid_out(rows: list[list[str]], widths: list[int], numeric: list[bool], gap: int) -> str:
-    """Write rows, the first the names of columns, with cells that are too wide folded."""
+    """Write rows, the first of which contains the column names, and fold cells that are too wide."""
     lines: list[str] = []
     for row in rows:
         cells = [_folded(cell, width) for cell, width in zip(row, widths, strict=True)]
@@ -392,12 +395,12 @@ def _line(cells: Sequence[str], widths: list[int], numeric: list[bool], gap: int
 
 
 def folded(text: str, width: int | None = None) -> str:
-    """Return a line of text on as many lines as a screen of this width needs for it; 80 if None."""
+    """Return a line of text, broken into lines for a screen of this width; 80 if None."""
     return "\n".join(_folded(text, SCREEN if width is None else width, _INDENT))
 
 
 def _folded(text: str, most: int, indent: str = "") -> list[str]:
-    """Break a text between words, but not inside a command or p-value, so that no line is longer than it must be."""
+    """Break a text between words, but not inside a command or a p-value, into lines that are as short as necessary."""
     if _width(text) <= most:
         return [text]
     whole = _WHOLE.sub(lambda found: found[0].replace(" ", "\0"), text.lstrip(" "))
@@ -431,10 +434,10 @@ def as_markdown(table: Table) -> str:
 
 
 def as_latex(table: Table) -> str:
-    """Write a LaTeX tabular for the booktabs package, in a table of its own if it has a caption.
+    """Write a LaTeX tabular for the booktabs package, inside a table environment if it has a caption.
 
-    Numbers with marks take two columns, so that the numbers align and under the
-    name of their column.
+    Numbers with marks take two columns, so that the numbers are aligned below the name of their
+    column.
     """
     split = [
         any(isinstance(cell, Marked) and cell.marks for cell in column)
@@ -472,7 +475,7 @@ def as_latex(table: Table) -> str:
 
 
 def as_html(table: Table) -> str:
-    """Write an HTML table, every cell escaped."""
+    """Write an HTML table with every cell escaped."""
     import html
 
     align = [' style="text-align:right"' if numeric else "" for numeric in table.numeric()]
@@ -541,27 +544,27 @@ def formats() -> tuple[str, ...]:
 
 
 def latex_text(text: str) -> str:
-    r"""Escape what LaTeX would read as a command or print as something else; on one line.
+    r"""Escape, on one line, what LaTeX would read as a command or print as something else.
 
     >>> latex_text("a_b"), latex_text("`x`"), latex_text("v1--v2")
     ('a\\_b', '\\textasciigrave{}x\\textasciigrave{}', 'v1-{}-v2')
     """
     escaped = printable(_on_one_line(text)).translate(_LATEX_SPECIAL)
-    return re.sub("-(?=-)", "-{}", escaped)  # two together would be a dash
+    return re.sub("-(?=-)", "-{}", escaped)  # two of them would form a dash
 
 
 def _width(text: str) -> int:
-    """Return how many columns of a terminal a text takes."""
+    """Return how many columns of a terminal a text occupies."""
     if text.isascii():
         return len(text)
-    # Imported here because it costs time that few tables need to spend.
+    # Imported here because it takes time, and few tables need it.
     from rich.cells import cell_len
 
     return cell_len(text)
 
 
 def _plain(cell: Cell) -> str | int | float | None:
-    """Return what a program gets of a cell; NaN and infinities become None."""
+    """Return the value of a cell for programs; NaN and infinity become None."""
     value = cell.number if isinstance(cell, Marked) else cell
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
@@ -571,7 +574,7 @@ def _unmarked(number: str, _: Marked) -> str:
 
 
 def _columns(table: Table) -> tuple[list[tuple[str, ...]], list[tuple[Cell, ...]]]:
-    """Return the columns as they are written, without marks, and as they are."""
+    """Return the columns as they are written without marks, and unchanged."""
     return (
         list(zip(*table.written(_unmarked), strict=True)),
         list(zip(*table.rows, strict=True)),
@@ -628,11 +631,12 @@ def _separated(table: Table, separator: str) -> str:
 
     lines: list[str] = []
     out = SimpleNamespace(write=lambda line: lines.append(line[: -len(_LINE_END)]))
-    # The end tells which characters are quoted in cells: a reader takes either for the end of a line.
+    # The line end determines which characters are quoted in cells: readers accept either as the
+    # end of a line.
     writer = csv.writer(out, delimiter=separator, lineterminator=_LINE_END)
     writer.writerow(table.columns)
     typed = [column in table.prose for column in table.columns]
-    for row in table.rows:  # not the records: two columns may have one name
+    for row in table.rows:  # not the records, because two columns may have the same name
         cells = [
             _no_formula(cell) if prose else _plain(cell)
             for cell, prose in zip(row, typed, strict=True)
@@ -642,7 +646,7 @@ def _separated(table: Table, separator: str) -> str:
 
 
 def _no_formula(cell: Cell) -> str | int | float | None:
-    """Return a cell with an apostrophe before what a spreadsheet would run, as OWASP advises."""
+    """Return a cell with an apostrophe in front of anything that a spreadsheet would run, as OWASP advises."""
     plain = _plain(cell)
     return f"'{plain}" if isinstance(plain, str) and _FORMULA.match(plain) else plain
 

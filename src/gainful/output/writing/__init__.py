@@ -1,1 +1,1 @@
-"""Runs, judgments and tables of scores → files, each replaced only when the new one is complete."""
+"""Writes runs, judgments and tables of scores to files, each replaced only when the new one is complete."""

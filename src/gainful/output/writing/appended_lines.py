@@ -15,13 +15,13 @@ _END = b"\n"
 
 @contextmanager
 def _alone(number: int | None) -> Iterator[None]:
-    """Keep others from a file for a moment, where the system can; else a line is written at once all the same."""
+    """Lock a file for a moment, if the system supports that; otherwise a line is still written at once."""
     if sys.platform == "win32" or number is None:
         yield
         return
     import fcntl
 
-    with suppress(OSError):  # of a file system that knows no locks
+    with suppress(OSError):  # the file system doesn't support locks
         fcntl.flock(number, fcntl.LOCK_EX)
     try:
         yield
@@ -33,8 +33,8 @@ def _alone(number: int | None) -> Iterator[None]:
 class AppendedLines:
     """Lines of bytes in a file, to which threads and other processes may add at the same time.
 
-    Each line is written at once, while nobody else writes or reads. What a process that was killed left of a line stays
-    alone on it.
+    Each line is written at once, while nobody else writes or reads. If a process was killed while
+    writing, the incomplete line stays on a line of its own.
 
     >>> import pathlib, tempfile
     >>> with AppendedLines(pathlib.Path(tempfile.mkdtemp(), "lines")) as lines:
@@ -50,22 +50,22 @@ class AppendedLines:
         try:
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
             self._number = os.open(self.name, flags, 0o666)
-        except (OSError, ValueError) as problem:  # ValueError: a path that no system has
+        except (OSError, ValueError) as problem:  # ValueError: a path that no system allows
             reason = problem.strerror if isinstance(problem, OSError) else problem
             raise InputError(
                 self.name or "''", "a file that can be read and written", str(reason)
             ) from None
         if not stat.S_ISREG(os.fstat(self._number).st_mode):
             self.close()
-            raise InputError(self.name, "a file", "a device or a pipe, which keeps nothing")
+            raise InputError(self.name, "a file", "a device or a pipe, which stores nothing")
 
     def __iter__(self) -> Iterator[bytes]:
-        """Go through the lines that are there, without their ends; blank ones are left out."""
-        with _alone(self._number), open(self.name, "rb") as file:  # noqa: PTH123 - as Path refuses some
+        """Yield the existing lines, without line ends; blank lines are left out."""
+        with _alone(self._number), open(self.name, "rb") as file:  # noqa: PTH123 - Path rejects some
             yield from (line.rstrip(_END) for line in file if line.strip())
 
     def add(self, line: bytes) -> None:
-        """Add a line; nothing where the file was closed."""
+        """Add a line, or do nothing if the file was closed."""
         with self._lock:
             if self._number is None:
                 return

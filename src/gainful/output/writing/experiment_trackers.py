@@ -1,7 +1,7 @@
-"""`Logged`: results that go to a tracker of experiments: numbers by flat names, tables, a page.
+"""`Logged`: results that can be logged to an experiment tracker, as numbers with flat names, tables and a page.
 
-MLflow and Weights & Biases are recognised by their methods, and never imported: the caller who passes one
-has it.
+MLflow and Weights & Biases are recognised by their methods and never imported, because a caller
+who passes one has imported it.
 """
 
 import re
@@ -17,16 +17,16 @@ from gainful.message_texts import shown
 from gainful.output.rendering.table_formats import Table
 from gainful.output.writing.result_base import Result
 
-_LONGEST = 80  # letters of a part of a name: MLflow takes 250 in all
+_LONGEST = 80  # letters of each part of a name: MLflow accepts 250 in total
 _LAST_STEP = 2**63 - 1  # what databases hold
 _NO_NAME = "unnamed"
 _OF_MLFLOW = ("log_metrics", "log_table", "log_text")
 
 
 def flat_name(name: str) -> str:
-    """Return the name of a measure or a run as trackers take it: letters, digits, `_`, `-` and points.
+    """Return the name of a measure or a run in a form that trackers accept: letters, digits, `_`, `-` and periods.
 
-    MLflow refuses names with `@`, brackets, `=` and commas.
+    MLflow rejects names with `@`, brackets, `=` and commas.
 
     >>> flat_name("nDCG@10"), flat_name("nDCG(gain=exp2)@10"), flat_name("runs/bm25.run")
     ('nDCG_at_10', 'nDCG_gain_exp2_at_10', 'runs_bm25.run')
@@ -57,7 +57,7 @@ def flat_names(names: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """What a tracker gets."""
+    """The data that a tracker receives."""
 
     numbers: Mapping[str, float]
     tables: Mapping[str, Table]
@@ -80,19 +80,20 @@ class Logged(Result):
         per_query: bool = True,
         report: Any = None,
     ) -> None:
-        """Log the result with MLflow, Weights & Biases, or whatever takes a dict of numbers.
+        """Log the result with MLflow, Weights & Biases, or any function that accepts a dict of numbers.
 
-        Numbers have flat names: `nDCG_at_10`, `coverage/unjudged_share`; of several runs
-        `bm25/nDCG_at_10`; of a comparison `new_vs_old/nDCG_at_10/difference`, with `low`, `high` and `p`.
-        Undefined values, such as the p-value of equal runs, are not logged.
+        Numbers have flat names: `nDCG_at_10`, `coverage/unjudged_share`; for several runs,
+        `bm25/nDCG_at_10`; for a comparison, `new_vs_old/nDCG_at_10/difference`, with `low`, `high`
+        and `p`. Undefined values, such as the p-value of equal runs, are not logged.
 
         Args:
-            tracker: `mlflow`, which logs in the active run; `wandb`, or a run of it; or a function,
-                which is called with the numbers {name: number}, and gets nothing else.
-            step: of the training, for trackers that draw curves; none where it is a function. In MLflow,
-                which adds the rows of every step to the same tables, it is their first column.
-            folder: of the tables and the page in the tracker.
-            per_query: log the values of each query as a table, too.
+            tracker: `mlflow`, which logs to the active run; `wandb` or one of its runs; or a
+                function, which is only called with the numbers, {name: number}.
+            step: the training step, for trackers that draw curves; None if the tracker is a
+                function. In MLflow, which adds the rows of every step to the same tables, it is
+                their first column.
+            folder: the folder of the tables and the page in the tracker.
+            per_query: whether to log the values of each query as a table, too.
             report: what `report` returns, logged as the page; the table of the result if None.
         """
         if step is not None:
@@ -105,7 +106,7 @@ class Logged(Result):
         send = _way_to(tracker)
         if send is None:
             if step is not None:
-                raise InputError("step", "none where the tracker is a function", shown(step))
+                raise InputError("step", "None if the tracker is a function", shown(step))
             tracker(self._numbers())
             return
         kinds = {"scores": self, **({"per_query": self.per_query} if per_query else {})}
@@ -125,7 +126,7 @@ class Logged(Result):
 
 
 def _way_to(tracker: object) -> Callable[[Any, _Sent], None] | None:
-    """Return what logs with a tracker; None for a function."""
+    """Return the function that logs with a tracker; None for a function."""
     if all(callable(getattr(tracker, name, None)) for name in _OF_MLFLOW):
         return _to_mlflow
     if callable(getattr(tracker, "log", None)) and _classes_of_wandb(tracker) is not None:
@@ -139,7 +140,7 @@ def _to_mlflow(tracker: Any, sent: _Sent) -> None:
     tracker.log_metrics({**sent.numbers}, step=sent.step)
     for name, table in sent.tables.items():
         columns = table.columns_by_name()
-        if sent.step is not None:  # MLflow adds rows to a table that is there
+        if sent.step is not None:  # MLflow adds rows to an existing table
             rows = len(table.rows)
             columns = {"step": [sent.step] * rows, **columns}
         tracker.log_table(data=columns, artifact_file=f"{name}.json")
@@ -153,12 +154,12 @@ def _to_wandb(tracker: Any, sent: _Sent) -> None:
         columns = table.columns_by_name()
         rows = [list(row) for row in zip(*columns.values(), strict=True)]
         logged[name] = classes.Table(columns=[*columns], data=rows)
-    # In one call: without a step, W&B takes every call for the next one.
+    # In one call: without a step, W&B treats every call as the next step.
     tracker.log(logged, step=sent.step)
 
 
 def _classes_of_wandb(tracker: object) -> Any:
-    """Return the package of a run's class, which also has the classes of tables and pages."""
+    """Return the package of a run's class, which also contains the classes of tables and pages."""
     package = sys.modules.get(type(tracker).__module__.partition(".")[0])
     for module in (tracker, package):
         if all(hasattr(module, name) for name in ("Table", "Html")):

@@ -1,4 +1,4 @@
-"""Columns of ids for data frames, in the type that the ids had where they came from."""
+"""Columns of ids for data frames, in the original type of the ids."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,13 +15,13 @@ _LARGEST = np.iinfo(np.int64)
 def with_ids(
     columns: Mapping[str, Sequence[Any]], types: Mapping[str, IdType], library: Any
 ) -> dict[str, object]:
-    """Return the columns of a table, with ids in the type that a data frame library uses for them.
+    """Return the columns of a table, with ids in the matching type of a data frame library.
 
     Ids that cannot all be of the type stay text.
 
     Args:
-        columns: by name.
-        types: of the columns of ids, by name.
+        columns: the columns by name.
+        types: the types of the columns of ids, by name.
         library: pandas, polars or pyarrow.
     """
     typed: dict[str, object] = dict(columns)
@@ -72,7 +72,7 @@ def _for_polars(polars: Any, type_: IdType, texts: Texts) -> Any:
         dtype = text if name == "text" else getattr(polars, _titled(name))
     try:
         return polars.Series(ids, dtype=dtype)
-    except (polars.exceptions.PolarsError, TypeError):  # of an Enum that has not all of them
+    except (polars.exceptions.PolarsError, TypeError):  # an Enum that doesn't contain all of them
         return None
 
 
@@ -83,7 +83,8 @@ def _for_arrow(pyarrow: Any, type_: IdType, texts: Texts) -> Any:
     if isinstance(type_.own, pyarrow.DataType):
         try:
             return pyarrow.array(ids, type=type_.own)
-        except (pyarrow.ArrowException, TypeError):  # more categories than its indices can tell
+        # more categories than its indices can represent
+        except (pyarrow.ArrowException, TypeError):
             return None
     name = _sized(type_, [value for value in ids if value is not None])
     if name is None:
@@ -102,7 +103,7 @@ _MAKERS: Mapping[str, Callable[[object, IdType, Texts], object]] = {
 
 
 def _sized(type_: IdType, ids: Sequence[Any]) -> str | None:
-    """Return the name of the type with a size; None for integers that none of the usual sizes holds."""
+    """Return the name of the type with a size; None for integers too large for the usual sizes."""
     if type_.name != "int":
         return type_.name
     fits = all(_LARGEST.min <= value <= _LARGEST.max for value in ids)
@@ -110,7 +111,7 @@ def _sized(type_: IdType, ids: Sequence[Any]) -> str | None:
 
 
 def _titled(name: str) -> str:
-    """Return the name of a type as pandas and polars write it.
+    """Return the name of a type in the spelling of pandas and polars.
 
     >>> _titled("int64"), _titled("uint8"), _titled("float32")
     ('Int64', 'UInt8', 'Float32')

@@ -1,4 +1,4 @@
-"""Files that are written: replaced only when complete, compressed, and in a format recognised by the name."""
+"""Output files: replaced only when complete, compressed if requested, and in a format recognised by the name."""
 
 import errno
 import io
@@ -22,21 +22,21 @@ from gainful.rows.temporary_files import folder_beside, no_room, temporary_folde
 
 _CHUNK = 1 << 22
 _PERMISSIONS = 0o7777
-# Names of what a process already has open: no file can be put beside or in place of them.
+# Names of files that a process already has open: they can't be replaced by another file.
 _OPEN = ("/dev/std", "/dev/fd/", "/proc/")
 
 
-class _Never(Exception):  # noqa: N818 - nothing went wrong
+class _Never(Exception):  # noqa: N818 - not an error
     """Ends a trial before anything is written."""
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield an empty file to write to, which takes the place of the target when the block ends.
+    """Yield an empty file to write to, which replaces the target when the block ends.
 
-    It is in the target's folder and has the target's permissions; a link stays, and what it leads to is
-    replaced. Where the block fails, the old file stays and the new one is removed. Devices,
-    pipes and `-`, standard output, are not replaced: complete output is sent to them.
+    It is in the target's folder and has the target's permissions; a link is kept, and its target
+    is replaced. If the block fails, the old file is kept and the new one is removed. Devices,
+    pipes and `-` (standard output) are not replaced: complete output is sent to them.
     """
     name = name_of(path)
     with (
@@ -50,11 +50,11 @@ def write_text(text: str, path: str | os.PathLike[str], *, dry: bool = False) ->
     """Write text to a file, which is replaced only when the new one is complete.
 
     Args:
-        text: what to write, as UTF-8. Names of files that are no text, as the system hands
-            them over, go out as they came in.
-        path: of the file; `-` is standard output.
-        dry: only refuse a path that cannot be written, before work whose result goes there;
-            nothing there changes.
+        text: the text to write, as UTF-8. File names that aren't valid text are written with their
+            original bytes.
+        path: the path of the file; `-` is standard output.
+        dry: only reject a path that cannot be written, before work whose result goes there,
+            without changing anything.
     """
     if not isinstance(text, str):
         raise InputError("text", "a text to write", shown(text))
@@ -79,13 +79,13 @@ def write_text(text: str, path: str | os.PathLike[str], *, dry: bool = False) ->
 
 @contextmanager
 def _blamed(name: str) -> Iterator[None]:
-    """Say that a file cannot be written, and why."""
+    """Return the error that a file cannot be written, with the reason."""
     if not name:
         raise InputError("''", "the name of a file to write", "an empty one")
     try:
         yield
     except (GainfulError, BrokenPipeError):
-        raise  # a reader of a pipe who has seen enough is for the caller to handle
+        raise  # the caller handles a pipe whose reader has stopped reading
     except (OSError, ValueError) as problem:  # ValueError: a path that no system has
         reason = problem.strerror if isinstance(problem, OSError) else problem
         if name == "-" and isinstance(problem, OSError) and problem.errno == errno.EBADF:
@@ -110,7 +110,8 @@ def _is_stream(name: str) -> bool:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    # Others must at no moment read what the old file kept from them, and the folder is private.
+    # Nobody may ever read data that the old file's permissions protected, and the folder is
+    # private.
     folder = folder_beside(target)
     try:
         temporary = folder.path / target.name
@@ -154,21 +155,21 @@ def _copy(source: BinaryIO, target: BinaryIO) -> None:
 
 def _print(source: BinaryIO) -> None:
     stream: Any = sys.stdout
-    if stream is None:  # it was closed before Python began
+    if stream is None:  # it was closed before Python started
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-    if not hasattr(stream, "buffer"):  # a program has replaced it, to collect what is printed
+    if not hasattr(stream, "buffer"):  # a program has replaced it to capture output
         stream.write(source.read().decode(errors="surrogateescape"))
         return
-    stream.flush()  # what was printed earlier comes first
+    stream.flush()  # earlier output comes first
     stream.buffer.flush()
     _copy(source, stream.buffer)
     with suppress(io.UnsupportedOperation):
-        os.write(stream.fileno(), b"")  # writes nothing, and fails where the stream is closed
+        os.write(stream.fileno(), b"")  # writes nothing, and fails if the stream is closed
     stream.buffer.flush()
 
 
 _PART = 1 << 20
-_AT_ONCE = 64  # parts, so that memory does not grow with the file
+_AT_ONCE = 64  # in parts, so that memory doesn't grow with the file
 _LEVEL = 3  # half the time of the usual 6, for 4 % more bytes
 _NO_HEADER = -zlib.MAX_WBITS
 # The magic number, deflate, no flags, no time, nothing special, of an unknown system.
@@ -183,7 +184,7 @@ def parts_of(path: Path) -> Iterator[bytes]:
 
 
 def gzipped(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Pack with gzip: one member, whose parts are deflated separately and joined.
+    """Compress with gzip: one member, whose parts are deflated separately and joined.
 
     >>> import gzip
     >>> gzip.decompress(b"".join(gzipped([b"one ", b"file"])))
@@ -196,12 +197,12 @@ def gzipped(parts: Iterable[bytes]) -> Iterator[bytes]:
         yield from in_parallel(_deflated, some)
         for part in some:
             check, size = zlib.crc32(part, check), size + len(part)
-    yield zlib.compressobj(wbits=_NO_HEADER).flush()  # the end, with nothing in it
+    yield zlib.compressobj(wbits=_NO_HEADER).flush()  # the end, which is empty
     yield struct.pack("<II", check, size % (1 << 32))
 
 
 def zstandard(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Pack with Zstandard: one frame."""
+    """Compress with Zstandard: one frame."""
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -222,7 +223,7 @@ PACKINGS: Mapping[str, Callable[[Iterable[bytes]], Iterator[bytes]]] = {
     ".gz": gzipped,
     ".zst": zstandard,
 }
-"""The functions that pack, by the ending of the name."""
+"""The functions that compress, by the ending of the name."""
 
 
 def write_parts(parts: Iterable[bytes], path: str | os.PathLike[str], packing: str | None) -> None:
@@ -233,7 +234,7 @@ def write_parts(parts: Iterable[bytes], path: str | os.PathLike[str], packing: s
 
 def _deflated(part: bytes) -> bytes:
     packer = zlib.compressobj(_LEVEL, wbits=_NO_HEADER)
-    return packer.compress(part) + packer.flush(zlib.Z_SYNC_FLUSH)  # ends on a whole byte
+    return packer.compress(part) + packer.flush(zlib.Z_SYNC_FLUSH)  # ends at a byte boundary
 
 
 DOCUMENTS: Mapping[str, str] = {
@@ -277,7 +278,7 @@ MERGED: Mapping[str, str] = {
 }
 """The formats of merged judgments, by file ending: judgment formats and tables."""
 
-_PICTURE, _OFFICE, _DATA = "a picture", "a file of an office program", "a binary file"
+_PICTURE, _OFFICE, _DATA = "a picture", "an office document", "a binary file"
 _PROGRAM, _ARCHIVE = "a program", "an archive"
 OTHERS: Mapping[str, str] = {
     **dict.fromkeys((".png", ".svg", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tiff"), _PICTURE),
@@ -290,7 +291,7 @@ OTHERS: Mapping[str, str] = {
     **dict.fromkeys((".py", ".js", ".css", ".ipynb", ".sql"), _PROGRAM),
     **dict.fromkeys((".xml", ".yaml", ".yml", ".toml"), "a settings or markup file"),
 }
-"""Endings that promise what no result is written as, each with what it promises."""
+"""Endings of formats that gainful never writes, each with a description."""
 
 _ENDINGS = {
     "tables": TABLES,
@@ -304,7 +305,7 @@ _ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """The format of a file, and the ending that says how it is packed, if it is."""
+    """The format of a file, and the ending of its compression, if any."""
 
     format: str
     packing: str | None
@@ -317,7 +318,7 @@ def endings(*, of: str = "tables") -> dict[str, str]:
 
     Args:
         of: tables (scores and all other results), documents (runs and judgments), pools, fused (runs) or merged (judgments).
-            Other endings belong to formats that no result has, each with the format's name.
+            Other endings belong to formats that gainful never writes, each with the format's name.
 
     >>> endings()[".htm"], endings(of="documents")[".qrels"]
     ('html', 'trec')
@@ -330,7 +331,7 @@ def read_naming(
     format: str | None,  # noqa: A002 - the word of the vocabulary
     endings: Mapping[str, str],
 ) -> FileFormat:
-    """Return the format that the caller names; without one, the format that the file name tells.
+    """Return the format that the caller names, or otherwise the format implied by the file name.
 
     >>> read_naming("bm25.run.gz", None, DOCUMENTS)
     FileFormat(format='trec', packing='.gz')
@@ -343,7 +344,7 @@ def read_naming(
         if ending not in endings:
             raise InputError(
                 name or "''",
-                "a name that tells the format by its ending",
+                "a name whose ending implies the format",
                 shown(ending) if ending else "no ending",
                 f"{_hint(ending, endings)} Or say it: format=…, on the command line --format ….",
             )
@@ -353,7 +354,10 @@ def read_naming(
         chosen = arguments.choice(format, "format", formats, expected="one of the formats")
     if packing and chosen == "parquet":
         raise InputError(
-            name, f"Parquet without {packing}", shown(pure.name), "Parquet is packed within."
+            name,
+            f"Parquet without {packing}",
+            shown(pure.name),
+            "Parquet is compressed internally.",
         )
     return FileFormat(chosen, packing)
 

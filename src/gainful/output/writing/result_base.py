@@ -1,6 +1,6 @@
-"""`Result`: what every result can do, from its table: data frames, files, text, and equality.
+"""`Result`: the methods that every result has, based on its table: data frames, files, text, and equality.
 
-A result class gives its `table()`, or is a `Record` of a few fields, and has all the rest from here.
+A result class defines `table()`, or is a `Record` of a few fields, and inherits everything else.
 """
 
 import dataclasses
@@ -32,15 +32,15 @@ from gainful.output.rendering.table_formats import (
 if TYPE_CHECKING:
     from gainful.rows.identifiers import IdType
 
-_LONGEST = 1000  # letters of a repr: some 10 lines
+_LONGEST = 1000  # letters of a repr, about 10 lines
 _LONGEST_CELL = 200  # letters in a notebook
-_MOST_KEYS = 6  # of a dict, in a repr
-_MOST_ROWS = 200  # that a notebook shows
+_MOST_KEYS = 6  # keys of a dict in a repr
+_MOST_ROWS = 200  # rows that a notebook shows
 _FOR_PEOPLE = ("table", "markdown", "latex", "html")
 
 
 def write_for_file(format: str) -> Callable[[Table], str]:  # noqa: A002
-    """Return what writes a table in a format to a file, whatever screen there is."""
+    """Return the function that writes a table to a file in a format, regardless of the screen."""
     if format == "table":
         return partial(as_text, width=SCREEN, verbose=True)
     return WRITERS[format]
@@ -69,9 +69,9 @@ class FormerNames:
 
 
 class Result:
-    """What every result can do: `to_dict`, data frames, `write`, a short `repr`, HTML, equality.
+    """The methods of every result: `to_dict`, data frames, `write`, a short `repr`, HTML, equality.
 
-    Results are equal if all that they hold is; values that are not numbers (NaN) are then the same.
+    Results are equal if all their contents are; NaN counts as equal to NaN.
     """
 
     __slots__ = ()
@@ -81,7 +81,7 @@ class Result:
         raise NotImplementedError
 
     def tables(self) -> list[Table]:
-        """Return all that is shown to people."""
+        """Return all tables for people."""
         return [self.table()]
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,17 +89,17 @@ class Result:
         return {name: _plain(getattr(self, name)) for name in _public_fields(self)}
 
     def to_pandas(self) -> Any:
-        """Return the table as a pandas DataFrame; ids have the type that they had."""
+        """Return the table as a pandas DataFrame; ids have their original type."""
         pandas = data_frame_library("pandas")
         return pandas.DataFrame(self._columns_for(pandas))
 
     def to_polars(self) -> Any:
-        """Return the table as a polars DataFrame; ids have the type that they had."""
+        """Return the table as a polars DataFrame; ids have their original type."""
         polars = data_frame_library("polars")
         return polars.DataFrame(self._columns_for(polars))
 
     def to_arrow(self) -> Any:
-        """Return the table as a pyarrow Table; ids have the type that they had."""
+        """Return the table as a pyarrow Table; ids have their original type."""
         pyarrow = data_frame_library("pyarrow")
         return pyarrow.table(self._columns_for(pyarrow))
 
@@ -112,11 +112,11 @@ class Result:
         """Write the result to a file, which is replaced only when the new one is complete.
 
         Args:
-            path: of the file; `-` is standard output.
-            format: csv, tsv, json, jsonl or parquet, which keep every digit; markdown, latex,
-                html or table, which round. Told by the name if None: .csv, .tsv, .json, .jsonl,
-                .parquet, .md, .tex, .html, .txt. All but Parquet are packed where the name ends
-                in .gz or .zst.
+            path: the path of the file; `-` is standard output.
+            format: csv, tsv, json, jsonl or parquet, which keep every digit; markdown, latex, html
+                or table, which round. If None, it follows from the name: .csv, .tsv, .json,
+                .jsonl, .parquet, .md, .tex, .html, .txt. All formats except Parquet are compressed
+                if the name ends in .gz or .zst.
         """
         # Imported here because most results are not written.
         from gainful.output.writing.output_files import TABLES, read_naming, write_parts
@@ -130,7 +130,7 @@ class Result:
         write_parts([text.encode(errors="surrogateescape")], path, naming.packing)
 
     def rendered(self, format: str | None = None) -> str:  # noqa: A002
-        """Return the result as text, as a file has it: with all notes in full.
+        """Return the result as text, as in a file, with all notes in full.
 
         Args:
             format: one of `gainful.writing.formats()`; table if None.
@@ -150,7 +150,7 @@ class Result:
         return self.table().columns_by_name()
 
     def _id_types(self) -> Mapping[str, "IdType"]:
-        """Return the types that ids had where they came from, by the columns that hold them."""
+        """Return the original types of ids, by the columns that contain them."""
         return {}
 
     def _columns_for(self, library: object) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class Result:
         return with_ids(columns, types, library)
 
     def _equal_by(self) -> tuple[object, ...]:
-        """Return what makes the result equal to another."""
+        """Return the values that determine whether two results are equal."""
         return tuple(getattr(self, name) for name in _fields(self))
 
     def __eq__(self, other: object) -> bool:
@@ -182,7 +182,7 @@ class Result:
         return printable(shortened(f"{type(self).__name__}({fields})", _LONGEST))
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the first rows of each table. No class has another."""
+        """Return the HTML for a notebook: the first rows of each table. No class overrides it."""
         return self._as_html(map(_cut, self._notebook_tables()))
 
     def _notebook_tables(self) -> list[Table]:
@@ -198,15 +198,15 @@ class Document(Result):
     __slots__ = ()
 
     def sentences(self) -> list[str]:
-        """Return what the result says, in sentences that are printed above its tables."""
+        """Return the sentences that are printed above the result's tables."""
         return []
 
     def narrow_tables(self) -> list[Table]:
-        """Return the tables that a terminal shows: what most people need; `tables()` has everything."""
+        """Return the tables for a terminal, which most people need; `tables()` returns all of them."""
         return self.tables()
 
     def brief_text(self, *, width: int | None = None, digits: int | None = None) -> str:
-        """Return the result as a terminal shows it: sentences, then narrow tables.
+        """Return the result as text for a terminal: sentences, then narrow tables.
 
         Args:
             width: the width of the text in characters; if None, the terminal's width, and at least 80.
@@ -222,7 +222,7 @@ class Document(Result):
         return "\n\n".join(part for part in parts if part)
 
     def to_json(self) -> str:
-        """Return all of it as JSON."""
+        """Return everything as JSON."""
         # Imported here because most results are never written as JSON.
         import json
 
@@ -251,7 +251,7 @@ class Record(Result):
 
 
 def _fields(result: object) -> list[str]:
-    """Return the fields of a dataclass that make it equal to another."""
+    """Return the fields of a dataclass that determine equality."""
     if not dataclasses.is_dataclass(result):
         return []
     return [field.name for field in dataclasses.fields(result) if field.compare]
@@ -262,7 +262,7 @@ def _public_fields(result: object) -> list[str]:
 
 
 def _brief(value: object) -> str:
-    """Return a value on one short line; of a dict its keys, as values may be computed when asked for."""
+    """Return a value on one short line; for a dict only its keys, because values may be computed on access."""
     if isinstance(value, Mapping):
         keys = [str(key) for key in islice(value, _MOST_KEYS)]
         return f"<{', '.join([*keys, *(['…'] if len(value) > _MOST_KEYS else [])])}>"
@@ -270,7 +270,7 @@ def _brief(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it."""
+    """Return a value that JSON can represent."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
@@ -281,7 +281,7 @@ def _plain(value: Any) -> Any:
         return value.answers()
     if isinstance(value, Measure):
         return str(value)
-    if hasattr(value, "dtype"):  # of NumPy, which the help of commands does not load
+    if hasattr(value, "dtype"):  # NumPy's types, although the help of commands doesn't load NumPy
         return _plain(value.tolist())
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
@@ -308,7 +308,7 @@ def _flat(record: Mapping[str, Any]) -> dict[str, Cell]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether two values are equal, whatever they hold; NaN is equal to NaN."""
+    """Return whether two values are equal, whatever they contain; NaN is equal to NaN."""
     if one is other:
         return True
     if hasattr(one, "dtype") and hasattr(other, "dtype"):
@@ -331,7 +331,7 @@ def _is_plain_dataclass(value: object) -> bool:
 
 
 def _cut(table: Table) -> Table:
-    """Return a table that a notebook can show: its first rows, and how many more there are."""
+    """Return a table for a notebook: the first rows, and the number of the others."""
     more = len(table.rows) - _MOST_ROWS
     if more <= 0:
         return table

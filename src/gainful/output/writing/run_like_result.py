@@ -14,10 +14,10 @@ _SHOWN = 10
 
 
 class DocumentsByQuery(Result, Mapping[str, dict[str, float]]):
-    """A result that goes wherever a run or judgments go: a dict {query: {doc: number}} that cannot be changed.
+    """A result that can be used as a run or as judgments: a read-only dict {query: {doc: number}}.
 
-    A class of this kind says what it is called in messages, keeps its queries in `_by_query`, in order,
-    and makes the documents of one. It prints as the first rows of its table.
+    A subclass defines its name in messages, stores its queries in `_by_query`, in order, and
+    creates the documents of a query. It prints as the first rows of its table.
     """
 
     _called: ClassVar[str]
@@ -25,14 +25,14 @@ class DocumentsByQuery(Result, Mapping[str, dict[str, float]]):
 
     @abstractmethod
     def _documents(self, query: str) -> dict[str, float]:
-        """Return the documents of a query that it has, as a dict of the caller's own."""
+        """Return the documents of an existing query, as a new dict."""
 
     def _instead_of(self, query: object) -> str:
-        """Describe the value that was passed in place of a query."""
+        """Describe a value that isn't one of its queries."""
         return shown(query)
 
     def _refuse_unknown(self, query: object) -> None:
-        """Refuse a query that it does not have."""
+        """Reject a query that it doesn't contain."""
         if query not in self:
             expected = f"one of its queries: {examples(self)}"
             raise InputError(self._called, expected, self._instead_of(query))
@@ -46,7 +46,7 @@ class DocumentsByQuery(Result, Mapping[str, dict[str, float]]):
         return isinstance(query, str) and query in self._by_query
 
     def get(self, key: object, default: object = None) -> Any:
-        """Return the documents of a query, or the default without any."""
+        """Return the documents of a query, or the default if there are none."""
         return self[key] if isinstance(key, str) and key in self else default
 
     def __iter__(self) -> Iterator[str]:

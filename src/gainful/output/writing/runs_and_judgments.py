@@ -1,4 +1,4 @@
-"""`write_run` and `write_judgments`: write what `evaluate` takes, in any format that it reads."""
+"""`write_run` and `write_judgments`: write anything that `evaluate` accepts, in any format that it reads."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ from gainful.rows.input_types import Judgments, Run
 from gainful.rows.run_and_judgment_columns import Columns
 from gainful.rows.text_formats import recognise
 
-# How a reader must recognise each: its format and delimiter.
+# The format and the delimiter that a reader must detect for each.
 _READ_AS = {
     "trec": ("trec", " "),
     "csv": ("table", ","),
@@ -45,7 +45,7 @@ _NUMBER = (
     f"CASE WHEN abs(number) < {_SURE} THEN CAST(number AS VARCHAR) "
     "ELSE regexp_replace(CAST(to_json(number) AS VARCHAR), 'e([0-9])', 'e+\\1') END"
 )
-_WHOLE = f"regexp_replace({_NUMBER}, '[.]0$', '')"  # tools in C read whole grades only
+_WHOLE = f"regexp_replace({_NUMBER}, '[.]0$', '')"  # tools in C only read whole grades
 
 
 @takes(ReadingOptions)
@@ -59,15 +59,16 @@ def write_run(
 ) -> None:
     """Write a run to a file, which is replaced only when the new one is complete.
 
-    Queries are sorted by id, their documents by score, and documents with equal scores by id, descending as
-    bytes; the ranks of a TREC file are these. Numbers read back bit for bit.
+    Queries are sorted by id, their documents by score, and documents with equal scores by
+    descending id, compared as bytes; the ranks in a TREC file follow this order. Numbers read back
+    bit for bit.
 
     Args:
         run: `{query: {doc: score}}`, the path of a file, a data frame, an Arrow object.
-        path: of the file to write; `-` is standard output.
-        format: trec, csv, tsv, jsonl or parquet; inferred from the name if None: .run, .trec, .txt,
-            .csv, .tsv, .jsonl, .parquet. All but Parquet are packed where the name ends in .gz
-            or .zst.
+        path: the path of the file to write; `-` is standard output.
+        format: trec, csv, tsv, jsonl or parquet; inferred from the name if None: .run, .trec,
+            .txt, .csv, .tsv, .jsonl, .parquet. All formats except Parquet are compressed if the
+            name ends in .gz or .zst.
         tag: the last field of the lines of a TREC file.
         **options: see `ReadingOptions`.
 
@@ -96,10 +97,10 @@ def write_judgments(
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
-        path: of the file to write; `-` is standard output.
-        format: trec, csv, tsv, jsonl or parquet; inferred from the name if None: .qrels, .trec, .txt,
-            .csv, .tsv, .jsonl, .parquet. All but Parquet are packed where the name ends in .gz
-            or .zst.
+        path: the path of the file to write; `-` is standard output.
+        format: trec, csv, tsv, jsonl or parquet; inferred from the name if None: .qrels, .trec,
+            .txt, .csv, .tsv, .jsonl, .parquet. All formats except Parquet are compressed if the
+            name ends in .gz or .zst.
         **options: see `ReadingOptions`.
 
     >>> import pathlib, tempfile, gainful as gf
@@ -125,8 +126,8 @@ def write_pool(
 
     Args:
         grades: `{query: {doc: grade}}`, or None.
-        path: of the file to write; `-` is standard output.
-        packing: .gz or .zst, where the file is to be packed.
+        path: the path of the file to write; `-` is standard output.
+        packing: .gz or .zst, if the file is to be compressed.
     """
     rows_to_check = {query: dict.fromkeys(docs, 0.0) for query, docs in grades.items()}
     naming = FileFormat("trec", packing)
@@ -144,7 +145,7 @@ def write_pool(
 
 
 def _shortest(grade: float) -> str:
-    """Write a grade so that it reads back bit for bit; tools in C read whole ones only."""
+    """Write a grade so that it reads back bit for bit; tools in C only read whole grades."""
     return repr(float(grade)).removesuffix(".0")
 
 
@@ -167,7 +168,7 @@ def _write(
 def write_rows(
     rows: "OrderedRows", path: str | os.PathLike[str], naming: FileFormat, tag: str
 ) -> None:
-    """Write rows that are in order to a file, which is replaced when the new one is complete."""
+    """Write sorted rows to a file, which is replaced when the new one is complete."""
     refuse_ids(rows, naming.format)
     select = select_of(rows, naming.format, tag)
     refuse_misread(rows, select, naming, name_of(path))
@@ -188,10 +189,10 @@ def write_ranked(
 
     Args:
         ranked: the rows.
-        path: of the file.
-        naming: its format and its packing.
+        path: the path of the file.
+        naming: its format and its compression.
         tag: the last field of the lines.
-        name: what messages call the run.
+        name: the name of the run in messages.
         session: provides a folder for temporary files.
     """
     refuse_queries(name, ranked.queries, naming.format)
@@ -215,10 +216,10 @@ class OrderedRows:
     """The rows to write, in order.
 
     Attributes:
-        session: where the rows are.
-        kind: whether they are of a run or of judgments.
-        name: what messages call their source.
-        table: with the columns query, doc, number and rank, which is from 1.
+        session: the session that contains the rows.
+        kind: whether they belong to a run or to judgments.
+        name: the name of their source in messages.
+        table: a table with the columns query, doc, number and rank, which starts at 1.
         queries: (q,) ids, in order.
     """
 
@@ -230,11 +231,11 @@ class OrderedRows:
 
 
 def read_rows(documents: object, kind: Kind, columns: Columns, session: Session) -> OrderedRows:
-    """Read what a caller passed as run or judgments, check it, and put it in order.
+    """Read the caller's run or judgments, check them, and sort them.
 
-    Queries are sorted by id. The documents of a run are sorted by score, the best first, equal
-    scores by id, descending, or in the order that a response showed; documents of judgments keep
-    their order.
+    Queries are sorted by id. The documents of a run are sorted by score, the best first; equal
+    scores are ordered by descending id, or as in the search response. The documents of judgments
+    keep their order.
     """
     opened = open_input(documents, kind, columns, session)
     source = opened.table(None)
@@ -242,7 +243,7 @@ def read_rows(documents: object, kind: Kind, columns: Columns, session: Session)
     copy = stored(session, source)
     placed = unique(session, source, copy)
     if kind is RUN:
-        opened.warn_of_ranks()  # when nothing is wrong with it
+        opened.warn_of_ranks()  # once it is known to be valid
     counts = session.columns(f"SELECT query, count(*) AS n FROM {placed} GROUP BY query")
     sizes = dict(zip(counts["query"].tolist(), counts["n"].tolist(), strict=True))
     queries = in_order(sizes)
@@ -259,7 +260,7 @@ def read_rows(documents: object, kind: Kind, columns: Columns, session: Session)
     if opened.in_order:
         _warn_of_kept_order(session, placed)
         order = "number DESC, place"
-    # Sorted once: where a row stands, and where its query begins, is its rank.
+    # Sorted once: a row's position relative to the start of its query is its rank.
     session.execute(
         f"CREATE TEMP TABLE {ordered} AS SELECT query, doc, number, start "
         f"FROM {placed} JOIN {starts} USING (query) ORDER BY start, {order}"
@@ -274,7 +275,7 @@ def read_rows(documents: object, kind: Kind, columns: Columns, session: Session)
 
 
 def _warn_of_kept_order(session: Session, rows: str) -> None:
-    """Say that documents with equal scores are in the order that was shown, which no reader knows."""
+    """Warn that documents with equal scores are in the order of the response, which no reader of the file can know."""
     tied = session.rows(
         f"SELECT query FROM {rows} GROUP BY query, number HAVING count(*) > 1 ORDER BY 1 LIMIT 1"
     )
@@ -287,7 +288,7 @@ def _warn_of_kept_order(session: Session, rows: str) -> None:
 
 
 def _warn_of_lost_queries(queries: Iterable[str], kind: Kind) -> None:
-    """Say which queries are not in the file, because they have no documents."""
+    """Warn about queries that are not in the file because they have no documents."""
     lost = in_order(queries)
     if lost:
         meaning = "missing" if kind is RUN else "not judged"
@@ -298,11 +299,11 @@ def _warn_of_lost_queries(queries: Iterable[str], kind: Kind) -> None:
 
 
 _BLANKS = " \t\n\v\f\r"
-_BYTE_ORDER_MARK = "\ufeff"  # at the beginning of a file it is no part of the text
+_BYTE_ORDER_MARK = "\ufeff"  # at the beginning of a file it isn't part of the text
 
 
 def refuse_ids(rows: OrderedRows, format: str) -> None:  # noqa: A002 - the word of the vocabulary
-    """Refuse the first id that the format cannot hold."""
+    """Reject the first id that the format cannot represent."""
     if format == "parquet":
         return
     refuse_queries(rows.name, rows.queries, format)
@@ -315,7 +316,7 @@ def refuse_ids(rows: OrderedRows, format: str) -> None:  # noqa: A002 - the word
 
 
 def refuse_queries(name: str, queries: Iterable[str], format: str) -> None:  # noqa: A002
-    """Refuse the first id of a query that the format cannot hold."""
+    """Reject the first id of a query that the format cannot represent."""
     blanks = _BLANKS if format == "trec" else ""
     for query in queries:
         marked = format == "trec" and query.startswith(_BYTE_ORDER_MARK)
@@ -326,13 +327,16 @@ def refuse_queries(name: str, queries: Iterable[str], format: str) -> None:  # n
 def _refuse(where: str, text: str) -> NoReturn:
     if not text:
         raise InputError(
-            where, "an id", "an empty one", "Give it an id, or write Parquet, which holds any."
+            where,
+            "an id",
+            "an empty one",
+            "Give it an id, or write Parquet, which supports any id.",
         )
     if text.startswith(_BYTE_ORDER_MARK):
         raise InputError(
             where,
-            "an id that TREC holds",
-            "one that begins with a byte order mark",
+            "an id that TREC can represent",
+            "an id that begins with a byte order mark",
             "Remove it, or write CSV, TSV, JSON lines or Parquet.",
         )
     raise InputError(
@@ -354,7 +358,7 @@ def select_of(rows: OrderedRows, format: str, tag: str) -> str:  # noqa: A002 - 
 
 
 def refuse_misread(rows: OrderedRows, select: str, naming: FileFormat, name: str) -> None:
-    """Refuse a first line that a reader would take for one of another format."""
+    """Reject a first line that a reader would mistake for another format."""
     if naming.format not in _READ_AS:
         return
     file = copied_aside(rows.session, f"{select} LIMIT 1", naming.format)
@@ -369,7 +373,7 @@ def _refuse_misread(
     format: str,  # noqa: A002 - the word of the vocabulary
     name: str,
 ) -> None:
-    """Refuse what the first line alone, in a file, would be taken for."""
+    """Reject a first line that would be mistaken for another format."""
     try:
         layout = recognise(LocalFile(name, file), kind, {})
     except InputError:
@@ -379,5 +383,5 @@ def _refuse_misread(
             f"{source}, query {query!r}",
             f"ids with which the first line reads as {format.upper()}",
             shown(file.read_text("utf-8")[:60]),
-            "Change the id, or write Parquet, which holds any.",
+            "Change the id, or write Parquet, which supports any id.",
         )

@@ -2,9 +2,10 @@
 
 The counterpart of `rows/decimal_parsing.py`. A float64 times a power of ten is a sum of two float64:
 the first holds an integer of seventeen digits, the second the remainder, without any error that matters.
-Every decimal less than half a unit of the last place away reads back as the same number. So the
-nearest multiple of a hundred is taken if it is so near, or that of ten, or else the nearest integer.
-Where it is too close to call, and where a number is very large or small, it is written alone.
+Every decimal less than half a unit in the last place away reads back as the same number. The
+nearest multiple of a hundred is therefore used if it is that close, otherwise the nearest multiple
+of ten, and otherwise the nearest integer. Numbers that are too close to call, very large or very
+small are written individually.
 """
 
 import numpy as np
@@ -14,16 +15,16 @@ from gainful.array_types import Bools, Floats, Ints
 
 Words = NDArray[np.uint64]
 
-WIDTH = 24  # characters of the longest
+WIDTH = 24  # characters of the longest number
 _WORD = 8
 
-_LEAST, _MOST = 1e-280, 1e15  # of what is written here
+_LEAST, _MOST = 1e-280, 1e15  # the largest number written here
 _PLAIN = -4  # the lowest power of ten without an exponent
 _LAST = 16  # of seventeen digits
-_LOWEST, _HIGHEST = -281, 16  # powers of ten that are looked up
+_LOWEST, _HIGHEST = -281, 16  # powers of ten in the table
 _STEPS = np.array([float(f"1e{power}") for power in range(_LOWEST, _HIGHEST + 1)])
 _TENS = np.array([10.0**power for power in range(_LAST - _LOWEST)])
-# What these lack: powers above 22 are no float64.
+# The error of these, because powers above 22 aren't exact as float64.
 _LACKING = np.array([float(10**power - int(ten)) for power, ten in enumerate(_TENS.tolist())])
 _SPLIT = 2.0**27 + 1  # halves the 53 bits of a float64 (Dekker)
 _CLOSE = 1e-6
@@ -38,7 +39,7 @@ _EIGHT_DIGITS = 10**_WORD
 
 
 def _halves(numbers: Floats) -> tuple[Floats, Floats]:
-    """Return two float64 of half as many bits each, whose sum a number is."""
+    """Return two float64 with half as many bits each, whose sum is the number."""
     many = _SPLIT * numbers
     high = many - (many - numbers)
     return high, numbers - high
@@ -84,7 +85,7 @@ def shortest_decimals(values: Floats) -> Words:
     size = np.where(usual, size, 1.0)
     bits = size.view(np.uint64)
     exponent = (bits >> _PLACES).view(np.int64) - _BIAS
-    power = (exponent * 1292913986) >> 32  # of ten, or one less
+    power = (exponent * 1292913986) >> 32  # the power of ten, or one less
     power += size >= _STEPS.take(power + (1 - _LOWEST))
     first, middle, last, sure = _digits(size, bits, exponent, power)
     if zero.any():
@@ -95,7 +96,7 @@ def shortest_decimals(values: Floats) -> Words:
     behind = _kept(last)
     cells[:, 2] = last + behind * _ZERO
     through = np.where(behind != 0, _ONES, _kept(middle))
-    through |= power >= 0  # a digit behind the point, at least
+    through |= power >= 0  # at least one digit after the point
     cells[:, 1] = middle + through * _ZERO
     kind = np.clip(-power, 0, 4) + 5 * (values < 0)
     cells[:, 0] = _HEADS.take(kind) | ((first + _ZERO) << _SHIFTS.take(kind))
@@ -115,7 +116,7 @@ def shortest_decimals(values: Floats) -> Words:
 def _digits(
     size: Floats, bits: Words, exponent: Ints, power: Ints
 ) -> tuple[Words, Words, Words, Bools]:
-    """Return the seventeen digits of numbers, one and eight and eight, and whether they are sure."""
+    """Return the seventeen digits of numbers, as one, eight and eight, and whether they are certain."""
     scale = _LAST - power
     tens = _TENS.take(scale)
     high, low = _halves(size)
@@ -131,7 +132,7 @@ def _digits(
     fraction = rest - nearest
     number = whole.astype(np.int64)
     number += nearest.astype(np.int64)
-    half = ((exponent + (_BIAS - 53)) << 52).view(np.float64) * tens  # of a unit of the last place
+    half = ((exponent + (_BIAS - 53)) << 52).view(np.float64) * tens  # of a unit in the last place
 
     above = (number.view(np.uint64) // np.uint64(_EIGHT_DIGITS)).view(np.int64)  # never negative
     below = number - above * _EIGHT_DIGITS
@@ -199,7 +200,7 @@ def _with_exponent(cells: Words, first: Words, power: Ints, negative: Bools) -> 
 
 
 def _with_point(cells: Words, first: Words, digits: int, negative: Bools) -> Words:
-    """Put the point of numbers from 10 on behind so many digits and the first."""
+    """Move the point of numbers from 10 on after the first and so many further digits."""
     lines = np.zeros((len(cells), WIDTH), np.uint8)
     characters = cells.view(np.uint8).reshape(len(cells), WIDTH)[:, _WORD:]
     lines[:, 0] = np.where(negative, ord("-"), 0)

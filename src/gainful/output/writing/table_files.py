@@ -1,4 +1,4 @@
-"""Tables → files: what the engine selects, and the cells of a rendered table."""
+"""Writes tables to files: the results of the engine, and the cells of a rendered table."""
 
 import os
 from collections.abc import Mapping
@@ -79,7 +79,7 @@ def write_table(
 ) -> None:
     """Write a table to a file, in the requested format or the format of its ending.
 
-    Columns of ids have the types that they had in Parquet, which alone has any.
+    In Parquet, the only format with types, columns of ids have their original types.
     """
     naming = read_naming(path, format, TABLES)
     if naming.format == "parquet":
@@ -96,7 +96,7 @@ def write_table(
 
 
 def _select(table: Table, session: Session, id_types: Mapping[str, IdType]) -> str:
-    """Hand the cells to the engine, numbers as float64, missing values as null."""
+    """Pass the cells to the engine, with numbers as float64 and missing values as null."""
     columns: Columns = {}
     selected = []
     for place, (name, numeric) in enumerate(zip(table.columns, table.numeric(), strict=True)):
@@ -108,7 +108,7 @@ def _select(table: Table, session: Session, id_types: Mapping[str, IdType]) -> s
             if numeric
             else np.array([str(cell) for cell in cells], object)
         )
-        # The engine takes NaN for missing; only None is.
+        # The engine treats NaN as missing, but only None is.
         cell = f"coalesce(cell{place}, 'nan'::DOUBLE)" if numeric else f"cell{place}"
         if name in id_types and not numeric:
             texts = [None if cell is None else str(cell) for cell in cells]

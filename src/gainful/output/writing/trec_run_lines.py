@@ -11,7 +11,7 @@ from gainful.output.writing.shortest_decimals import shortest_decimals
 from gainful.rows.decimal_parsing import WORD, Bytes, Words
 from gainful.rows.packed_rows import IdWords
 
-_PART = 1 << 16  # lines that are written at a time
+_PART = 1 << 16  # lines written at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class RankedIds:
     def lines(self, tag: str, *, most: int | None = None) -> Iterator[bytes]:
         r"""Yield the lines of a TREC file, or the first of them, in parts: `query Q0 doc rank score tag`.
 
-        Ids and the tag have no 0 in them. Numbers read back bit for bit.
+        Ids and the tag contain no NUL. Numbers read back bit for bit.
 
         >>> docs = IdWords(np.array([[0x61 << 56, 0x6262 << 48]], np.uint64))
         >>> run = RankedIds(("q",), np.array([0, 2]), docs, np.array([1, 0]), np.array([0.5, 0.1]))
@@ -72,6 +72,6 @@ class RankedIds:
 
 
 def _cells(texts: Sequence[bytes]) -> Words:
-    """Return texts (n, w), eight bytes in each, 0 behind the last."""
+    """Return texts (n, w), with eight bytes in each word and 0 after the last."""
     width = -(-max(map(len, texts), default=1) // WORD) * WORD
     return np.array(texts, f"S{width}").view(np.uint64).reshape(len(texts), -1)

@@ -1,1 +1,1 @@
-"""The page of a report: a template, a style sheet, scripts, and what puts them together."""
+"""The page of a report: a template, a style sheet, scripts, and the function that assembles them."""

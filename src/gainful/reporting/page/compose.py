@@ -1,4 +1,4 @@
-"""`page`: payload, scripts and styles → one HTML document that needs nothing else."""
+"""`page`: turns payload, scripts and styles into one HTML document that needs nothing else."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 FORMAT = 1
-# One scope, in this order: a file uses what stands in those before it, at load.
+# One scope, in this order: when a file is loaded, it uses the files before it.
 SCRIPTS = (
     "state.js",
     "packed.js",
@@ -38,19 +38,20 @@ _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 def page(payload: Mapping[str, Any], packed: Packed | None = None) -> str:
-    """Return a report as one HTML document: data, scripts and styles are in it.
+    """Return a report as one HTML document that contains data, scripts and styles.
 
-    Nothing is fetched: the Content-Security-Policy of the document allows the scripts and styles
-    that it holds, by their hashes, and no connection. The payload is data that no browser runs;
-    the scripts show every part of it as text. The details of queries are deflated in groups, and
-    a group is unpacked when a query of it is opened.
+    Nothing is fetched: the Content-Security-Policy of the document allows its own scripts and
+    styles, by their hashes, and no connections. Browsers don't run the payload, which is data; the
+    scripts show every part of it as text. The details of queries are compressed in groups, and a
+    group is decompressed when one of its queries is opened.
 
     Args:
         payload: the numbers and words of the report, as plain values; no NaN, no infinity.
         packed: the packed details; if None, the payload's details are packed.
 
     Raises:
-        InputError: the payload is of another format, or holds what JSON cannot.
+        InputError: the payload has another format, or contains something that JSON cannot
+            represent.
         MissingDependencyError: without the packages that the extra `report` installs.
     """
     if (version := payload.get("format")) != FORMAT:
@@ -72,7 +73,7 @@ def page(payload: Mapping[str, Any], packed: Packed | None = None) -> str:
 
 
 def _data(payload: Mapping[str, object]) -> str:
-    r"""Write JSON that stays what it is inside a `script` element, whatever the texts are.
+    r"""Write JSON that is safe inside a `script` element, whatever its texts contain.
 
     >>> _data({"id": "</script><b>&"})
     '{"id":"\\u003c/script\\u003e\\u003cb\\u003e\\u0026"}'
@@ -134,9 +135,9 @@ def _charting() -> str:
         import vl_convert
     except ImportError as problem:
         raise _missing("vl-convert-python") from problem
-    # The package's types want a snippet, its function does not.
+    # The package's types require a snippet, but its function doesn't.
     bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]
-    # A browser reads CR as LF, and the hash is of what it reads; an end tag would end the element.
+    # A browser reads CR as LF, and hashes what it reads; an end tag would end the element.
     bundle = bundle.replace("\r\n", "\n").replace("\r", "\n")
     return bundle.replace("</script", r"<\/script").replace("<!--", r"\x3c!--")
 
@@ -152,7 +153,7 @@ def _template() -> Any:
 
 
 def _asset(name: str) -> str:
-    """Return the text of a file of this folder, its lines ended as a browser reads them."""
+    """Return the text of a file in this folder, with the line ends that a browser reads."""
     text = resources.files("gainful.reporting.page").joinpath(name).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n")
 
