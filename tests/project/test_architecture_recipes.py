@@ -2,12 +2,16 @@
 
 import json
 import math
+import pickle
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -32,8 +36,10 @@ from gainful.rows.grades_scores_or_ranks import JUDGMENTS as JUDGED
 from gainful.rows.grades_scores_or_ranks import RUN as A_RUN
 from gainful.rows.mistakes import MISTAKES, Rule, Slip
 from gainful.rows.ranked_lists import ListReader
-from gainful.rows.run_and_judgment_columns import Columns
+from gainful.rows.run_and_judgment_columns import ALIASES, Columns
 from gainful.rows.shapes import SHAPES, Shape
+from gainful.rows.side_table_columns import Role, Roles
+from gainful.rows.side_table_reader import read_table
 from gainful.rows.text_formats import Layout, TextFormat
 
 JUDGMENTS = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"a": 3}}
@@ -98,6 +104,8 @@ def test_the_way_of_a_run_is_the_way_that_it_goes():
         "`RULES` of `analysis/linting/rules.py`",
         "`MISTAKES` of `rows/mistakes.py`",
         "`FORMATS` of `rows/text_formats.py`",
+        "its roles in `rows/side_table_columns.py`",
+        "`CODES` of `errors.py`",
     ],
 )
 def test_the_page_names_the_places_that_are_used_here(place):
@@ -405,6 +413,60 @@ def test_it_is_one_entry_for_all_other_tables(sentences):
     }
     (one,) = gf.comparison.compare_scores(runs).differences
     assert (one.measure, one.baseline_mean, one.run_mean) == ("nDCG", 0.375, 0.625)
+
+
+COLOURS = Roles(
+    contents="the colours of queries",
+    least="at least one query",
+    shape="{query: colour}",
+    keys=(Role("query", ALIASES["query"]),),
+    values=(Role("colour", ("colour", "color"), "label"),),
+)
+BY_QUERY = {"q1": "red", "q2": "green"}
+RECORDS = [{"qid": query, "Color": colour} for query, colour in BY_QUERY.items()]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "json", "jsonl", "parquet", "txt"])
+def test_a_kind_of_table_is_one_entry_for_files(ending, sentences, tmp_path):
+    path, frame = tmp_path / f"colours.{ending}", pl.DataFrame(RECORDS)
+    match ending:
+        case "csv" | "tsv":
+            frame.write_csv(path, separator="," if ending == "csv" else "\t")
+        case "json":
+            path.write_text(json.dumps(BY_QUERY))
+        case "jsonl":
+            frame.write_ndjson(path)
+        case "parquet":
+            frame.write_parquet(path)
+        case "txt":
+            rows = [f"{query} is {colour}" for query, colour in BY_QUERY.items()]
+            sentences(path.name, "query colour", *rows)
+    read = read_table(path, COLOURS, "colours")
+    assert read.roles == {"query": ("q1", "q2"), "colour": ("red", "green")}
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.Table.from_pylist, list])
+def test_it_is_one_entry_for_objects(make):
+    read = read_table(make(BY_QUERY if make is dict else RECORDS), COLOURS, "colours")
+    assert read.roles == {"query": ("q1", "q2"), "colour": ("red", "green")}
+    with pytest.raises(gf.errors.InputError, match=r"colours: .*Give it one of these names"):
+        read_table(pd.DataFrame([{"qid": "q1", "taste": "sweet"}]), COLOURS, "colours")
+
+
+def test_a_code_is_one_entry(monkeypatch):
+    code = "input.untuned"
+    meaning = "The run is out of tune."
+    monkeypatch.setattr(gf.errors, "CODES", {**gf.errors.CODES, code: meaning})
+    untuned = gf.errors.InputError("a.run", "a tuned run", "another", code=code, subject="q1")
+    for problem in (untuned, untuned.at("b.run"), pickle.loads(pickle.dumps(untuned))):  # noqa: S301
+        assert (problem.code, problem.subject) == (code, "q1")
+    with pytest.warns(gf.errors.GainfulWarning) as seen:
+        gf.errors.warn("the run is out of tune.", code=code)
+    assert [one.message.code for one in seen] == [code]
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import generate
+
+    assert f"| `{code}` | {meaning} |" in generate.error_codes()
 
 
 @pytest.mark.parametrize(
