@@ -508,6 +508,11 @@ ALIKE = {
 # draws. `make test` leaves them out, as it does the cases above; `make rest` tries a part of all that
 # is left out, and each submission another part: see .ci/run.
 _LONG = {
+    "tests/behaviour/test_click_models.py": (
+        "test_more_sessions_recover_them_better",
+        "test_perplexity_exposes_the_wrong_model",
+    ),
+    "tests/behaviour/test_judgments_from_clicks.py": ("test_intervals_cover",),
     "tests/spark/test_own_measures_on_spark.py": (
         "test_a_module_that_the_machines_lack",
         "test_compared_sliced_and_gated",

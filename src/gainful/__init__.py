@@ -18,7 +18,7 @@ from gainful.version import VERSION
 # to docs/reference/api/index.md.
 _NAMES = {
     "gainful": {
-        "": "compat, comparison, errors, explanation, fusion, inputs, integrations, judging, measures, "
+        "": "behaviour, compat, comparison, errors, explanation, fusion, inputs, integrations, judging, measures, "
         "recommending, results, statistics, subtopics, vectors, writing",
         "analysis.comparison.assert_not_worse": "assert_not_worse",
         "analysis.comparison.compare": "compare",
@@ -42,6 +42,11 @@ _NAMES = {
         "rows.duckdb_engine": "Engine",
         "rows.spark_engine": "Spark",
         "training": "losses, metrics",
+    },
+    "gainful.behaviour": {
+        "behaviour.judgments_from_clicks": "click_judgments, click_models",
+        "behaviour.click_log": "read_log",
+        "behaviour.log_tables": "LogOptions",
     },
     "gainful.comparison": {
         "analysis.comparison.compare": "compare_scores",
@@ -113,6 +118,8 @@ _NAMES = {
         "evaluation.check_measure": "MeasureCheck",
         "evaluation.coverage": "Coverage",
         "evaluation.learning_curve": "LearningCurve",
+        "behaviour.judgments_from_clicks": "ClickJudgments, ClickModels",
+        "behaviour.click_log": "ClickLog",
         "evaluation.saved_baseline": "Baseline",
         "evaluation.scores": "RunScores, Scores, TieRange",
         "analysis.explanation.attribution": "Attribution",

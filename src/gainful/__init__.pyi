@@ -1,5 +1,6 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
+from gainful import behaviour
 from gainful import comparison
 from gainful import compat
 from gainful import errors
@@ -56,6 +57,7 @@ __all__ = [
     "Spark",
     "ap",
     "assert_not_worse",
+    "behaviour",
     "bounds",
     "cg",
     "check",

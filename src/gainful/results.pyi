@@ -15,6 +15,9 @@ from gainful.analysis.fusion.tuning import Tuned
 from gainful.analysis.linting.findings import Finding
 from gainful.analysis.linting.findings import Findings
 from gainful.analysis.power import Power
+from gainful.behaviour.click_log import ClickLog
+from gainful.behaviour.judgments_from_clicks import ClickJudgments
+from gainful.behaviour.judgments_from_clicks import ClickModels
 from gainful.compat.vectors.conformance_result import Conformance
 from gainful.evaluation.check_measure import MeasureCheck
 from gainful.evaluation.coverage import Coverage
@@ -50,6 +53,9 @@ __all__ = [
     "Bounds",
     "Calibration",
     "Chance",
+    "ClickJudgments",
+    "ClickLog",
+    "ClickModels",
     "CollectedGrades",
     "Comparison",
     "Conformance",

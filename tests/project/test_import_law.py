@@ -36,6 +36,7 @@ LAW = {
     "evaluation": {"arithmetic", "matching", "measures", "output", "rows", "version"},
     "integrations": {"arithmetic", "gainful", "measures", "output", "rows"},
     "analysis": {"arithmetic", "evaluation", "matching", "measures", "output", "rows", "version"},
+    "behaviour": {"arithmetic", "gainful", "matching", "measures", "output", "rows"},
     "compat": {
         "analysis",
         "arithmetic",
@@ -79,6 +80,7 @@ OUTSIDE = {
     "output": {"numpy", "duckdb", "backports", "compression", "rich", "altair", "vl_convert"},
     "evaluation": {"numpy", "pyarrow", "pyspark"},
     "analysis": {"numpy", "duckdb"},
+    "behaviour": {"numpy"},
     "compat": {"numpy"},
     "judging": {"numpy", "psycopg", "starlette", "uvicorn", "h11"},
     "training": {"numpy", "array_api_compat", "torch", "jax", "triton"},

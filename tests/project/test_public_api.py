@@ -23,6 +23,7 @@ TOP = [
 ]  # fmt: skip
 MOST_AT_THE_TOP = 31
 BELOW = {
+    "behaviour": ["LogOptions", "click_judgments", "click_models", "read_log"],
     "comparison": ["ComparisonOptions", "compare_scores", "comparison_choices", "leaderboard_of_scores", "movers", "read_baseline", "save_baseline"],
     "errors": [
         "CODES",
@@ -53,7 +54,7 @@ BELOW = {
         "recommendation_catalogue", "recommendation_family",
     ],
     "results": [
-        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
+        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "ClickJudgments", "ClickLog", "ClickModels", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
         "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
         "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
         "Slice",
@@ -69,6 +70,9 @@ BELOW = {
 }  # fmt: skip
 # The data comes first, by place; everything else by keyword.
 BY_PLACE = {
+    "click_judgments": ["log", "model"],
+    "click_models": ["log", "models"],
+    "read_log": ["log"],
     "cases": [],
     "check_measure": ["measure"],
     "conformance": ["implementation"],

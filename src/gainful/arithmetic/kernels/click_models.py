@@ -1,0 +1,792 @@
+"""Click models: how attractive each document is, estimated from the lists that people saw and clicked.
+
+A click needs two things: the user examined the document (E), and found it attractive (A). The models
+differ in how the user comes to examine a rank. Each gives the chance of an examination that follows
+from the earlier clicks in the same list; a click then has the chance examination × attractiveness.
+So the likelihood, the perplexity and the intervals are the same few lines for all of them, and
+`MODELS` has one entry per model.
+
+Attractiveness is estimated for each pair of query and document. Pairs with few impressions are pulled
+towards the mean by a beta distribution, fitted to all pairs (empirical Bayes).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gainful.array_types import Bools, Floats, Ints
+
+_ROUNDS_OF_PRIOR = 5  # of EM, in which the prior follows the estimates
+_CLOSE = 5e-5  # change of the shared parameters below which EM has converged
+_LEAST = 1e-9  # chance of anything that can happen
+_FEWEST_PAIRS = 10  # from which a prior can be fitted
+_JEFFREYS = 0.5
+_LEAST_KNOWN = 0.02  # of a trial: steps of EM are never lengthened more than 50 times
+_STRONGEST = 1e4  # impressions that a prior counts for at most
+_DENSE = 1 << 26  # cells of a table of counts
+
+
+def _sums(places: Ints, values: Floats | None, count: int) -> Floats:
+    """Return the sum (count,) of values (n,) at each place; the number of them if there are no values."""
+    return np.bincount(places, values, count).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownLists:
+    """The lists that were shown: a row per document, in the order of lists and ranks.
+
+    Attributes:
+        pairs: (n,) the place of each row's pair of query and document, from 0.
+        ranks: (n,) from 1; a list may leave out some.
+        clicks: (n,) whether the document was clicked.
+        starts: (m+1,) where the rows of each list begin.
+        count: the number of pairs.
+        weights: (n,) how often each row counts, the same for all rows of a list; None if once.
+
+    >>> lists = ShownLists(np.array([0, 1]), np.array([1, 2]), np.array([False, True]), np.array([0, 2]), 2)
+    >>> lists.owners.tolist(), lists.sums(lists.clicks).tolist()
+    ([0, 0], [0.0, 1.0])
+    """
+
+    pairs: Ints
+    ranks: Ints
+    clicks: Bools
+    starts: Ints
+    count: int
+    weights: Floats | None = None
+
+    @property
+    def owners(self) -> Ints:
+        """(n,) the place of each row's list."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @property
+    def deepest(self) -> int:
+        """The deepest rank."""
+        return int(self.ranks.max(initial=0))
+
+    def weighted(self, values: Floats | Bools) -> Floats:
+        """Return values (n,) times the weights of their rows."""
+        if self.weights is None:
+            return values.astype(np.float64, copy=False)
+        return values * self.weights
+
+    def sums(self, values: Floats | Bools) -> Floats:
+        """Return the weighted sum (count,) of values (n,) for each pair."""
+        return _sums(self.pairs, self.weighted(values), self.count)
+
+    def by_rank(self, values: Floats | Bools) -> Floats:
+        """Return the weighted sum (deepest + 1,) of values (n,) at each rank."""
+        return _sums(self.ranks, self.weighted(values), self.deepest + 1)
+
+    def last_clicks(self) -> Ints:
+        """Return (m,) the row of each list's last click; the row before its first if it has none."""
+        rows = np.where(self.clicks, np.arange(len(self.clicks)), -1)
+        last = np.maximum.reduceat(rows, self.starts[:-1]) if rows.size else rows
+        return np.maximum(last, self.starts[:-1] - 1)
+
+    def part(self, chosen: Bools) -> "ShownLists":
+        """Return the chosen (m,) lists, with the same pairs."""
+        rows = np.repeat(chosen, np.diff(self.starts))
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[chosen])])
+        weights = None if self.weights is None else self.weights[rows]
+        return ShownLists(self.pairs[rows], self.ranks[rows], self.clicks[rows], starts, self.count, weights)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """A beta distribution of probabilities, as if `yes` of `yes + no` trials had succeeded."""
+
+    yes: float = 0.0
+    no: float = 0.0
+
+    def mean(self, successes: Floats, trials: Floats) -> Floats:
+        """Return the means (p,) of the probabilities after these trials; NaN where nothing is known."""
+        total = trials + self.yes + self.no
+        means: Floats = np.divide(
+            successes + self.yes, total, out=np.full(len(trials), np.nan), where=total > 0
+        )
+        return means
+
+
+def fitted_prior(successes: Floats, trials: Floats) -> Prior:
+    """Return the prior that fits pairs with these counts (p,), by the moments of a beta-binomial.
+
+    With fewer than 10 pairs it is Jeffreys' prior, which barely moves a probability.
+
+    >>> fitted_prior(np.array([1.0]), np.array([4.0]))
+    Prior(yes=0.5, no=0.5)
+    """
+    shown = trials > 0
+    successes, trials = successes[shown], trials[shown]
+    total, pairs = trials.sum(), len(trials)
+    mean = successes.sum() / total if pairs else 0.0
+    if pairs < _FEWEST_PAIRS or not 0 < mean < 1:
+        return Prior(_JEFFREYS, _JEFFREYS)
+    spread = np.sum((successes - trials * mean) ** 2 / trials) / (mean * (1 - mean))
+    repeats = total - np.sum(trials**2) / total - (pairs - 1)
+    # Between 0, all pairs are alike, and 1, each is always or never clicked.
+    alike = (spread - (pairs - 1)) / repeats if repeats > 0 else 0.5
+    strength = min(1 / max(alike, 1 / _STRONGEST) - 1, _STRONGEST)
+    strength = max(strength, 2 * _JEFFREYS)
+    return Prior(mean * strength, (1 - mean) * strength)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """What is known of a probability of each pair: as many successes in as many trials.
+
+    Attributes:
+        successes: (p,) such as clicks.
+        trials: (p,) such as examined impressions.
+        prior: what is known besides.
+    """
+
+    successes: Floats
+    trials: Floats
+    prior: Prior
+
+    @property
+    def means(self) -> Floats:
+        """The estimates (p,)."""
+        return self.prior.mean(self.successes, self.trials)
+
+    @property
+    def beta(self) -> tuple[Floats, Floats]:
+        """The parameters (p,) of the beta distribution of each probability."""
+        yes, no = self.successes + self.prior.yes, self.trials - self.successes + self.prior.no
+        return np.maximum(yes, 0.0), np.maximum(no, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedModel:
+    """A click model with its parameters.
+
+    Attributes:
+        name: a key of `MODELS`.
+        attraction: how attractive each pair is.
+        shared: the parameters that all pairs share, by name.
+        satisfaction: how often a click on each pair satisfies, if the model says so.
+        rounds: the rounds of EM; 0 for a model with a closed form.
+    """
+
+    name: str
+    attraction: Counts
+    shared: Mapping[str, Floats] = field(default_factory=dict)
+    satisfaction: Counts | None = None
+    rounds: int = 0
+
+    @property
+    def relevance(self) -> Floats:
+        """The estimates (p,) that serve as grades: attraction, times satisfaction if the model has it."""
+        if self.satisfaction is None:
+            return self.attraction.means
+        return self.attraction.means * self.satisfaction.means
+
+    @property
+    def beta(self) -> tuple[Floats, Floats]:
+        """The parameters (p,) of the beta distribution of each relevance."""
+        if self.satisfaction is None:
+            return self.attraction.beta
+        first, second = self.attraction.beta, self.satisfaction.beta
+        mean, square = np.ones(len(first[0])), np.ones(len(first[0]))
+        for yes, no in (first, second):
+            total = np.maximum(yes + no, _LEAST)
+            mean = mean * yes / total
+            square = square * yes * (yes + 1) / (total * (total + 1))
+        # The beta distribution with the mean and the variance of the product.
+        size = (mean - square) / np.maximum(square - mean**2, _LEAST**2)
+        return mean * size, (1 - mean) * size
+
+
+@dataclass(frozen=True, slots=True)
+class ClickModel:
+    """A click model.
+
+    Attributes:
+        title: what users do, for people.
+        fit: estimates the parameters.
+        examined: the chance (n,) that each row is examined, given the clicks above it.
+        in_rounds: whether it is fitted in rounds (EM).
+        of_counts: whether clicks and impressions of each document and rank are enough.
+    """
+
+    title: str
+    fit: "Callable[[ShownLists, Fitting], FittedModel]"
+    examined: Callable[[ShownLists, FittedModel], Floats]
+    in_rounds: bool = False
+    of_counts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """How to fit.
+
+    Attributes:
+        rounds: the most rounds of EM.
+        prior: of the attractiveness; fitted if None.
+        start: a model to continue from.
+        progress: called with the share of the rounds that are done.
+    """
+
+    rounds: int = 100
+    prior: Prior | None = None
+    start: FittedModel | None = None
+    progress: Callable[[float], object] | None = None
+
+    def counts(self, successes: Floats, trials: Floats, before: Prior | None = None) -> Counts:
+        """Return counts with the prior of this fit, or else the one before, or else one that fits them."""
+        prior = self.prior or before or fitted_prior(successes, trials)
+        return Counts(successes, trials, prior)
+
+    def scored(
+        self, successes: Floats, trials: Floats, ratio: Floats, means: Floats, before: Prior | None
+    ) -> Counts:
+        """Return counts after a round of EM, in which a trial that wasn't seen counts less.
+
+        EM would move the means to those of the expected counts, which takes many rounds where little was
+        seen. A step of Fisher's scoring divides the move by the share of the information that was; the
+        counts with these means then also are as certain as they should be.
+
+        Args:
+            successes: (p,) the expected number, given what was seen.
+            trials: (p,) likewise.
+            ratio: (p,) how much a trial says, compared with one that was seen.
+            means: (p,) the estimates that the expectations come from.
+            before: the prior so far; a new one is fitted if None.
+        """
+        known = np.maximum(ratio, _LEAST_KNOWN) * trials
+        known_successes = np.clip(known * means + successes - trials * means, 0.0, known)
+        return self.counts(known_successes, known, before)
+
+
+def chances(lists: ShownLists, model: FittedModel) -> Floats:
+    """Return the chance (n,) of a click on each row, given the clicks above it in its list."""
+    attraction = np.nan_to_num(model.attraction.means, nan=_LEAST)[lists.pairs]
+    return np.clip(MODELS[model.name].examined(lists, model) * attraction, _LEAST, 1 - _LEAST)
+
+
+def log_likelihood(lists: ShownLists, model: FittedModel) -> float:
+    """Return the logarithm of the probability of all clicks.
+
+    >>> lists = ShownLists(np.array([0, 0]), np.array([1, 1]), np.array([True, False]), np.arange(3), 1)
+    >>> round(log_likelihood(lists, MODELS["ctr"].fit(lists, Fitting())), 4)  # 2 log(1/2)
+    -1.3863
+    """
+    chance = chances(lists, model)
+    return float(lists.weighted(np.log(np.where(lists.clicks, chance, 1 - chance))).sum())
+
+
+def perplexity_by_rank(lists: ShownLists, model: FittedModel) -> Floats:
+    """Return (k,) 2^(−mean log2 of the chance of what happened) at each rank; NaN where none was shown.
+
+    1 is a perfect prediction; 2 is a coin.
+
+    >>> lists = ShownLists(np.array([0, 0]), np.array([1, 1]), np.array([True, False]), np.arange(3), 1)
+    >>> perplexity_by_rank(lists, MODELS["ctr"].fit(lists, Fitting())).tolist()
+    [2.0]
+    """
+    chance = chances(lists, model)
+    bits = lists.by_rank(np.log2(np.where(lists.clicks, chance, 1 - chance)))[1:]
+    rows = lists.by_rank(np.ones(len(lists.clicks)))[1:]
+    means = np.divide(bits, rows, out=np.full(len(rows), np.nan), where=rows > 0)
+    perplexities: Floats = np.exp2(-means)
+    return perplexities
+
+
+# --- models whose estimates are counts
+
+
+def _everywhere(lists: ShownLists, _: FittedModel) -> Floats:
+    return np.ones(len(lists.pairs))
+
+
+def _fit_ctr(lists: ShownLists, how: Fitting) -> FittedModel:
+    shown = lists.sums(np.ones(len(lists.pairs)))
+    return FittedModel("ctr", how.counts(lists.sums(lists.clicks), shown))
+
+
+def _shares(clicks: Floats, shown: Floats) -> Floats:
+    return np.divide(clicks, shown, out=np.zeros(len(shown)), where=shown > 0)
+
+
+def _fit_coec(lists: ShownLists, how: Fitting) -> FittedModel:
+    rates = _shares(lists.by_rank(lists.clicks), lists.by_rank(np.ones(len(lists.ranks))))
+    clicks, expected = lists.sums(lists.clicks), lists.sums(rates[lists.ranks])
+    prior = how.prior or _gamma_prior(clicks, expected)
+    return FittedModel("coec", Counts(clicks, expected, prior), {"rate": rates})
+
+
+def _gamma_prior(clicks: Floats, expected: Floats) -> Prior:
+    """Return the prior of a ratio whose mean is 1: clicks as if `yes` had come where `yes` were expected."""
+    shown = expected > 0
+    clicks, expected = clicks[shown], expected[shown]
+    if len(clicks) < _FEWEST_PAIRS:
+        return Prior(_JEFFREYS, 0.0)
+    # The variance of clicks is expected + expected² / strength.
+    beyond = np.sum((clicks - expected) ** 2 - expected)
+    strength = np.sum(expected**2) / max(beyond, _LEAST)
+    return Prior(float(np.clip(strength, _JEFFREYS, _STRONGEST)), 0.0)
+
+
+def _expected_at_rank(lists: ShownLists, model: FittedModel) -> Floats:
+    return _at(model.shared["rate"], lists.ranks)
+
+
+def _at(table: Floats, places: Ints) -> Floats:
+    """Return the entries (n,) of a table at places, or its last one beyond its end."""
+    entries: Floats = table[np.minimum(places, len(table) - 1)]
+    return entries
+
+
+def _down_to(lists: ShownLists, last: Ints) -> Bools:
+    """Return the rows (n,) down to a row (m,) of each list, or all rows of a list without clicks."""
+    last = np.where(last < lists.starts[:-1], lists.starts[1:] - 1, last)
+    return np.arange(len(lists.pairs)) <= np.repeat(last, np.diff(lists.starts))
+
+
+def _first_clicks(lists: ShownLists) -> Ints:
+    end = np.repeat(lists.starts[1:], np.diff(lists.starts))
+    rows = np.where(lists.clicks, np.arange(len(lists.clicks)), end)
+    first = np.minimum.reduceat(rows, lists.starts[:-1]) if rows.size else rows
+    return np.where(first == lists.starts[1:], lists.starts[:-1] - 1, first)
+
+
+def _fit_cascade(lists: ShownLists, how: Fitting) -> FittedModel:
+    seen = _down_to(lists, _first_clicks(lists))
+    return FittedModel("cascade", how.counts(lists.sums(seen & lists.clicks), lists.sums(seen)))
+
+
+def _until_first_click(lists: ShownLists, _: FittedModel) -> Floats:
+    before = _clicks_before(lists)
+    none_above: Floats = (before == 0).astype(np.float64)
+    return none_above
+
+
+def _clicks_before(lists: ShownLists) -> Ints:
+    """Return how many clicks (n,) each list has above a row."""
+    total: Ints = np.cumsum(lists.clicks) - lists.clicks
+    return total - np.repeat(total[lists.starts[:-1]], np.diff(lists.starts))
+
+
+def _last_click_counts(lists: ShownLists) -> tuple[Bools, Bools]:
+    """Return which rows (n,) reach down to their list's last click, and which are that click."""
+    last = lists.last_clicks()
+    is_last = np.zeros(len(lists.pairs), bool)
+    is_last[last[last >= lists.starts[:-1]]] = True
+    return _down_to(lists, last), is_last
+
+
+def _fit_dcm(lists: ShownLists, how: Fitting) -> FittedModel:
+    seen, is_last = _last_click_counts(lists)
+    stops = _shares(lists.by_rank(is_last), lists.by_rank(lists.clicks))
+    counts = how.counts(lists.sums(lists.clicks), lists.sums(seen))
+    return FittedModel("dcm", counts, {"continuation": 1 - stops})
+
+
+def _examined_by_dcm(lists: ShownLists, model: FittedModel) -> Floats:
+    onward = _at(model.shared["continuation"], lists.ranks)
+    return _forward(lists, model, after_click=onward, after_none=np.ones(len(onward)))
+
+
+def _fit_sdbn(lists: ShownLists, how: Fitting) -> FittedModel:
+    seen, is_last = _last_click_counts(lists)
+    clicks = lists.sums(lists.clicks)
+    return FittedModel(
+        "sdbn",
+        how.counts(clicks, lists.sums(seen)),
+        satisfaction=how.counts(lists.sums(is_last), clicks),
+    )
+
+
+def _examined_by_dbn(lists: ShownLists, model: FittedModel) -> Floats:
+    onward = float(model.shared["perseverance"][0]) if "perseverance" in model.shared else 1.0
+    satisfied = _known(model.satisfaction)[lists.pairs]
+    return _forward(lists, model, after_click=onward * (1 - satisfied), after_none=np.full(len(satisfied), onward))  # fmt: skip
+
+
+def _known(counts: Counts | None) -> Floats:
+    assert counts is not None  # noqa: S101 - the models that have it
+    return np.nan_to_num(counts.means, nan=0.5)
+
+
+# --- chains: whether a rank is examined depends on the ranks above it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Columns:
+    """The lists as a table (k, m), to go through all of them one step at a time.
+
+    Attributes:
+        rows: (k, m) the row of each cell in the lists; n, one beyond the last, where a list is shorter.
+        inside: (k, m) whether a list has that many documents.
+    """
+
+    rows: Ints
+    inside: Bools
+
+    @classmethod
+    def of(cls, lists: ShownLists) -> "_Columns":
+        sizes = np.diff(lists.starts)
+        steps = np.arange(int(sizes.max(initial=0)))[:, None]
+        inside = steps < sizes
+        return cls(np.where(inside, lists.starts[:-1] + steps, len(lists.pairs)), inside)
+
+    def of_rows(self, values: Any) -> Floats:
+        """Return values (n,) as a table (k, m), with 0 beyond the ends."""
+        return np.append(values.astype(np.float64, copy=False), 0.0)[self.rows]
+
+    def to_rows(self, table: Floats) -> Floats:
+        """Return a table (k, m) as values (n,)."""
+        return table.T[self.inside.T]
+
+
+def _forward(
+    lists: ShownLists, model: FittedModel, *, after_click: Floats, after_none: Floats
+) -> Floats:
+    """Return the chance (n,) of an examination, given the clicks above.
+
+    Args:
+        lists: the lists.
+        model: the model.
+        after_click: (n,) the chance to go on after a click on each row.
+        after_none: (n,) the chance to go on after no click on it.
+    """
+    columns = _Columns.of(lists)
+    attraction = columns.of_rows(np.nan_to_num(model.attraction.means, nan=_LEAST)[lists.pairs])
+    clicks, on_click, on_none = map(columns.of_rows, (lists.clicks, after_click, after_none))
+    examined = np.ones(attraction.shape)
+    for step in range(1, len(attraction)):
+        before, chance = examined[step - 1], attraction[step - 1]
+        # The posterior of having examined the row above: certain after a click.
+        none = before * (1 - chance) / np.maximum(1 - before * chance, _LEAST)
+        examined[step] = np.where(
+            clicks[step - 1] > 0, on_click[step - 1], none * on_none[step - 1]
+        )
+    return columns.to_rows(examined)
+
+
+def _silence(attraction: Floats, inside: Bools, onward: float) -> Floats:
+    """Return (k+1, m) the chance of no click from each step on, if that step is examined."""
+    silent = np.ones((len(attraction) + 1, attraction.shape[1]))
+    for step in range(len(attraction) - 1, -1, -1):
+        below = (1 - attraction[step]) * (1 - onward + onward * silent[step + 1])
+        silent[step] = np.where(inside[step], below, 1.0)
+    return silent
+
+
+def _posterior(
+    columns: _Columns, last: Ints, silent: Floats, reached: Floats, onward: float
+) -> Floats:
+    """Return the posterior chance (k, m) that each step was examined.
+
+    Args:
+        columns: the lists as a table.
+        last: (m,) the step of the last click; −1 without one.
+        silent: (k+1, m) as of `_silence`.
+        reached: (m,) the posterior chance that the step below the last click was examined.
+        onward: the chance to go on after no click.
+    """
+    examined = np.ones(columns.rows.shape)
+    for step in range(1, len(examined)):
+        goes_on = onward * silent[step]
+        below = examined[step - 1] * goes_on / np.maximum(1 - onward + goes_on, _LEAST)
+        examined[step] = np.where(step <= last, 1.0, np.where(step == last + 1, reached, below))
+    return examined * columns.inside
+
+
+def _fit_dbn(lists: ShownLists, how: Fitting) -> FittedModel:
+    """Fit by EM: rows down to the last click were examined, and below it nobody knows who went on."""
+    columns, last_rows = _Columns.of(lists), lists.last_clicks()
+    sizes, last = np.diff(lists.starts), last_rows - lists.starts[:-1]
+    ends = last == sizes - 1  # nothing below the last click says whether it satisfied
+    weights = np.ones(len(last)) if lists.weights is None else lists.weights[lists.starts[:-1]]
+    clicks, has_click = lists.sums(lists.clicks), last >= 0
+    earlier = lists.clicks.copy()
+    earlier[last_rows[has_click]] = False
+    model = how.start or _fit_sdbn(lists, how)
+    onward = float(model.shared["perseverance"][0]) if model.shared else 0.9
+    attraction, satisfaction = model.attraction, model.satisfaction
+    assert satisfaction is not None  # noqa: S101 - both models have it
+    open_end = has_click & ~ends
+    last_pairs = lists.pairs[np.maximum(last_rows, 0)]
+    rounds = 0
+    for rounds in range(1, how.rounds + 1):
+        cells = columns.of_rows(attraction.means[lists.pairs])
+        silent = _silence(cells, columns.inside, onward)
+        satisfied = _known(satisfaction)[last_pairs]
+        below = silent[last + 1, np.arange(len(last))]
+        gone_on = (1 - satisfied) * onward * below
+        evidence = satisfied + (1 - satisfied) * (1 - onward) + gone_on
+        reached = np.where(has_click, gone_on / np.maximum(evidence, _LEAST), 1.0)
+        examined = _posterior(columns, last, silent, reached, onward)
+        content = np.where(open_end, satisfied / np.maximum(evidence, _LEAST), 0.0)
+        # Rows from which the user could go on, and did.
+        inner = columns.inside[1:]
+        went = (examined[1:] * inner).sum(axis=0)
+        could = (examined[:-1] * inner).sum(axis=0) - content
+        before, onward = onward, float(np.clip((weights @ went) / max(weights @ could, _LEAST), _LEAST, 1.0))  # fmt: skip
+        young = rounds <= _ROUNDS_OF_PRIOR
+        model = FittedModel("dbn", attraction, {"perseverance": np.array([before])}, satisfaction)
+        looked = lists.sums(columns.to_rows(examined))
+        of_clicks = _known_share_of_satisfaction(lists, columns, silent, satisfaction, before)
+        attraction = how.scored(clicks, looked, _known_share(lists, model), attraction.means, None if young else attraction.prior)  # fmt: skip
+        yes = _sums(last_pairs, weights * content, lists.count)
+        trials = lists.sums(earlier) + _sums(last_pairs, weights * open_end, lists.count)
+        satisfaction = how.scored(yes, trials, of_clicks, _known(satisfaction), None if young else satisfaction.prior)  # fmt: skip
+        _say(how, rounds)
+        if abs(onward - before) < _CLOSE:
+            break
+    return FittedModel(
+        "dbn", attraction, {"perseverance": np.array([onward])}, satisfaction, rounds
+    )
+
+
+def _known_share_of_satisfaction(
+    lists: ShownLists, columns: _Columns, silent: Floats, satisfaction: Counts, onward: float
+) -> Floats:
+    """Return how much a click says about the satisfaction of each pair (p,), compared with seeing it.
+
+    After a click that satisfies with σ, silence has the chance σ + (1 − σ) q, where q is that of silence
+    from a user who isn't satisfied. This says σ (1 − q) / (σ + (1 − σ) q) as much as seeing σ itself.
+    """
+    unsatisfied = columns.to_rows(1 - onward + onward * silent[1:])
+    open_end = np.ones(len(lists.pairs), bool)
+    open_end[lists.starts[1:] - 1] = False
+    clicks, satisfied = lists.clicks & open_end, _known(satisfaction)[lists.pairs]
+    said = satisfied * (1 - unsatisfied) / (satisfied + (1 - satisfied) * unsatisfied)
+    return _shares(lists.sums(said * clicks), lists.sums(clicks))
+
+
+def _say(how: Fitting, rounds: int) -> None:
+    if how.progress is not None:
+        how.progress(rounds / how.rounds)
+
+
+def _fit_ccm(lists: ShownLists, how: Fitting) -> FittedModel:
+    """Fit by EM: after no click users go on with τ1; after a click with τ3 if it was relevant, else τ2."""
+    columns, last_rows = _Columns.of(lists), lists.last_clicks()
+    sizes, last = np.diff(lists.starts), last_rows - lists.starts[:-1]
+    weights = np.ones(len(last)) if lists.weights is None else lists.weights[lists.starts[:-1]]
+    has_click = last >= 0
+    open_end = has_click & (last < sizes - 1)
+    clicks, last_pairs = lists.sums(lists.clicks), lists.pairs[np.maximum(last_rows, 0)]
+    earlier = lists.clicks.copy()
+    earlier[last_rows[has_click]] = False
+    click_cells = columns.of_rows(lists.clicks) > 0
+    attraction = (how.start or _fit_dcm(lists, how)).attraction
+    none, bad, good = how.start.shared["continuation"] if how.start else (0.9, 0.7, 0.5)
+    rounds = 0
+    for rounds in range(1, how.rounds + 1):
+        means = attraction.means
+        cells = columns.of_rows(means[lists.pairs])
+        silent = _silence(cells, columns.inside, none)
+        relevant = means[last_pairs]
+        below = silent[last + 1, np.arange(len(last))]
+        after_good, after_bad = 1 - good + good * below, 1 - bad + bad * below
+        evidence = np.maximum(relevant * after_good + (1 - relevant) * after_bad, _LEAST)
+        is_good = relevant * after_good / evidence
+        on_good, on_bad = (
+            relevant * good * below / evidence,
+            (1 - relevant) * bad * below / evidence,
+        )
+        examined = _posterior(
+            columns, last, silent, np.where(has_click, on_good + on_bad, 1.0), none
+        )
+        # Clicks above the last one, after which the user went on.
+        inner = means[lists.pairs]
+        inner_good = inner * good / np.maximum(inner * good + (1 - inner) * bad, _LEAST) * earlier
+        went_good = lists.weighted(inner_good).sum() + weights @ (on_good * open_end)
+        went_bad = lists.weighted(earlier - inner_good).sum() + weights @ (on_bad * open_end)
+        could_good = lists.weighted(inner_good).sum() + weights @ (is_good * open_end)
+        could_bad = lists.weighted(earlier - inner_good).sum() + weights @ (
+            (1 - is_good) * open_end
+        )
+        quiet = columns.inside[1:] & ~click_cells[:-1]
+        went = weights @ (examined[1:] * quiet).sum(axis=0)
+        could = weights @ (examined[:-1] * quiet).sum(axis=0)
+        before = np.array([none, bad, good])
+        none, bad, good = (
+            float(np.clip(part / max(whole, _LEAST), _LEAST, 1.0))
+            for part, whole in ((went, could), (went_bad, could_bad), (went_good, could_good))
+        )
+        said_good = lists.sums(inner_good) + _sums(last_pairs, weights * is_good * open_end, lists.count)  # fmt: skip
+        said = lists.sums(earlier) + _sums(last_pairs, weights * open_end, lists.count)
+        trials = lists.sums(columns.to_rows(examined)) + said
+        model = FittedModel("ccm", attraction, {"continuation": before})
+        looked = trials - said
+        known = looked * _known_share(lists, model)
+        known += lists.sums(_known_of_hidden(inner_good, inner) * earlier)
+        known += _sums(last_pairs, weights * open_end * _known_of_hidden(is_good, relevant), lists.count)  # fmt: skip
+        prior = None if rounds <= _ROUNDS_OF_PRIOR else attraction.prior
+        attraction = how.scored(clicks + said_good, trials, _shares(known, trials), means, prior)
+        _say(how, rounds)
+        if np.abs(before - [none, bad, good]).max() < _CLOSE:
+            break
+    shared = {"continuation": np.array([none, bad, good])}
+    return FittedModel("ccm", attraction, shared, None, rounds)
+
+
+def _known_of_hidden(posterior: Floats, chance: Floats) -> Floats:
+    """Return how much an unseen trial with this posterior chance says, compared with one that was seen."""
+    spread = np.maximum(chance * (1 - chance), _LEAST)
+    return np.maximum(1 - posterior * (1 - posterior) / spread, 0.0)
+
+
+def _examined_by_ccm(lists: ShownLists, model: FittedModel) -> Floats:
+    none, bad, good = model.shared["continuation"]
+    relevant = np.nan_to_num(model.attraction.means, nan=0.5)[lists.pairs]
+    after_click = good * relevant + bad * (1 - relevant)
+    return _forward(lists, model, after_click=after_click, after_none=np.full(len(relevant), none))
+
+
+# --- examination that depends on the rank, or on the rank and the last click
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """Rows with the same pair and the same context, counted together.
+
+    Attributes:
+        pairs: (c,) the pair of each cell.
+        contexts: (c,) the context, such as the rank.
+        shown: (c,) the weight of its rows.
+        clicked: (c,) the weight of its clicks.
+    """
+
+    pairs: Ints
+    contexts: Ints
+    shown: Floats
+    clicked: Floats
+
+    @classmethod
+    def of(cls, lists: ShownLists, contexts: Ints, count: int) -> "_Cells":
+        keys = lists.pairs.astype(np.int64) * count + contexts
+        if lists.count * count <= _DENSE:
+            size = lists.count * count
+            shown = _sums(keys, lists.weights, size)
+            clicked = _sums(keys, lists.weighted(lists.clicks), size)
+            used = np.flatnonzero(shown)
+            return cls(used // count, used % count, shown[used], clicked[used])
+        used, places = np.unique(keys, return_inverse=True)
+        shown = _sums(places, lists.weights, len(used))
+        return cls(used // count, used % count, shown, _sums(places, lists.weighted(lists.clicks), len(used)))  # fmt: skip
+
+
+def _fit_by_context(
+    name: str, lists: ShownLists, contexts: Ints, fixed: int, how: Fitting
+) -> FittedModel:
+    """Fit by EM: P(click) = attraction of the pair × examination of the context.
+
+    Args:
+        name: of the model.
+        lists: the lists.
+        contexts: (n,) the context of each row.
+        fixed: the context whose examination is 1: only products can be observed.
+        how: how to fit.
+    """
+    count = int(contexts.max(initial=0)) + 1
+    cells = _Cells.of(lists, contexts, count)
+    silent = cells.shown - cells.clicked
+    shown = _sums(cells.contexts, cells.shown, count)
+    clicks = _sums(cells.pairs, cells.clicked, lists.count)
+    if how.start is None:
+        rates = _shares(_sums(cells.contexts, cells.clicked, count), shown)
+        examined = np.clip(rates / max(rates[fixed], _LEAST), 0.01, 1.0)
+    else:
+        examined = how.start.shared["examination"].copy()
+    examined[fixed] = 1.0
+    prior, attraction, rounds = None, None, 0
+    means = np.full(lists.count, 0.5) if how.start is None else how.start.attraction.means
+    for rounds in range(1, how.rounds + 1):
+        seen, drawn = examined[cells.contexts], means[cells.pairs]
+        none = silent / np.maximum(1 - seen * drawn, _LEAST)
+        looked = cells.clicked + none * seen * (1 - drawn)
+        wanted, said = cells.shown * seen, (1 - drawn) / np.maximum(1 - seen * drawn, _LEAST)
+        ratio = _shares(_sums(cells.pairs, wanted * said, lists.count), _sums(cells.pairs, wanted, lists.count))  # fmt: skip
+        trials = _sums(cells.pairs, looked, lists.count)
+        attraction = how.scored(clicks, trials, ratio, means, prior)
+        prior = attraction.prior if rounds >= _ROUNDS_OF_PRIOR else None
+        before = examined
+        wanted, said = cells.shown * drawn, (1 - seen) / np.maximum(1 - seen * drawn, _LEAST)
+        ratio = _shares(_sums(cells.contexts, wanted * said, count), _sums(cells.contexts, wanted, count))  # fmt: skip
+        step = _shares(_sums(cells.contexts, looked, count), shown) - examined
+        examined = np.clip(examined + step / np.maximum(ratio, _LEAST_KNOWN), _LEAST, 1.0) * (
+            shown > 0
+        )
+        examined[fixed] = 1.0
+        change = np.abs(examined - before).max()
+        means = attraction.means
+        _say(how, rounds)
+        if change < _CLOSE:
+            break
+    if attraction is None:  # no rounds at all
+        attraction = how.counts(clicks, lists.sums(np.ones(len(lists.pairs))))
+    return FittedModel(name, attraction, {"examination": examined}, None, rounds)
+
+
+def _known_share(lists: ShownLists, model: FittedModel) -> Floats:
+    """Return how much a row says about the attraction of each pair (p,), compared with one surely examined.
+
+    The expected information of a row with examination ε is ε / (α (1 − εα)), not ε / (α (1 − α)).
+    """
+    examined = MODELS[model.name].examined(lists, model)
+    drawn = model.attraction.means[lists.pairs]
+    said = examined * (1 - drawn) / np.maximum(1 - examined * drawn, _LEAST)
+    return _shares(lists.sums(said), lists.sums(examined))
+
+
+def _fit_pbm(lists: ShownLists, how: Fitting) -> FittedModel:
+    return _fit_by_context("pbm", lists, lists.ranks, int(lists.ranks.min(initial=1)), how)
+
+
+def _by_rank(lists: ShownLists, model: FittedModel) -> Floats:
+    return _at(model.shared["examination"], lists.ranks)
+
+
+def since_last_click(lists: ShownLists, deepest: int) -> Ints:
+    """Return (n,) the context of each row in UBM: its rank, and the rank of the last click above it.
+
+    The context of rank r after a click at r' (0 without one) is r · (deepest + 1) + r'.
+    """
+    rows = np.arange(len(lists.pairs))
+    before = np.maximum.accumulate(np.where(lists.clicks, rows, -1))
+    before = np.concatenate([[-1], before[:-1]]) if len(rows) else before
+    own = before >= np.repeat(lists.starts[:-1], np.diff(lists.starts))
+    ranks = np.minimum(lists.ranks, deepest)
+    return ranks * (deepest + 1) + np.where(own, ranks[np.maximum(before, 0)], 0)
+
+
+def _fit_ubm(lists: ShownLists, how: Fitting) -> FittedModel:
+    deepest = lists.deepest if how.start is None else _depth_of(how.start)
+    contexts = since_last_click(lists, deepest)
+    return _fit_by_context("ubm", lists, contexts, int(contexts.min(initial=deepest + 1)), how)
+
+
+def _depth_of(model: FittedModel) -> int:
+    """Return the deepest rank of UBM: its contexts go up to deepest · (deepest + 1) + deepest − 1."""
+    return int(np.sqrt(len(model.shared["examination"])))
+
+
+def _by_context(lists: ShownLists, model: FittedModel) -> Floats:
+    examined = model.shared["examination"]
+    contexts = since_last_click(lists, _depth_of(model))
+    return np.where(
+        contexts < len(examined), examined[np.minimum(contexts, len(examined) - 1)], 0.0
+    )
+
+
+MODELS: Mapping[str, ClickModel] = {
+    "ctr": ClickModel("all documents shown are examined", _fit_ctr, _everywhere, of_counts=True),
+    "coec": ClickModel("clicks over the clicks expected at the same ranks", _fit_coec, _expected_at_rank, of_counts=True),
+    "cascade": ClickModel("users read down to their first click", _fit_cascade, _until_first_click),
+    "dcm": ClickModel("users read on after a click with a chance that depends on the rank", _fit_dcm, _examined_by_dcm),
+    "sdbn": ClickModel("users read on until a click satisfies them", _fit_sdbn, _examined_by_dbn),
+    "dbn": ClickModel("as sdbn, and users may also give up", _fit_dbn, _examined_by_dbn, in_rounds=True),
+    "pbm": ClickModel("whether users look depends on the rank", _fit_pbm, _by_rank, in_rounds=True, of_counts=True),
+    "ubm": ClickModel("as pbm, and on the rank of the last click", _fit_ubm, _by_context, in_rounds=True),
+    "ccm": ClickModel("users read on with a chance that depends on the last document", _fit_ccm, _examined_by_ccm, in_rounds=True),
+}  # fmt: skip
+"""The click models by name."""

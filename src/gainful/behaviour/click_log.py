@@ -1,0 +1,438 @@
+"""`read_log`: read a log of clicks once, for any number of questions about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful import arguments
+from gainful.arithmetic.kernels.click_models import ShownLists
+from gainful.array_types import AnyArray, Floats, Ints
+from gainful.behaviour.log_tables import LogOptions, Oddity, Shape, shown_rows
+from gainful.errors import InputError
+from gainful.matching.keyword_options import takes
+from gainful.message_texts import counted, shown
+from gainful.output.rendering.table_formats import Cell, Note, Table
+from gainful.output.writing.result_base import Result
+from gainful.rows.duckdb_engine import Columns, Session, reading_table
+from gainful.rows.input_types import TableLike
+
+_MOST_POSITIONS = 10_000
+_BUSY = 100  # clicks of one session or user, from which it may be a bot
+
+
+@dataclass(frozen=True, slots=True)
+class RankOfLog:
+    """What happened at one rank.
+
+    Attributes:
+        rank: from 1.
+        shown: the number of documents shown there.
+        clicks: how many of them were clicked.
+        rate: clicks / shown.
+    """
+
+    rank: int
+    shown: int
+    clicks: int
+    rate: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClickLog(Result):
+    """A log of shown lists and clicks; it prints what it contains, rank by rank.
+
+    Attributes:
+        shape: what a row of the log was: a shown document, a list, an event, or counts of a document.
+        shown: the rows, as the click models use them.
+        queries: (p,) the query of each pair of query and document.
+        docs: (p,) the document of each pair.
+        values: (n,) the weight of each row's action, 0 without one; None if all clicks count 1.
+        owners: (m,) a number for the session or user of each list; None without them.
+        propensities: (n,) the logged probability of showing each row's document there, or None.
+        teams: (n,) the ranker that each row's document came from, in a log of interleaved lists, or None.
+        has_lists: whether the log says which documents were shown together.
+        first_position: the position of the first document in the log.
+        oddities: what was unusual, and how it was treated.
+    """
+
+    shape: str
+    shown: ShownLists
+    queries: NDArray[np.object_]
+    docs: NDArray[np.object_]
+    values: Floats | None = None
+    owners: Ints | None = None
+    propensities: Floats | None = None
+    teams: NDArray[np.object_] | None = None
+    has_lists: bool = True
+    first_position: int = 1
+    oddities: tuple[Oddity, ...] = field(default=())
+
+    @property
+    def lists(self) -> int:
+        """The number of lists; 0 if the log doesn't tell them apart."""
+        return len(self.shown.starts) - 1 if self.has_lists else 0
+
+    @property
+    def sessions(self) -> int:
+        """The number of sessions or users; 0 if the log has none."""
+        return 0 if self.owners is None else int(self.owners.max(initial=-1)) + 1
+
+    @property
+    def impressions(self) -> int:
+        """The number of documents shown."""
+        return round(float(self.shown.weighted(np.ones(len(self.shown.pairs))).sum()))
+
+    @property
+    def clicks(self) -> int:
+        """The number of clicked documents."""
+        return round(float(self.shown.weighted(self.shown.clicks).sum()))
+
+    @property
+    def ranks(self) -> tuple[RankOfLog, ...]:
+        """What happened at each rank."""
+        seen = self.shown.by_rank(np.ones(len(self.shown.pairs)))
+        clicks = self.shown.by_rank(self.shown.clicks)
+        return tuple(
+            RankOfLog(
+                rank, round(seen[rank]), round(clicks[rank]), float(clicks[rank] / seen[rank])
+            )
+            for rank in np.flatnonzero(seen).tolist()
+        )
+
+    @property
+    def summary(self) -> str:
+        """What the log contains, in one sentence."""
+        parts = [counted(self.lists, "list")] if self.has_lists else []
+        if self.sessions and self.sessions != self.lists:
+            parts.append(counted(self.sessions, "session"))
+        parts += [
+            counted(len({*self.queries.tolist()}), "query", "queries"),
+            f"{counted(self.impressions, 'document')} shown",
+            counted(self.clicks, "click"),
+        ]
+        return f"{', '.join(parts)}; positions start at {self.first_position}"
+
+    def table(self) -> Table:
+        """Return the ranks for display, with the oddities as notes."""
+        rows: list[list[Cell]] = [[r.rank, r.shown, r.clicks, r.rate] for r in self.ranks]
+        notes: list[str] = [f"{self.summary}."]
+        notes += [Note(f"{oddity}.") for oddity in self.oddities]
+        return Table(["rank", "shown", "clicks", "rate"], rows, notes=notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain values."""
+        return {
+            "shape": self.shape,
+            "lists": self.lists,
+            "sessions": self.sessions,
+            "impressions": self.impressions,
+            "clicks": self.clicks,
+            "first_position": self.first_position,
+            "ranks": [
+                {"rank": r.rank, "shown": r.shown, "clicks": r.clicks, "rate": r.rate}
+                for r in self.ranks
+            ],
+            "oddities": [
+                {"count": o.count, "what": o.what, "treatment": o.treatment} for o in self.oddities
+            ],
+        }
+
+    def __repr__(self) -> str:
+        return f"ClickLog({self.summary})"
+
+
+@takes(LogOptions)
+def read_log(log: TableLike | ClickLog, **options: Unpack[LogOptions]) -> ClickLog:
+    """Read a log of clicks in any usual shape.
+
+    A log has a row per shown document (session or list, query, document, position, clicked); a row per list
+    (query, the shown ids, the clicked ids or positions); a row per event (such as OpenSearch's UBI events),
+    next to the lists that were shown; or counts of impressions and clicks per query and document. Columns
+    are recognised by their usual names.
+
+    Args:
+        log: a file (CSV, TSV, JSON, JSON lines, Parquet), a data frame, a DuckDB relation, or a list of dicts.
+        **options: see `LogOptions`.
+
+    >>> rows = [
+    ...     {"session": "s1", "query": "soup", "doc": "a", "position": 0, "clicked": 0},
+    ...     {"session": "s1", "query": "soup", "doc": "b", "position": 1, "clicked": 1},
+    ... ]
+    >>> read_log(rows)
+    ClickLog(1 list, 1 query, 2 documents shown, 1 click; positions start at 0)
+    """
+    if isinstance(log, ClickLog):
+        if options:
+            raise InputError(
+                "log",
+                "options where the log is read",
+                f"{', '.join(options)} for one that was read",
+            )
+        return log
+    columns = options.get("columns")
+    if columns is not None and not isinstance(columns, Mapping):
+        raise InputError("columns", "a dict {role: name}", shown(columns))
+    with Session(options.get("engine")) as session:
+        shape = shown_rows(log, options, session)
+        return _collected(shape, options, session)
+
+
+def _collected(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
+    """Return the log of shown rows, with whole numbers for pairs, lists and sessions."""
+    rows = session.name("rows")
+    with reading_table("log"):
+        session.execute(f"CREATE TEMP VIEW {rows} AS {shape.select}")
+        pairs = session.name("pairs")
+        session.execute(
+            f"CREATE TEMP TABLE {pairs} AS SELECT query, doc, CAST(row_number() OVER () - 1 AS INTEGER) AS pair "
+            f"FROM (SELECT query, doc FROM {rows} WHERE query IS NOT NULL AND doc IS NOT NULL GROUP BY ALL ORDER BY ALL)"
+        )
+        names = session.columns(f"SELECT query, doc FROM {pairs} ORDER BY pair")
+        if not len(names["query"]):
+            raise InputError("log", "at least one row with a query and a document", "none")
+        if shape.has_counts:
+            return _of_counts(shape, rows, pairs, names, options, session)
+        extra = "".join(
+            f", {column}"
+            for column, there in (
+                ("coalesce(owner, 0::UBIGINT) AS owner", shape.has_owners),
+                ("coalesce(propensity, 'nan'::DOUBLE) AS propensity", shape.has_propensities),
+                ("team", shape.has_teams),
+            )
+            if there
+        )
+        list_ = "coalesce(list, 0::UBIGINT) AS list, " if shape.has_lists else ""
+        data = session.columns(
+            f"SELECT {list_}pair, coalesce(CAST(position AS FLOAT), 'nan'::FLOAT) AS position, CAST(value AS FLOAT) AS value{extra} "
+            f"FROM {rows} JOIN {pairs} USING (query, doc)"
+        )
+        ((total,),) = session.rows(f"SELECT count(*) FROM {rows}")
+    return _checked(shape, data, names, int(total), options)
+
+
+def _first_position(least: float, options: LogOptions) -> int:
+    """Return the position of first documents: as asked, or 0 if there is any."""
+    asked = options.get("first_position")
+    if asked is None:
+        return 0 if least < 1 else 1
+    first = arguments.whole(asked, "first_position", least=0, most=1, expected="0 or 1")
+    if least < first:
+        raise InputError("log, position", "no position before the first, 1", f"{least:g}", "Set first_position to 0.")  # fmt: skip
+    return first
+
+
+def _of_counts(
+    shape: Shape, rows: str, pairs: str, names: Columns, options: LogOptions, session: Session
+) -> ClickLog:
+    """Return a log of counts: each pair and rank has a clicked and a silent row, which count often."""
+    data = session.columns(
+        f"SELECT pair, coalesce(position, 'nan'::DOUBLE) AS position, shown, clicked FROM {rows} JOIN {pairs} USING (query, doc)"
+    )
+    position, first = data["position"], 1
+    if np.isnan(position).all():
+        position = np.ones(len(position))
+    else:
+        position = _whole_positions(position)
+        first = _first_position(float(position.min()), options)
+        position = position - first + 1
+    weights = np.concatenate([data["shown"] - data["clicked"], data["clicked"]]).astype(np.float64)
+    clicks = np.repeat([False, True], len(position))
+    kept = weights > 0
+    lists = ShownLists(
+        np.tile(data["pair"].astype(np.int64), 2)[kept], np.tile(position.astype(np.int64), 2)[kept], clicks[kept],
+        np.arange(int(kept.sum()) + 1), len(names["query"]), weights[kept],
+    )  # fmt: skip
+    log = ClickLog(
+        shape.name, lists, names["query"], names["doc"], has_lists=False, first_position=first
+    )
+    _refuse_empty(log)
+    return log
+
+
+def _whole_positions(position: Floats) -> Floats:
+    """Return positions, which must be whole numbers and not absurd."""
+    wrong = position[
+        (position != np.floor(position)) | (position < 0) | (position > _MOST_POSITIONS)
+    ]
+    if wrong.size:
+        raise InputError(
+            "log, position", f"whole numbers from 0 or 1 to {_MOST_POSITIONS:,}", f"{float(wrong[0]):g}",
+            "Another column may hold the positions: columns position=….",
+        )  # fmt: skip
+    return position
+
+
+def _checked(
+    shape: Shape, data: Columns, names: Columns, total: int, options: LogOptions
+) -> ClickLog:
+    """Return the log of these rows, in the order of their lists and ranks, with everything odd counted."""
+    oddities = [*shape.oddities]
+    oddities.append(
+        Oddity(total - len(data["pair"]), "rows without a query or a document", "left out")
+    )
+    known = ~np.isnan(data["position"])
+    if not known.any():
+        if shape.has_lists:
+            raise InputError(
+                "log", "the position of each document in its list", "none",
+                "Name its column: columns position=…. Without positions, count the clicks and impressions of each document.",
+            )  # fmt: skip
+        data["position"], known = np.ones(len(known), np.float32), np.ones(len(known), bool)
+    oddities.append(Oddity(int((~known).sum()), "rows without a position", "left out"))
+    if not known.all():
+        data = {name: column[known] for name, column in data.items()}
+    first = _first_position(float(_whole_positions(data["position"]).min()), options)
+    data["rank"] = (data.pop("position") - (first - 1)).astype(np.int32)
+    data, starts = _in_order(data)
+    if shape.has_lists:
+        data, starts = _without_repeats(data, starts, oddities)
+        data, starts = _without_bots(data, starts, options, oddities)
+        same_list = np.ones(len(data["rank"]) - 1, bool)
+        same_list[starts[1:-1] - 1] = False
+        steps = np.diff(data["rank"])[same_list]
+        oddities += [
+            Oddity(
+                int((steps == 0).sum()),
+                "documents at the position of another one in their list",
+                "kept",
+            ),
+            Oddity(
+                int((steps > 1).sum()),
+                "gaps in the positions of a list",
+                "kept, as documents that weren't logged",
+            ),
+            Oddity(
+                int((data["rank"][starts[:-1]] > 1).sum()),
+                "lists that begin below the first position",
+                "kept",
+            ),
+        ]
+    return _built(shape, data, names, starts, first, tuple(o for o in oddities if o.count > 0))
+
+
+def _in_order(data: Columns) -> tuple[Columns, Ints]:
+    """Return the rows in the order of lists and ranks, and where each list begins.
+
+    Lists are known by 64 bits of a hash: among a million lists, two share it once in 40 million logs.
+    """
+    count = len(data["rank"])
+    if "list" not in data:
+        return data, np.arange(count + 1)
+    keys = data["list"]
+    new = np.concatenate([[True], keys[1:] != keys[:-1]])
+    rises = np.concatenate([[True], np.diff(data["rank"]) >= 0]) | new
+    heads = keys[new]
+    if not rises.all() or len(np.unique(heads)) < len(heads):  # logs usually are in order
+        order = np.lexsort((data["rank"], keys))
+        data = {name: column[order] for name, column in data.items()}
+        new = np.concatenate([[True], np.diff(data["list"]) != 0])
+    return data, np.append(np.flatnonzero(new), count)
+
+
+def _without_repeats(data: Columns, starts: Ints, oddities: list[Oddity]) -> tuple[Columns, Ints]:
+    """Return each document once per list, at its first position, and clicked if any of its rows is."""
+    owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    keys = owners * (int(data["pair"].max()) + 1) + data["pair"]
+    order = np.argsort(keys, kind="stable")
+    again = np.concatenate([[False], np.diff(keys[order]) == 0])
+    oddities.append(Oddity(int(again.sum()), "documents shown again in the same list", "counted once, at their first position"))  # fmt: skip
+    if not again.any():
+        return data, starts
+    leaders = order[~again][np.cumsum(~again) - 1]
+    values = data["value"].copy()
+    np.maximum.at(values, leaders, data["value"][order])
+    data["value"] = values
+    kept = np.ones(len(keys), bool)
+    kept[order[again]] = False
+    return _kept(data, starts, kept)
+
+
+def _kept(data: Columns, starts: Ints, kept: AnyArray) -> tuple[Columns, Ints]:
+    """Return the kept rows, and where each list begins; lists without rows are gone."""
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return {name: column[kept] for name, column in data.items()}, np.unique(before[starts])
+
+
+def _without_bots(
+    data: Columns, starts: Ints, options: LogOptions, oddities: list[Oddity]
+) -> tuple[Columns, Ints]:
+    """Return the rows without sessions of too many clicks, if asked; else only count busy sessions."""
+    most = options.get("most_clicks")
+    if "owner" not in data:
+        if most is not None:
+            raise InputError("most_clicks", "a log with sessions or users", "one without", "Name their column: columns session=….")  # fmt: skip
+        return data, starts
+    _, owners = np.unique(data["owner"], return_inverse=True)
+    clicks = np.bincount(owners, data["value"] > 0)
+    if most is None:
+        busy = int((clicks > _BUSY).sum())
+        oddities.append(
+            Oddity(
+                busy, f"sessions with more than {_BUSY} clicks", "kept; most_clicks leaves them out"
+            )
+        )
+        return data, starts
+    limit = arguments.whole(most, "most_clicks", least=1)
+    oddities.append(
+        Oddity(
+            int((clicks > limit).sum()),
+            f"sessions with more than {limit:,} clicks",
+            "left out as bots",
+        )
+    )
+    return _kept(data, starts, (clicks <= limit)[owners])
+
+
+def _built(
+    shape: Shape,
+    data: Columns,
+    names: Columns,
+    starts: Ints,
+    first: int,
+    oddities: tuple[Oddity, ...],
+) -> ClickLog:
+    values, owners = data["value"].astype(np.float64), None
+    if shape.has_owners:
+        _, owners = np.unique(data["owner"][starts[:-1]], return_inverse=True)
+    clicks = values > 0
+    log = ClickLog(
+        shape.name,
+        ShownLists(
+            data["pair"].astype(np.int64),
+            data["rank"].astype(np.int64),
+            clicks,
+            starts,
+            len(names["query"]),
+        ),
+        names["query"],
+        names["doc"],
+        None if bool((values[clicks] == 1).all()) else values,
+        owners,
+        data["propensity"] if shape.has_propensities else None,
+        data["team"] if shape.has_teams else None,
+        shape.has_lists,
+        first,
+        oddities,
+    )
+    _refuse_empty(log)
+    return log
+
+
+def _refuse_empty(log: ClickLog) -> None:
+    """Reject a log without clicks, or in which everything was clicked."""
+    clicks, impressions = log.clicks, log.impressions
+    if not impressions:
+        raise InputError("log", "documents that were shown", "none")
+    if not clicks:
+        raise InputError(
+            "log", "at least one click", f"none on {counted(impressions, 'shown document')}",
+            "Check which column or which action says what was clicked.",
+        )  # fmt: skip
+    if clicks == impressions:
+        raise InputError(
+            "log", "documents that were shown and not clicked", f"a click on each of {counted(impressions, 'document')}",
+            "The log may contain only the clicks: pass the lists that were shown, lists=….",
+        )  # fmt: skip

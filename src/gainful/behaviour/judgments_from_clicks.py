@@ -1,0 +1,436 @@
+"""`click_judgments`: grades from clicks, with an interval each; `click_models`: which model fits a log."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, ClassVar, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful import arguments
+from gainful.arithmetic.kernels.click_models import (
+    MODELS,
+    FittedModel,
+    Fitting,
+    log_likelihood,
+    perplexity_by_rank,
+)
+from gainful.arithmetic.statistics.distributions import beta_quantile, gamma_quantile
+from gainful.arithmetic.statistics.resampling import Draws
+from gainful.array_types import Bools, Floats, Ints
+from gainful.behaviour.click_log import ClickLog, read_log
+from gainful.behaviour.log_tables import LogOptions
+from gainful.errors import InputError, warn
+from gainful.matching.keyword_options import takes
+from gainful.message_texts import counted, shown
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Result
+from gainful.output.writing.run_like_result import DocumentsByQuery
+from gainful.rows.input_types import TableLike
+
+_TEST_SHARE = 0.2
+_FEW = 20  # impressions below which an interval says little
+_REFINING = 3  # rounds of EM from the fitted model, in a resample
+
+
+@dataclass(frozen=True, slots=True)
+class ClickGrade:
+    """A grade from clicks.
+
+    Attributes:
+        query: the query.
+        doc: the document.
+        grade: the estimate, or the number of thresholds that it reaches.
+        low: the lower end of its interval.
+        high: the upper end.
+        impressions: how often the document was shown for the query.
+        clicks: how often it was clicked.
+    """
+
+    query: str
+    doc: str
+    grade: float
+    low: float
+    high: float
+    impressions: int
+    clicks: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClickJudgments(DocumentsByQuery):
+    """Judgments from clicks: a dict {query: {doc: grade}}, and a table with the interval of each grade.
+
+    It can be used wherever judgments are accepted, such as in `evaluate`, `compare` and `write_judgments`.
+
+    Attributes:
+        model: the click model.
+        docs: (p,) the documents, by query.
+        grades: (p,) the grades.
+        low: (p,) the lower ends of their intervals.
+        high: (p,) the upper ends.
+        impressions: (p,) how often each document was shown for its query.
+        clicks: (p,) how often it was clicked.
+        level: the level of the intervals.
+        thresholds: from which estimates grades 1, 2, … are given; empty if grades are the estimates.
+        fitted: the model with its parameters.
+        log: the log.
+    """
+
+    _called: ClassVar = "judgments from clicks"
+    model: str
+    queries: tuple[str, ...]
+    offsets: Ints
+    docs: NDArray[np.object_]
+    grades: Floats
+    low: Floats
+    high: Floats
+    impressions: Ints
+    clicks: Ints
+    level: float
+    thresholds: tuple[float, ...]
+    fitted: FittedModel = field(compare=False)
+    log: ClickLog = field(compare=False)
+
+    def __post_init__(self) -> None:
+        places = {query: place for place, query in enumerate(self.queries)}
+        object.__setattr__(self, "_by_query", places)
+        for array in (self.docs, self.grades, self.low, self.high, self.impressions, self.clicks):
+            array.flags.writeable = False
+
+    def _rows(self, query: str) -> slice:
+        place = self._by_query[query]
+        return slice(int(self.offsets[place]), int(self.offsets[place + 1]))
+
+    def _documents(self, query: str) -> dict[str, float]:
+        rows = self._rows(query)
+        return dict(zip(self.docs[rows].tolist(), self.grades[rows].tolist(), strict=True))
+
+    @property
+    def rows(self) -> tuple[ClickGrade, ...]:
+        """Every grade, by query and document."""
+        owners = np.repeat(np.array(self.queries, object), np.diff(self.offsets)).tolist()
+        columns = (self.docs, self.grades, self.low, self.high, self.impressions, self.clicks)
+        return tuple(map(ClickGrade, owners, *(column.tolist() for column in columns)))
+
+    @property
+    def summary(self) -> str:
+        """What the grades are, in one sentence."""
+        rounds = f" after {self.fitted.rounds} rounds" if self.fitted.rounds else ""
+        few = int((self.impressions < _FEW).sum())
+        return (
+            f"{counted(len(self.docs), 'grade')} of {counted(len(self), 'query', 'queries')} by {self.model}{rounds}, "
+            f"with {self.level:.0%} intervals; {few:,} of them from fewer than {_FEW} impressions"
+        )
+
+    def resampled(self, resamples: int = 200, *, seed: int = 0) -> Floats:
+        """Return grades (resamples, p) from sessions drawn with replacement.
+
+        Each resample draws as many sessions as there are (lists, if the log has no sessions) and estimates
+        the model again. A log of counts has neither; its grades are drawn from their distributions.
+
+        Args:
+            resamples: how many.
+            seed: a whole number from 0; the same seed gives the same resamples.
+        """
+        draws = Draws(resamples=resamples, seed=seed)
+        generator = np.random.default_rng(draws.seed)
+        drawn = np.empty((draws.resamples, len(self.docs)))
+        shown_lists = self.log.shown
+        for place in range(draws.resamples):
+            if self.log.has_lists:
+                lists = replace(shown_lists, weights=_drawn_weights(self.log, generator))
+                how = Fitting(_REFINING, self.fitted.attraction.prior, self.fitted)
+                model = MODELS[self.model].fit(lists, how)
+                drawn[place] = _estimates(model, self.log)
+            else:
+                yes, no = self.fitted.beta
+                drawn[place] = generator.beta(np.maximum(yes, 1e-9), np.maximum(no, 1e-9))
+        return _graded(drawn, self.thresholds)
+
+    def table(self) -> Table:
+        """Return the grades for display."""
+        rows: list[list[Cell]] = [
+            [row.query, row.doc, row.grade, row.low, row.high, row.impressions, row.clicks]
+            for row in self.rows
+        ]
+        columns = ["query", "doc", "grade", "low", "high", "impressions", "clicks"]
+        return Table(columns, rows, notes=[f"{self.summary}."])
+
+    def __repr__(self) -> str:
+        return f"ClickJudgments({self.summary})"
+
+
+def _drawn_weights(log: ClickLog, generator: np.random.Generator) -> Floats:
+    """Return how often each row (n,) is in a resample of the sessions."""
+    starts = log.shown.starts
+    owners = np.arange(len(starts) - 1) if log.owners is None else log.owners
+    count = int(owners.max()) + 1
+    times = np.bincount(generator.integers(0, count, count), minlength=count).astype(np.float64)
+    return np.repeat(times[owners], np.diff(starts))
+
+
+def _estimates(model: FittedModel, log: ClickLog) -> Floats:
+    """Return the estimates (p,): relevance, times the mean weight of the actions."""
+    relevance = model.relevance
+    if model.name == "coec":
+        relevance = (model.attraction.successes + model.attraction.prior.yes) / (
+            model.attraction.trials + model.attraction.prior.yes
+        )
+    return relevance if log.values is None else relevance * _worths(log)
+
+
+def _worths(log: ClickLog) -> Floats:
+    """Return the mean weight (p,) of the actions on each pair, pulled to that of all by one action."""
+    values = log.values
+    assert values is not None  # noqa: S101 - the caller has checked
+    total, clicks = log.shown.sums(values), log.shown.sums(log.shown.clicks)
+    mean = total.sum() / clicks.sum()
+    worths: Floats = (total + mean) / (clicks + 1)
+    return worths
+
+
+def _graded(estimates: Floats, thresholds: Sequence[float]) -> Floats:
+    """Return the estimates as grades: the number of thresholds that each reaches, if there are any."""
+    if not thresholds:
+        return estimates
+    return np.searchsorted(np.array(thresholds), estimates, side="right").astype(np.float64)
+
+
+@takes(LogOptions)
+def click_judgments(
+    log: TableLike | ClickLog,
+    model: str = "dbn",
+    *,
+    thresholds: Sequence[float] | None = None,
+    level: float = 0.95,
+    rounds: int = 100,
+    progress: Callable[[float], object] | None = None,
+    **options: Unpack[LogOptions],
+) -> ClickJudgments:
+    """Estimate grades from a log of clicks.
+
+    The grade of a document is how likely a user who examines it clicks it (and, in SDBN and DBN, is then
+    satisfied), from 0 to 1; with COEC, its clicks over those expected at the same ranks. Documents with few
+    impressions are pulled towards the mean of all.
+
+    Args:
+        log: a log in any shape that `read_log` reads, or its result.
+        model: ctr, coec, cascade, dcm, sdbn, dbn, pbm, ubm or ccm. `click_models` shows which one fits.
+        thresholds: the estimates from which grades 1, 2, … are given, such as (0.1, 0.25, 0.5) for grades
+            0 to 3; if None, the estimates are the grades.
+        level: the level of the intervals.
+        rounds: the most rounds of EM; ctr, coec, cascade, dcm and sdbn need none.
+        progress: called with the share of the rounds that are done.
+        **options: see `LogOptions`.
+
+    >>> rows = [
+    ...     {"session": s, "query": "soup", "doc": doc, "position": place, "clicked": doc == "b" and s < 6}
+    ...     for s in range(10) for place, doc in enumerate("ab", 1)
+    ... ]
+    >>> judgments = click_judgments(rows, "ctr")
+    >>> {doc: round(grade, 3) for doc, grade in judgments["soup"].items()}
+    {'a': 0.045, 'b': 0.591}
+    """
+    arguments.choice(model, "model", MODELS)
+    share = arguments.number(level, "level", "a number between 0 and 1", lambda x: 0 < x < 1)
+    most = arguments.whole(rounds, "rounds", least=1, most=10_000)
+    limits = _read_thresholds(thresholds)
+    read = read_log(log, **options)
+    _refuse_without_lists(read, model)
+    fitted = MODELS[model].fit(read.shown, Fitting(most, progress=progress))
+    if fitted.rounds == most:
+        warn(f"click_judgments: {model} was still changing after {most} rounds. Pass more rounds.")
+    estimates = _estimates(fitted, read)
+    ends = np.array([(1 - share) / 2, 1 - (1 - share) / 2])
+    low, high = _bounds(fitted, read, ends)
+    grades, low, high = (_graded(values, limits) for values in (estimates, low, high))
+    changes = np.flatnonzero(read.queries[1:] != read.queries[:-1]) + 1
+    offsets = np.concatenate([[0], changes, [len(read.queries)]]).astype(np.int64)
+    return ClickJudgments(
+        model,
+        tuple(read.queries[offsets[:-1]].tolist()),
+        offsets,
+        read.docs,
+        grades,
+        low,
+        high,
+        np.rint(read.shown.sums(np.ones(len(read.shown.pairs)))).astype(np.int64),
+        np.rint(read.shown.sums(read.shown.clicks)).astype(np.int64),
+        share,
+        limits,
+        fitted,
+        read,
+    )
+
+
+def _bounds(model: FittedModel, log: ClickLog, ends: Floats) -> tuple[Floats, Floats]:
+    """Return the ends (p,) of the intervals of all estimates."""
+    if model.name == "coec":
+        shape = model.attraction.successes + model.attraction.prior.yes
+        rate = model.attraction.trials + model.attraction.prior.yes
+        low, high = (gamma_quantile(end, shape) / rate for end in ends)
+    else:
+        low, high = (beta_quantile(end, *model.beta) for end in ends)
+    if log.values is None:
+        return low, high
+    worths = _worths(log)
+    return low * worths, high * worths
+
+
+def _read_thresholds(thresholds: object) -> tuple[float, ...]:
+    """Return ascending thresholds."""
+    if thresholds is None:
+        return ()
+    expected = "ascending numbers above 0, such as (0.1, 0.25, 0.5)"
+    listed = arguments.listed(thresholds, "thresholds", expected)
+    numbers = [arguments.number(item, "thresholds", expected, lambda x: x > 0) for item in listed]
+    if not numbers or any(low >= high for low, high in pairwise(numbers)):
+        raise InputError("thresholds", expected, shown(thresholds))
+    return tuple(numbers)
+
+
+def _refuse_without_lists(log: ClickLog, model: str) -> None:
+    if not log.has_lists and not MODELS[model].of_counts:
+        possible = ", ".join(name for name, entry in MODELS.items() if entry.of_counts)
+        raise InputError(
+            "log", f"the lists that were shown, which {model} needs", f"{log.shape}s without lists",
+            f"Name the column of the session or the list (columns session=…), or use one of {possible}.",
+        )  # fmt: skip
+
+
+# --- which model fits
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFit:
+    """How well a model predicts the clicks of sessions that it hasn't seen.
+
+    Attributes:
+        model: its name.
+        title: what users do, according to it.
+        log_likelihood: of a shown document, in the mean; nearer to 0 is better.
+        perplexity: 1 is a perfect prediction, 2 that of a coin.
+        perplexity_by_rank: the perplexity at each rank, from 1.
+    """
+
+    model: str
+    title: str
+    log_likelihood: float
+    perplexity: float
+    perplexity_by_rank: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClickModels(Result, Sequence[ModelFit]):
+    """Click models by how well they predict sessions that they haven't seen, the best first.
+
+    Attributes:
+        rows: a row for each model.
+        lists: the number of lists of those sessions.
+    """
+
+    rows: tuple[ModelFit, ...]
+    lists: int
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.rows[place]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def summary(self) -> str:
+        """The best model, in one sentence."""
+        best, *others = self.rows
+        less = f"; next {others[0].model}, {others[0].perplexity:.4f}" if others else ""
+        return (
+            f"{best.model} predicts the clicks in {counted(self.lists, 'unseen list')} best: perplexity "
+            f"{best.perplexity:.4f}{less}"
+        )
+
+    def table(self) -> Table:
+        """Return the models for display."""
+        depth = max(len(row.perplexity_by_rank) for row in self.rows)
+        columns = [
+            "model",
+            "perplexity",
+            "log likelihood",
+            *(f"at {rank}" for rank in range(1, depth + 1)),
+        ]
+        rows: list[list[Cell]] = [
+            [
+                row.model,
+                row.perplexity,
+                row.log_likelihood,
+                *(None if math.isnan(p) else p for p in row.perplexity_by_rank),
+            ]
+            for row in self.rows
+        ]
+        meanings = [f"{row.model}: {row.title}." for row in self.rows]
+        return Table(columns, rows, notes=[f"{self.summary}.", *meanings])
+
+    def __repr__(self) -> str:
+        return f"ClickModels({self.summary})"
+
+
+@takes(LogOptions)
+def click_models(
+    log: TableLike | ClickLog,
+    models: Sequence[str] | None = None,
+    *,
+    rounds: int = 100,
+    seed: int = 0,
+    progress: Callable[[float], object] | None = None,
+    **options: Unpack[LogOptions],
+) -> ClickModels:
+    """Compare click models by how well they predict sessions that they haven't seen.
+
+    Each model is fitted to four fifths of the sessions (of the lists, without sessions) and predicts
+    each click of the others from the clicks above it in the same list. The perplexity is 2 to the mean
+    number of bits of a surprise: 1 is a perfect prediction, 2 that of a coin.
+
+    Args:
+        log: a log in any shape with lists that `read_log` reads, or its result.
+        models: the models to compare; all if None.
+        rounds: the most rounds of EM.
+        seed: of the choice of sessions.
+        progress: called with the share of the models that are done.
+        **options: see `LogOptions`.
+    """
+    expected = f"click models among {', '.join(MODELS)}"
+    names = [*MODELS] if models is None else arguments.listed(models, "models", expected)
+    for name in names:
+        arguments.choice(name, "models", MODELS)
+    most = arguments.whole(rounds, "rounds", least=1, most=10_000)
+    draws = Draws(resamples=1, seed=seed)
+    read = read_log(log, **options)
+    if not read.has_lists:
+        raise InputError("log", "lists that can be told apart", f"{read.shape}s", "Name the column of the session or the list.")  # fmt: skip
+    test = _held_out(read, draws.seed)
+    train, unseen = read.shown.part(~test), read.shown.part(test)
+    rows = []
+    for place, name in enumerate(names):
+        fitted = MODELS[name].fit(train, Fitting(most))
+        mean = log_likelihood(unseen, fitted) / len(unseen.pairs)
+        by_rank = tuple(perplexity_by_rank(unseen, fitted).tolist())
+        rows.append(ModelFit(name, MODELS[name].title, mean, math.exp(-mean), by_rank))
+        if progress is not None:
+            progress((place + 1) / len(names))
+    rows.sort(key=lambda row: row.perplexity)
+    return ClickModels(tuple(rows), int(test.sum()))
+
+
+def _held_out(log: ClickLog, seed: int) -> Bools:
+    """Return which lists (m,) are held out: a fifth of the sessions, drawn at random."""
+    owners = np.arange(log.lists) if log.owners is None else log.owners
+    count = int(owners.max()) + 1
+    size = round(count * _TEST_SHARE)
+    if size == 0 or size == count:
+        raise InputError(
+            "log", "at least 3 sessions, of which some are held out", counted(count, "session")
+        )
+    chosen = np.zeros(count, bool)
+    chosen[np.random.default_rng(seed).permutation(count)[:size]] = True
+    return chosen[owners]

@@ -1,0 +1,636 @@
+"""The tables that logs come in, and what their columns hold: every shape becomes one table of shown rows.
+
+A log is a table with a row per shown document, a row per list, or a row per event (impressions, clicks
+and other actions) next to the lists that were shown; or counts of impressions and clicks. `shown_rows`
+recognises the shape by the columns, and describes in SQL the table with a row per shown document that
+`ClickLog` is made of.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
+
+from gainful import arguments
+from gainful.errors import InputError
+from gainful.message_texts import shown
+from gainful.rows.duckdb_engine import (
+    Engine,
+    Session,
+    file_quoted,
+    name_quoted,
+    quoted,
+    reading_table,
+)
+from gainful.rows.files import is_parquet, parts_of, path_of, plain_file
+from gainful.rows.input_types import TableLike
+from gainful.rows.parquet_and_frame_tables import (
+    described_columns,
+    parquet_relation,
+    readable,
+    registered,
+)
+from gainful.rows.run_and_judgment_columns import find_column, no_column, plain_name
+
+IMPRESSIONS = ("impression", "impressions", "view", "view_item_list", "shown", "display", "serve")
+"""The usual names of the action that means a document was shown."""
+_JSON = (b"{", b"[")
+_MINUTE = 60.0
+
+
+class LogOptions(TypedDict, total=False):
+    """The options of all functions that read a log.
+
+    Attributes:
+        lists: the lists that were shown, if the log contains only events: a table with a row per list.
+        columns: the names of unusual columns, by role, such as {"doc": "sku", "list": "search"}.
+        actions: the weight of each action that counts as a click, such as
+            {"click": 1, "add_to_cart": 3, "purchase": 5}; clicks alone if None.
+        first_position: the position of the first document, 0 or 1; the lowest in the log if None.
+        session_gap: the minutes without a row after which a user's next session begins, for logs
+            without sessions.
+        most_clicks: sessions with more clicks than this are left out, as those of bots; None keeps all.
+        engine: what DuckDB, which reads the log, may use of the machine.
+    """
+
+    lists: TableLike
+    columns: Mapping[str, str]
+    actions: Mapping[str, float]
+    first_position: int
+    session_gap: float
+    most_clicks: int
+    engine: Engine
+
+
+ROLES: Mapping[str, tuple[str, ...]] = {
+    "list": ("list_id", "search_id", "impression_id", "request_id", "serp_id", "ranking_id",
+             "recommendation_id", "slate_id", "list", "query_id"),
+    "session": ("session_id", "session", "visit_id", "visit"),
+    "user": ("user_id", "user", "client_id", "visitor_id", "customer_id", "member_id"),
+    "query": ("user_query", "query_text", "search_query", "search_term", "query", "keywords", "question", "query_id", "qid"),
+    "doc": ("object_id", "doc_id", "document_id", "item_id", "product_id", "docid", "doc", "document", "item", "product",
+            "sku", "asin", "url"),
+    "position": ("position", "ordinal", "rank", "pos", "slot", "position_ordinal"),
+    "clicks": ("clicked", "click", "clicks", "is_click", "is_clicked", "num_clicks"),
+    "action": ("action_name", "action", "event", "event_type", "event_name"),
+    "time": ("timestamp", "time", "event_time", "created_at", "datetime", "date"),
+    "propensity": ("propensity", "pscore", "logging_probability"),
+    "impressions": ("impressions", "views", "impression_count", "num_impressions"),
+    "shown": ("query_response_hit_ids", "shown", "shown_ids", "results", "result_ids", "ranking", "hits", "documents", "doc_ids",
+              "item_ids", "items"),
+    "clicked": ("clicked_ids", "clicked_docs", "clicked_documents", "clicked_items", "clicked_positions", "clicked", "clicks"),
+    "team": ("team", "ranker", "source", "arm"),
+}  # fmt: skip
+"""The usual column names of each role, the least ambiguous first, as `plain_name` spells them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogTable:
+    """A table of a log in the engine.
+
+    Attributes:
+        name: its name in messages.
+        relation: SQL, from FROM on.
+        columns: the columns with a role, by role.
+        types: the engine's types of all columns, by name.
+        own_names: the caller's column names, by role.
+    """
+
+    name: str
+    relation: str
+    columns: Mapping[str, str]
+    types: Mapping[str, str]
+    own_names: Mapping[str, str] = field(default_factory=dict)
+
+    def has(self, *roles: str) -> bool:
+        """Return whether there is a column for each of these roles."""
+        return all(role in self.columns for role in roles)
+
+    def text(self, role: str) -> str:
+        """Return SQL for a column as text; NULL if there is none."""
+        if role not in self.columns:
+            return "CAST(NULL AS VARCHAR)"
+        return f"CAST({name_quoted(self.columns[role])} AS VARCHAR)"
+
+    def number(self, role: str) -> str:
+        """Return SQL for a column as a number, where true counts 1; NULL if there is none."""
+        if role not in self.columns:
+            return "CAST(NULL AS DOUBLE)"
+        column = name_quoted(self.columns[role])
+        if self.types[self.columns[role]] == "VARCHAR":
+            truth = f"CASE lower({column}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
+            return f"coalesce(TRY_CAST({column} AS DOUBLE), {truth})"
+        return f"CAST({column} AS DOUBLE)"
+
+    def seconds(self, role: str = "time") -> str:
+        """Return SQL for a time in seconds since 1970; NULL if there is none."""
+        if role not in self.columns:
+            return "CAST(NULL AS DOUBLE)"
+        column = name_quoted(self.columns[role])
+        as_number = f"TRY_CAST({column} AS DOUBLE)"
+        if self.types[self.columns[role]].startswith(("TIMESTAMP", "DATE")):
+            return f"epoch({column})"
+        # Numbers above 10^11 are milliseconds.
+        moment = f"epoch(TRY_CAST({column} AS TIMESTAMP))"
+        if self.types[self.columns[role]] != "VARCHAR":
+            moment = as_number
+        return f"CASE WHEN {as_number} > 1e11 THEN {as_number} / 1000 ELSE coalesce({as_number}, {moment}) END"
+
+    def items(self, role: str) -> str:
+        """Return SQL for a column with several ids as a list of texts."""
+        column = name_quoted(self.columns[role])
+        if self.types[self.columns[role]].endswith("]"):
+            return f"CAST({column} AS VARCHAR[])"
+        trimmed = f"trim({column}, '[]() ')"
+        parts = rf"regexp_split_to_array(replace(replace({trimmed}, '\"', ''), '''', ''), '\s*[,;|]\s*|\s+')"
+        return f"list_filter({parts}, lambda id: id <> '')"
+
+
+@contextmanager
+def opened_table(
+    given: TableLike, name: str, columns: Mapping[str, str], session: Session
+) -> Iterator[LogTable]:
+    """Open a table of any kind in the engine, with the roles of its columns."""
+    with reading_table(name):
+        relation = _relation(given, name, session)
+        relation, types = _flattened(relation, session, name)
+        yield LogTable(name, relation, _roles([*types], columns, name), types, columns)
+
+
+def _relation(given: Any, name: str, session: Session) -> str:
+    if isinstance(given, str | os.PathLike):
+        return _file_relation(path_of(given), session)
+    if isinstance(given, list | tuple):
+        if not given or not all(isinstance(row, Mapping) for row in given):
+            raise InputError(name, "a list of dicts, one per row", shown(given))
+        with session.written_aside("records") as (path, file):
+            file.write("\n".join(json.dumps(dict(row), default=str) for row in given).encode())
+        return f"FROM read_json({file_quoted(path, session)}, format='newline_delimited')"
+    table = readable(given, name)
+    if table is None:
+        expected = "the path of a file, a data frame, a DuckDB relation or a list of dicts"
+        raise InputError(name, expected, type(given).__name__)
+    return f"FROM {registered(session, given, table, 'log', name)}"
+
+
+def _file_relation(name: str, session: Session) -> str:
+    parts = parts_of(name)
+    if parts is None:
+        file = plain_file(name, session)
+        if not is_parquet(file.path):
+            with file.path.open("rb") as opened:
+                head = opened.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+            if not head:
+                raise InputError(name, "a log with at least one row", "an empty file")
+            quoted_path = file_quoted(file.path, session)
+            if head.startswith(_JSON):
+                return f"FROM read_json({quoted_path}, sample_size=-1)"
+            return f"FROM read_csv({quoted_path}, header=true, all_varchar=true, sample_size=2000)"
+        parts = [file.path]
+    return parquet_relation(parts, session, name)[1]
+
+
+def _flattened(relation: str, session: Session, name: str) -> tuple[str, dict[str, str]]:
+    """Return a relation whose columns aren't nested, with the types of its columns.
+
+    Index exports wrap each record in `_source`, and search responses in `hits.hits`; the attributes of
+    UBI's events are nested.
+    """
+    types = dict(described_columns(relation, session, name))
+    if "hits" in types and types["hits"].startswith("STRUCT("):
+        relation = f"FROM (SELECT unnest(hits.hits) AS hit {relation})"
+        relation = f"FROM (SELECT unnest(hit) {relation})"
+        types = dict(described_columns(relation, session, name))
+    if "_source" in types and types["_source"].startswith("STRUCT("):
+        relation = f"FROM (SELECT unnest(_source) {relation})"
+        types = dict(described_columns(relation, session, name))
+    structs = [
+        column
+        for column, kind in types.items()
+        if kind.startswith("STRUCT(") and not kind.endswith("]")
+    ]
+    if structs:
+        parts = ", ".join(f"unnest({name_quoted(column)}, recursive := true)" for column in structs)
+        without = ", ".join(map(name_quoted, structs))
+        relation = f"FROM (SELECT * EXCLUDE ({without}), {parts} {relation})"
+        types = dict(described_columns(relation, session, name))
+    return relation, types
+
+
+def _roles(names: Sequence[str], asked: Mapping[str, str], where: str) -> dict[str, str]:
+    """Return the column of each role that the table has, by the caller's name or the least ambiguous one."""
+    for role in asked:
+        arguments.choice(role, "columns", ROLES, expected=f"roles among {', '.join(ROLES)}")
+    places: dict[str, int] = {}
+    for role in sorted(ROLES, key=lambda role: role not in asked):
+        wanted = asked.get(role)
+        if wanted is not None and wanted not in names:
+            continue  # it may be in another table of this log
+        for alias in ROLES[role]:
+            place = find_column(role, (alias,), names, wanted, where, taken={*places.values()})
+            if place is not None:
+                places[role] = place
+                break
+    return {role: names[place] for role, place in places.items()}
+
+
+# --- from the shapes of logs to rows of shown documents
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A log as a table with a row per shown document.
+
+    Attributes:
+        name: what each row of the log is, for people.
+        select: SQL with the columns list, query, doc, position, value (the weight of a click, or 0), owner (who
+            is resampled), propensity and team; for counts also shown and clicked instead of value.
+        has_lists: whether rows of one list can be told apart from those of others.
+        has_owners: whether lists have a session or a user.
+        has_counts: whether the rows are counts.
+        oddities: what was noticed so far.
+    """
+
+    name: str
+    select: str
+    has_lists: bool = True
+    has_owners: bool = False
+    has_counts: bool = False
+    has_propensities: bool = False
+    has_teams: bool = False
+    oddities: tuple["Oddity", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Oddity:
+    """Something unusual in a log, and what was done about it.
+
+    Attributes:
+        count: how often it occurs.
+        what: what it is, after the number.
+        treatment: what was done.
+    """
+
+    count: int
+    what: str
+    treatment: str
+
+    def __str__(self) -> str:
+        return f"{self.count:,} {self.what}: {self.treatment}"
+
+
+def shown_rows(log: TableLike, options: LogOptions, session: Session) -> Shape:
+    """Return the rows of shown documents in a log of any shape.
+
+    Args:
+        log: the log.
+        options: how to read it.
+        session: the engine's session.
+    """
+    columns = options.get("columns") or {}
+    lists_given = options.get("lists")
+    with opened_table(log, "log", columns, session) as table:
+        _refuse_unknown_columns(table, columns, has_other=lists_given is not None)
+        events = table.has("action") or lists_given is not None
+        if not events:
+            table = _with_query(table)
+        if events:
+            if lists_given is None:
+                return _events(table, None, options, session)
+            with opened_table(lists_given, "lists", columns, session) as lists:
+                return _events(table, lists, options, session)
+        if table.has("query", "doc", "impressions", "clicks"):
+            return _counts(table, session)
+        if table.has("shown") and not table.has("doc"):
+            both = {"clicked": table.columns.get("clicks", "")} | dict(table.columns)
+            return _lists(
+                replace(table, columns={role: name for role, name in both.items() if name}), session
+            )
+        if table.has("query", "doc", "clicks"):
+            return _rows(table, options)
+        raise _unknown_shape(table)
+
+
+def _with_query(table: LogTable) -> LogTable:
+    """Return a table in which query_id is the query, unless another column is."""
+    columns = dict(table.columns)
+    if "query" not in columns and plain_name(columns.get("list", "")) == "query_id":
+        columns["query"] = columns.pop("list")
+    return replace(table, columns=columns)
+
+
+def _refuse_unknown_columns(
+    table: LogTable, columns: Mapping[str, str], *, has_other: bool
+) -> None:
+    for role, name in columns.items():
+        if name not in table.types and not has_other:
+            raise no_column(role, [*table.types], table.name, name)
+
+
+def _unknown_shape(table: LogTable) -> InputError:
+    return InputError(
+        table.name,
+        "a row per shown document (session, query, document, position, clicked), a row per list (query, shown, "
+        "clicked), events with an action, or counts (query, document, impressions, clicks)",
+        f"the columns {', '.join(map(repr, table.types))}",
+        "Name the columns by their roles, such as columns doc=sku; the roles are "
+        + ", ".join(ROLES)
+        + ".",
+    )
+
+
+def _counts(table: LogTable, session: Session) -> Shape:
+    shown_, clicked = table.number("impressions"), table.number("clicks")
+    select = (
+        f"SELECT {table.text('query')} AS query, {table.text('doc')} AS doc, {table.number('position')} AS position, "
+        f"{shown_} AS shown, {clicked} AS clicked {table.relation}"
+    )
+    wrong = f"SELECT query, doc, shown, clicked FROM ({select}) WHERE NOT (clicked >= 0 AND clicked <= shown) LIMIT 1"
+    with reading_table(table.name):
+        odd = session.rows(wrong)
+    if odd:
+        query, doc, impressions, clicks = odd[0]
+        raise InputError(
+            f"{table.name}, query {query!r}, document {doc!r}",
+            "from 0 clicks to as many as impressions",
+            f"{clicks} clicks and {impressions} impressions",
+            "If a document can be clicked several times in a list, count the lists with a click.",
+        )
+    return Shape("counts of a document", select, has_lists=False, has_counts=True)
+
+
+def _lists(table: LogTable, session: Session) -> Shape:
+    if not table.has("query", "clicked"):
+        missing = "query" if not table.has("query") else "clicked"
+        raise no_column(missing, [*table.types], table.name)
+    clicked, ids = table.items("clicked"), table.items("shown")
+    # Clicks are given by id, or by position: positions if none of them is an id.
+    row = session.name("lists")
+    with reading_table(table.name):
+        session.execute(
+            f"CREATE TEMP TABLE {row} AS SELECT row_number() OVER () AS list, {table.text('query')} AS query, "
+            f"{ids} AS shown, coalesce({clicked}, []) AS clicked, {_owner(table)} AS owner, {table.text('team')} AS team "
+            f"{table.relation}"
+        )
+        ((by_id, total),) = session.rows(
+            f"SELECT coalesce(sum(len(list_filter(clicked, lambda c: list_contains(shown, c)))), 0), "
+            f"coalesce(sum(len(clicked)), 0) FROM {row}"
+        )
+        positions = total and not by_id
+        least = 0
+        if positions:
+            ((least,),) = session.rows(
+                f"SELECT min(TRY_CAST(c AS INT)) FROM (SELECT unnest(clicked) AS c FROM {row})"
+            )
+            if least is None:
+                raise InputError(table.name, "clicked documents that were shown, or their positions", "neither", "Check the columns shown and clicked.")  # fmt: skip
+    is_clicked = (
+        f"list_contains(clicked, CAST(place - {1 - min(least, 1)} AS VARCHAR))"
+        if positions
+        else "list_contains(clicked, doc)"
+    )
+    flat = f"SELECT list, query, clicked, owner, team, unnest(shown) AS doc, generate_subscripts(shown, 1) AS place FROM {row}"
+    select = (
+        f"SELECT hash(list) AS list, query, doc, place AS position, CAST({is_clicked} AS DOUBLE) AS value, owner, "
+        f"CAST(NULL AS DOUBLE) AS propensity, team FROM ({flat})"
+    )
+    with reading_table(table.name):
+        ((matched,),) = session.rows(f"SELECT coalesce(sum(value), 0) FROM ({select})")
+        ((repeats,),) = session.rows(
+            f"SELECT coalesce(sum(len(clicked) - len(list_distinct(clicked))), 0) FROM {row}"
+        )
+    stray = int(total - repeats - matched)
+    oddities = (
+        Oddity(int(repeats), "repeated clicks on a document of a list", "counted once"),
+        Oddity(max(stray, 0), "clicks on documents that weren't shown", "left out"),
+    )
+    return Shape(
+        "a list",
+        select,
+        has_owners=_has_owner(table),
+        has_teams=table.has("team"),
+        oddities=oddities,
+    )
+
+
+def _has_owner(table: LogTable) -> bool:
+    return table.has("user") or table.has("session")
+
+
+def _owner(table: LogTable) -> str:
+    """Return SQL for who saw a list: the user, or else the session."""
+    roles = [role for role in ("user", "session") if table.has(role)]
+    return f"hash({table.text(roles[0])})" if roles else "CAST(NULL AS UBIGINT)"
+
+
+def _weights(options: LogOptions) -> dict[str, float]:
+    """Return the weight of each action that counts as a click."""
+    actions = options.get("actions")
+    if actions is None:
+        return {"click": 1.0}
+    if not isinstance(actions, Mapping) or not actions:
+        raise InputError(
+            "actions",
+            "a dict {action: weight}, such as {'click': 1, 'purchase': 5}",
+            shown(actions),
+        )
+    return {
+        arguments.text(name, "actions", "the name of an action"): arguments.number(
+            weight, f"actions, {name}", "a weight above 0", lambda number: number > 0
+        )
+        for name, weight in actions.items()
+    }
+
+
+def _rows(table: LogTable, options: LogOptions) -> Shape:
+    value = f"coalesce({table.number('clicks')}, 0)"
+    if options.get("actions") is not None:
+        weights = _weights(options)
+        names = {plain_name(name): name for name in table.types}
+        columns = {"click": table.columns["clicks"], **names}
+        missing = [action for action in weights if plain_name(action) not in columns]
+        if missing:
+            raise no_column(missing[0], [*table.types], table.name)
+        parts = [
+            f"{weight!r} * CAST(coalesce({replace(table, columns={'a': columns[plain_name(action)]}).number('a')}, 0) > 0 AS INT)"
+            for action, weight in weights.items()
+        ]
+        value = f"greatest({', '.join(parts)})"
+    else:
+        value = f"CAST({value} > 0 AS DOUBLE)"
+    relation, list_, has_lists = table.relation, "NULL", True
+    if table.has("list"):
+        list_ = f"hash({table.text('list')})"
+    elif table.has("session"):
+        list_ = f"hash({table.text('session')}, {table.text('query')})"
+    elif table.has("user", "time"):
+        relation, number = _sessions(table, options)
+        list_ = f"hash({table.text('user')}, {number}, {table.text('query')})"
+    elif table.has("user"):
+        list_ = f"hash({table.text('user')}, {table.text('query')})"
+    else:
+        has_lists = False
+    select = (
+        f"SELECT {list_} AS list, {table.text('query')} AS query, {table.text('doc')} AS doc, "
+        f"{table.number('position')} AS position, {value} AS value, {_owner(table)} AS owner, "
+        f"{table.number('propensity')} AS propensity, {table.text('team')} AS team {relation}"
+    )
+    return Shape(
+        "a shown document", select, has_lists=has_lists, has_owners=_has_owner(table),
+        has_propensities=table.has("propensity"), has_teams=table.has("team"),
+    )  # fmt: skip
+
+
+def _sessions(table: LogTable, options: LogOptions) -> tuple[str, str]:
+    """Return a relation with the number of each row's session of its user, and that column.
+
+    A session ends where the next row of the user comes more than the gap later.
+    """
+    gap = arguments.number(
+        options.get("session_gap", 30.0), "session_gap", "minutes above 0", lambda n: n > 0
+    )
+    user, seconds = table.text("user"), table.seconds()
+    late = f"CAST({seconds} - lag({seconds}) OVER (PARTITION BY {user} ORDER BY {seconds}) > {gap * _MINUTE!r} AS INT)"
+    number = "gainful session"
+    inner = f"SELECT *, coalesce({late}, 0) AS late, {seconds} AS moment {table.relation}"
+    outer = f'SELECT *, sum(late) OVER (PARTITION BY {user} ORDER BY moment) AS "{number}" FROM ({inner})'
+    return f"FROM ({outer})", f'"{number}"'
+
+
+def _events(
+    table: LogTable, lists: LogTable | None, options: LogOptions, session: Session
+) -> Shape:
+    """Return the rows of a log of events: what was shown comes from the lists, or from impressions."""
+    if not table.has("doc"):
+        raise no_column("doc", [*table.types], table.name)
+    if not table.has("list") and not table.has("session", "query"):
+        raise InputError(
+            table.name, "the list of each event: a column such as query_id or search_id, or session and query",
+            f"only {', '.join(map(repr, table.types))}", "Name it: columns list=….",
+        )  # fmt: skip
+    weights = _weights(options)
+    key = (
+        table.text("list")
+        if table.has("list")
+        else f"concat({table.text('session')}, chr(1), {table.text('query')})"
+    )
+    action = f"lower({table.text('action')})" if table.has("action") else "'click'"
+    values = " ".join(
+        f"WHEN {quoted(name.casefold())} THEN {weight!r}" for name, weight in weights.items()
+    )
+    events = session.name("events")
+    shown_list = session.name("shown")
+    impressions = ", ".join(map(quoted, IMPRESSIONS))
+    with reading_table(table.name):
+        session.execute(
+            f"CREATE TEMP TABLE {events} AS SELECT {key} AS list, {table.text('doc')} AS doc, {table.text('query')} AS query, "
+            f"{table.number('position')} AS position, {action} AS action, CASE {action} {values} END AS weight, "
+            f"{table.seconds()} AS moment, {_owner(table)} AS owner, {table.number('propensity')} AS propensity {table.relation}"
+        )
+    if lists is None:
+        source = f"SELECT list, query, doc, position FROM {events} WHERE action IN ({impressions})"
+    else:
+        source = _shown_of(lists)
+    with reading_table("lists" if lists is not None else table.name):
+        session.execute(f"CREATE TEMP TABLE {shown_list} AS {source}")
+        if lists is not None:  # lists without results take their impressions
+            session.execute(
+                f"INSERT INTO {shown_list} SELECT e.list, coalesce(q.query, e.query), e.doc, e.position FROM {events} e LEFT JOIN "
+                f"(SELECT list, any_value(query) AS query FROM {shown_list} GROUP BY list) q USING (list) "
+                f"WHERE e.action IN ({impressions}) AND e.list NOT IN (SELECT list FROM {shown_list} WHERE doc IS NOT NULL)"
+            )
+        session.execute(f"DELETE FROM {shown_list} WHERE doc IS NULL OR list IS NULL")
+        ((rows,),) = session.rows(f"SELECT count(*) FROM {shown_list}")
+        actions = session.rows(
+            f"SELECT action, count(*), count(weight) FROM {events} GROUP BY action ORDER BY 2 DESC, 1"
+        )
+    _refuse_without(rows, actions, weights, table.name)
+    clicks = (
+        f"SELECT list, doc, max(weight) AS weight, count(*) AS times, min(moment) AS moment FROM {events} "
+        "WHERE weight IS NOT NULL GROUP BY list, doc"
+    )
+    per_list = f"SELECT list, any_value(owner) AS owner FROM {events} GROUP BY list"
+    select = (
+        f"SELECT hash(s.list) AS list, s.query, s.doc, s.position, coalesce(c.weight, 0) AS value, "
+        f"coalesce(o.owner, hash(s.list)) AS owner, CAST(NULL AS DOUBLE) AS propensity, CAST(NULL AS VARCHAR) AS team "
+        f"FROM {shown_list} s LEFT JOIN ({clicks}) c ON s.list = c.list AND s.doc = c.doc "
+        f"LEFT JOIN ({per_list}) o ON s.list = o.list"
+    )
+    return Shape("an event", select, has_owners=True, oddities=_oddities_of_events(events, shown_list, clicks, impressions, session))  # fmt: skip
+
+
+def _shown_of(lists: LogTable) -> str:
+    """Return SQL for the shown documents of a table of lists: a row per list, or per document."""
+    key = (
+        lists.text("list")
+        if lists.has("list")
+        else f"concat({lists.text('session')}, chr(1), {lists.text('query')})"
+    )
+    if not lists.has("list") and not lists.has("session", "query"):
+        raise no_column("list", [*lists.types], lists.name)
+    if lists.has("shown"):
+        return (
+            f"SELECT list, query, unnest(ids) AS doc, CAST(generate_subscripts(ids, 1) AS DOUBLE) AS position FROM "
+            f"(SELECT {key} AS list, {lists.text('query')} AS query, {lists.items('shown')} AS ids {lists.relation})"
+        )
+    if not lists.has("doc", "position"):
+        raise no_column("shown", [*lists.types], lists.name)
+    return (
+        f"SELECT {key} AS list, {lists.text('query')} AS query, {lists.text('doc')} AS doc, {lists.number('position')} AS position "
+        f"{lists.relation}"
+    )
+
+
+def _refuse_without(
+    rows: int, actions: Sequence[Sequence[Any]], weights: Mapping[str, float], name: str
+) -> None:
+    """Reject events without impressions, or without clicks."""
+    listed = ", ".join(f"{action!r} ({number:,})" for action, number, _ in actions[:6]) or "none"
+    if not rows:
+        raise InputError(
+            name, "what was shown: events with the action impression, or the lists", f"the actions {listed}",
+            "Pass the lists that were shown: lists=…, or --lists FILE. Clicks alone don't tell what was passed over.",
+        )  # fmt: skip
+    if not any(number for *_, number in actions):
+        raise InputError(
+            name, f"events with an action that counts as a click: {', '.join(weights)}", f"the actions {listed}",
+            "Say which actions count: actions={'click': 1, …}, or --actions click=1.",
+        )  # fmt: skip
+
+
+def _oddities_of_events(
+    events: str, shown_list: str, clicks: str, impressions: str, session: Session
+) -> tuple[Oddity, ...]:
+    ((repeats,),) = session.rows(f"SELECT coalesce(sum(times - 1), 0) FROM ({clicks})")
+    ((stray,),) = session.rows(
+        f"SELECT count(*) FROM ({clicks}) c WHERE NOT EXISTS (SELECT 1 FROM {shown_list} s WHERE s.list = c.list AND s.doc = c.doc)"
+    )
+    ((early,),) = session.rows(
+        f"SELECT count(*) FROM ({clicks}) c JOIN (SELECT list, doc, min(moment) AS moment FROM {events} "
+        f"WHERE action IN ({impressions}) GROUP BY list, doc) i USING (list, doc) WHERE c.moment < i.moment"
+    )
+    ((others,),) = session.rows(
+        f"SELECT count(*) FROM {events} WHERE weight IS NULL AND action NOT IN ({impressions})"
+    )
+    ((elsewhere, compared),) = session.rows(
+        f"SELECT coalesce(sum(CAST(e.position - s.position NOT IN (0, -1) AS INT)), 0), count(e.position) "
+        f"FROM {events} e JOIN {shown_list} s USING (list, doc) WHERE e.weight IS NOT NULL"
+    )
+    if compared and elsewhere > compared / 2:
+        raise InputError(
+            "log", "clicks at the positions that the lists give", f"{elsewhere:,} of {compared:,} clicks at other positions",
+            "Check that lists= and the events belong together, and that the lists are in the order shown.",
+        )  # fmt: skip
+    return (
+        Oddity(int(repeats), "repeated clicks on a document of a list", "counted once"),
+        Oddity(int(stray), "clicks on documents that weren't shown", "left out"),
+        Oddity(int(early), "clicks before the impression", "kept"),
+        Oddity(
+            int(elsewhere),
+            "clicks at another position than the list's",
+            "the list's position counts",
+        ),
+        Oddity(int(others), "events with other actions", "left out"),
+    )

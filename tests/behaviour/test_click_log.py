@@ -1,0 +1,341 @@
+"""Every shape of a log becomes the same rows, and everything odd is counted."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import gainful as gf
+
+# Two lists of "soup", one of "rice": what was shown, and what was clicked.
+SHOWN = {("s1", "soup"): ["a", "b", "c"], ("s2", "soup"): ["b", "a"], ("s2", "rice"): ["x", "a"]}
+CLICKED = {("s1", "soup"): ["b"], ("s2", "soup"): [], ("s2", "rice"): ["a", "x"]}
+
+
+def rows(first=1):
+    return [
+        {"session": session, "query": query, "doc": doc, "position": place, "clicked": int(doc in CLICKED[session, query])}
+        for (session, query), docs in SHOWN.items()
+        for place, doc in enumerate(docs, first)
+    ]  # fmt: skip
+
+
+def told(log):
+    """Return what a log says: how often each document of a query was at each rank, and clicked."""
+    cells = {}
+    shown = log.shown
+    weights = np.ones(len(shown.pairs)) if shown.weights is None else shown.weights
+    for pair, rank, click, weight in zip(
+        shown.pairs, shown.ranks, shown.clicks, weights, strict=True
+    ):
+        key = (log.queries[pair], log.docs[pair], int(rank))
+        seen, clicks = cells.get(key, (0, 0))
+        cells[key] = (seen + weight, clicks + weight * click)
+    return cells
+
+
+EXPECTED = told(gf.behaviour.read_log(rows()))
+
+
+def test_the_expected_rows_are_those_shown():
+    assert EXPECTED == {
+        ("soup", "a", 1): (1, 0), ("soup", "b", 2): (1, 1), ("soup", "c", 3): (1, 0),
+        ("soup", "b", 1): (1, 0), ("soup", "a", 2): (1, 0),
+        ("rice", "x", 1): (1, 1), ("rice", "a", 2): (1, 1),
+    }  # fmt: skip
+
+
+def as_csv(table, folder):
+    table.to_csv(folder / "log.csv", index=False)
+    return folder / "log.csv"
+
+
+def as_tsv(table, folder):
+    table.to_csv(folder / "log.tsv", index=False, sep="\t")
+    return str(folder / "log.tsv")
+
+
+def as_jsonl(table, folder):
+    table.to_json(folder / "log.jsonl", orient="records", lines=True)
+    return folder / "log.jsonl"
+
+
+def as_json(table, folder):
+    table.to_json(folder / "log.json", orient="records")
+    return folder / "log.json"
+
+
+def as_parquet(table, folder):
+    pq.write_table(pa.Table.from_pandas(table), folder / "log.parquet")
+    return folder / "log.parquet"
+
+
+def as_relation(table, _):
+    import duckdb
+
+    return duckdb.connect().from_df(table)
+
+
+FORMS = {
+    "pandas": lambda table, _: table,
+    "polars": lambda table, _: pl.from_pandas(table),
+    "arrow": lambda table, _: pa.Table.from_pandas(table),
+    "duckdb": as_relation,
+    "csv": as_csv, "tsv": as_tsv, "jsonl": as_jsonl, "json": as_json, "parquet": as_parquet,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("first", [0, 1])
+def test_every_form_of_a_row_per_shown_document(form, first, tmp_path):
+    log = gf.behaviour.read_log(FORMS[form](pd.DataFrame(rows(first)), tmp_path))
+    assert told(log) == EXPECTED
+    assert (log.first_position, log.lists, log.sessions) == (first, 3, 2)
+    assert log.oddities == ()
+
+
+def test_rows_in_any_order():
+    shuffled = pd.DataFrame(rows()).sample(frac=1, random_state=1)
+    assert told(gf.behaviour.read_log(shuffled)) == EXPECTED
+
+
+@pytest.mark.parametrize("clicks", ["ids", "from 0", "from 1"])
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_row_per_list(clicks, as_text):
+    table = []
+    for key, docs in SHOWN.items():
+        clicked = CLICKED[key]
+        if clicks != "ids":
+            clicked = [docs.index(doc) + int(clicks == "from 1") for doc in clicked]
+        if as_text:
+            docs, clicked = " ".join(docs), ",".join(map(str, clicked))
+        table.append({"session": key[0], "query": key[1], "shown": docs, "clicked": clicked})
+    if clicks == "from 0":  # a click on the first document shows that positions start at 0
+        assert any("0" in str(row["clicked"]) for row in table)
+    log = gf.behaviour.read_log(table)
+    assert told(log) == EXPECTED
+    assert log.lists == 3
+
+
+def ubi(first=0):
+    events, queries = [], []
+    for (session, query), docs in SHOWN.items():
+        query_id = f"{session}/{query}"
+        queries.append(
+            {
+                "query_id": query_id,
+                "user_query": query,
+                "client_id": session,
+                "query_response_hit_ids": docs,
+            }
+        )
+        for doc in CLICKED[session, query]:
+            events.append({  # noqa: PERF401
+                "action_name": "click", "query_id": query_id, "session_id": session, "timestamp": "2026-03-01T10:00:00Z",
+                "event_attributes": {"object": {"object_id": doc}, "position": {"ordinal": docs.index(doc) + first}},
+            })  # fmt: skip
+    return events, queries
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("export", [False, True])
+def test_ubi_events_with_their_queries(first, export, tmp_path):
+    for name, records in zip(("events", "queries"), ubi(first), strict=True):
+        if export:
+            records = [
+                {"_index": "ubi", "_id": str(place), "_source": record}
+                for place, record in enumerate(records)
+            ]
+        (tmp_path / name).write_text("\n".join(map(json.dumps, records)))
+    log = gf.behaviour.read_log(tmp_path / "events", lists=tmp_path / "queries")
+    assert told(log) == EXPECTED
+    assert log.oddities == ()
+
+
+def test_ubi_in_a_search_response(tmp_path):
+    for name, records in zip(("events", "queries"), ubi(), strict=True):
+        hits = [
+            {"_index": "ubi", "_id": str(place), "_source": record}
+            for place, record in enumerate(records)
+        ]
+        (tmp_path / name).write_text(
+            json.dumps({"took": 3, "hits": {"total": {"value": 3}, "hits": hits}})
+        )
+    assert told(gf.behaviour.read_log(tmp_path / "events", lists=tmp_path / "queries")) == EXPECTED
+
+
+def test_ubi_impressions_instead_of_lists():
+    events, _ = ubi()
+    for event in events:
+        event["user_query"] = event["query_id"].split("/")[1]
+    for (session, query), docs in SHOWN.items():
+        events += [
+            {
+                "action_name": "impression", "query_id": f"{session}/{query}", "session_id": session, "user_query": query,
+                "timestamp": "2026-03-01T09:59:00Z",
+                "event_attributes": {"object": {"object_id": doc}, "position": {"ordinal": place}},
+            }
+            for place, doc in enumerate(docs)
+        ]  # fmt: skip
+    log = gf.behaviour.read_log(events)
+    assert told(log) == EXPECTED
+    assert log.first_position == 0
+
+
+def test_counts():
+    table = [
+        {
+            "query": query,
+            "document": doc,
+            "position": rank,
+            "impressions": 10 * seen,
+            "clicks": 10 * clicks,
+        }
+        for (query, doc, rank), (seen, clicks) in EXPECTED.items()
+    ]
+    log = gf.behaviour.read_log(table)
+    assert told(log) == {key: (10 * seen, 10 * clicks) for key, (seen, clicks) in EXPECTED.items()}
+    assert not log.has_lists
+    assert log.impressions == 70
+    with pytest.raises(
+        gf.errors.InputError, match=r"lists that were shown, which sdbn needs.*ctr, coec, pbm"
+    ):
+        gf.behaviour.click_judgments(log, "sdbn")
+    assert gf.behaviour.click_judgments(log, "ctr")["rice"]["a"] == pytest.approx(10.5 / 11)
+
+
+def test_users_are_split_into_sessions_by_time():
+    # soup at 10:00, and again at 10:20 (the same session shows it twice) and 12:00 (another session)
+    table = [
+        {"user": "u", "query": "soup", "doc": doc, "position": place, "clicked": doc == "b", "time": time}
+        for time in ("2026-03-01 10:00:00", "2026-03-01 12:00:00") for place, doc in enumerate("ab", 1)
+    ]  # fmt: skip
+    log = gf.behaviour.read_log(table)
+    assert (log.lists, log.sessions) == (2, 1)
+    assert gf.behaviour.read_log(table, session_gap=150).lists == 1
+    seconds = [dict(row, time=36_000 + 7200 * (row["time"] > "2026-03-01 11")) for row in table]
+    assert gf.behaviour.read_log(seconds).lists == 2
+    millis = [dict(row, time=1.7e12 + 1000 * row["time"]) for row in seconds]
+    assert gf.behaviour.read_log(millis).lists == 2
+
+
+def test_actions_have_weights():
+    events, queries = ubi()
+    events.append(dict(events[0], action_name="purchase"))
+    actions = {"click": 1, "purchase": 5}
+    log = gf.behaviour.read_log(events, lists=queries, actions=actions)
+    assert sorted(log.values[log.values > 0]) == [1, 1, 5]
+    judgments = gf.behaviour.click_judgments(log, "ctr")
+    plain = gf.behaviour.click_judgments(events, "ctr", lists=queries)
+    mean = 7 / 3  # of the three weights
+    assert judgments["soup"]["b"] / plain["soup"]["b"] == pytest.approx((5 + mean) / 2)
+    table = [dict(row, purchase=int(row["doc"] == "b" and row["clicked"])) for row in rows()]
+    log = gf.behaviour.read_log(table, actions=actions)
+    assert sorted(log.values[log.values > 0]) == [1, 1, 5]
+
+
+def test_oddities_are_counted():
+    events, queries = ubi()
+    events.append(events[0])  # clicked twice
+    events.append(
+        dict(
+            events[0],
+            event_attributes={"object": {"object_id": "never"}, "position": {"ordinal": 0}},
+        )
+    )
+    events.append(dict(events[0], action_name="scroll"))
+    log = gf.behaviour.read_log(events, lists=queries)
+    assert [str(oddity) for oddity in log.oddities] == [
+        "1 repeated clicks on a document of a list: counted once",
+        "1 clicks on documents that weren't shown: left out",
+        "1 events with other actions: left out",
+    ]
+    assert told(log) == EXPECTED
+
+
+def test_repeated_rows_and_gaps_are_counted():
+    table = [
+        *rows(),
+        dict(rows()[0], position=5, clicked=1),
+        dict(rows()[0], doc="z", position=9),
+        dict(rows()[0], doc=None),
+    ]
+    log = gf.behaviour.read_log(table)
+    assert [(oddity.count, oddity.what) for oddity in log.oddities] == [
+        (1, "rows without a query or a document"),
+        (1, "documents shown again in the same list"),
+        (1, "gaps in the positions of a list"),
+    ]
+    assert told(log)["soup", "a", 1] == (1, 1)  # clicked at its second place
+
+
+def test_busy_sessions_are_counted_or_left_out():
+    robot = [
+        {"session": "bot", "query": f"q{place}", "doc": doc, "position": rank, "clicked": rank == 1}
+        for place in range(101) for rank, doc in enumerate("ab", 1)
+    ]  # fmt: skip
+    log = gf.behaviour.read_log([*rows(), *robot])
+    assert [str(oddity) for oddity in log.oddities] == [
+        "1 sessions with more than 100 clicks: kept; most_clicks leaves them out"
+    ]
+    assert told(gf.behaviour.read_log([*rows(), *robot], most_clicks=100)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda row: row | {"clicked": 0}, "at least one click, found none on 7 shown documents"),
+        (lambda row: row | {"clicked": 1}, "documents that were shown and not clicked"),
+        (lambda row: row | {"position": row["position"] - 3}, "whole numbers from 0 or 1"),
+        (lambda row: row | {"position": 1.5}, "whole numbers from 0 or 1 to 10,000, found 1.5"),
+        (
+            lambda row: {name: row[name] for name in ("session", "query", "doc", "clicked")},
+            "the position of each document",
+        ),
+        (
+            lambda row: {name: row[name] for name in ("session", "doc")},
+            "a row per shown document .* found the columns",
+        ),
+    ],
+)
+def test_bad_logs_are_explained(change, message):
+    with pytest.raises(gf.errors.InputError, match=message):
+        gf.behaviour.read_log([change(row) for row in rows()])
+
+
+def test_clicks_alone_are_not_enough():
+    events, _ = ubi()
+    with pytest.raises(gf.errors.InputError, match=r"what was shown.*Clicks alone don't tell"):
+        gf.behaviour.read_log(events)
+
+
+def test_lists_in_another_order_than_the_clicks():
+    events, queries = ubi()
+    for query in queries:
+        query["query_response_hit_ids"] = [*map(str, range(9)), *query["query_response_hit_ids"]]
+    with pytest.raises(gf.errors.InputError, match="3 of 3 clicks at other positions"):
+        gf.behaviour.read_log(events, lists=queries)
+
+
+def test_unusual_columns():
+    table = pd.DataFrame(rows()).rename(
+        columns={"doc": "sku2", "session": "s", "clicked": "tapped"}
+    )
+    columns = {"doc": "sku2", "session": "s", "clicks": "tapped"}
+    assert told(gf.behaviour.read_log(table, columns=columns)) == EXPECTED
+    with pytest.raises(gf.errors.InputError, match="the column 'sku3' for doc"):
+        gf.behaviour.read_log(table, columns=columns | {"doc": "sku3"})
+    with pytest.raises(gf.errors.InputError, match="roles among"):
+        gf.behaviour.read_log(table, columns={"document": "sku2"})
+
+
+def test_first_position_can_be_set():
+    table = [row for row in rows(1) if row["position"] > 1]
+    assert gf.behaviour.read_log(table).shown.ranks.min() == 2
+    assert gf.behaviour.read_log(table, first_position=0).shown.ranks.min() == 3
+    with pytest.raises(gf.errors.InputError, match="no position before the first"):
+        gf.behaviour.read_log(rows(0), first_position=1)

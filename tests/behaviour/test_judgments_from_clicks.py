@@ -1,0 +1,96 @@
+"""Judgments from clicks: everywhere judgments go, intervals that cover, resamples of sessions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gainful as gf
+from gainful.arithmetic.kernels.click_models import MODELS
+from simulated_clicks import Truth, simulated
+
+
+def table_of(lists, docs=6):
+    owners = lists.owners
+    return pd.DataFrame({
+        "session": owners, "query": [f"q{pair // docs}" for pair in lists.pairs],
+        "doc": [f"d{pair % docs}" for pair in lists.pairs], "position": lists.ranks, "clicked": lists.clicks,
+    })  # fmt: skip
+
+
+TRUTH = Truth.drawn(5, 6, 4)
+LISTS = simulated("pbm", TRUTH, lists=2000, queries=5, docs=6, depth=4)
+TABLE = table_of(LISTS)
+
+
+def test_they_are_judgments(tmp_path):
+    judgments = gf.behaviour.click_judgments(TABLE, "pbm")
+    run = {query: [f"d{place}" for place in range(6)] for query in judgments}
+    expected = gf.evaluate({query: dict(docs) for query, docs in judgments.items()}, run, "nDCG@3")
+    assert gf.evaluate(judgments, run, "nDCG@3")["nDCG@3"] == expected["nDCG@3"]
+    for name in ("clicks.qrels", "clicks.csv", "clicks.parquet"):
+        gf.write_judgments(judgments, tmp_path / name)
+        again = gf.evaluate(tmp_path / name, run, "nDCG@3")
+        assert again["nDCG@3"] == pytest.approx(expected["nDCG@3"], abs=1e-6)
+
+
+@pytest.mark.parametrize("model", [*MODELS])
+@pytest.mark.filterwarnings("ignore:.*still changing")
+def test_each_grade_lies_in_its_interval(model):
+    judgments = gf.behaviour.click_judgments(TABLE, model, rounds=200)
+    assert np.all((judgments.low <= judgments.grades) & (judgments.grades <= judgments.high))
+    assert [row.impressions for row in judgments.rows] == TABLE.groupby(
+        ["query", "doc"]
+    ).size().tolist()
+    assert [row.clicks for row in judgments.rows] == TABLE.groupby(["query", "doc"])[
+        "clicked"
+    ].sum().tolist()
+
+
+def test_thresholds_make_grades():
+    plain = gf.behaviour.click_judgments(TABLE, "ctr")
+    graded = gf.behaviour.click_judgments(TABLE, "ctr", thresholds=(0.1, 0.2))
+    assert graded.grades.tolist() == [int(g >= 0.1) + int(g >= 0.2) for g in plain.grades]
+    with pytest.raises(gf.errors.InputError, match="ascending"):
+        gf.behaviour.click_judgments(TABLE, "ctr", thresholds=(0.2, 0.1))
+
+
+# Nominal 95 %, over 1,000 simulations with about 130 impressions of each document: see the guide.
+@pytest.mark.parametrize("model", ["ctr", "cascade", "pbm", "ubm"])
+def test_intervals_cover(model):
+    inside = []
+    for seed in range(60):
+        truth = Truth.drawn(5, 6, 4, seed=seed)
+        lists = simulated(model, truth, lists=1000, queries=5, docs=6, depth=4, seed=1000 + seed)
+        judgments = gf.behaviour.click_judgments(table_of(lists), model, rounds=300)
+        inside += (
+            (judgments.low <= truth.attraction) & (truth.attraction <= judgments.high)
+        ).tolist()
+    # 1,800 documents, of which those of a log are not independent
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.025)
+
+
+def test_resamples_spread_as_the_intervals():
+    judgments = gf.behaviour.click_judgments(TABLE, "ctr")
+    drawn = judgments.resampled(300, seed=1)
+    width = np.quantile(drawn, 0.975, axis=0) - np.quantile(drawn, 0.025, axis=0)
+    assert np.median(width / (judgments.high - judgments.low)) == pytest.approx(1, abs=0.1)
+    assert np.array_equal(drawn, judgments.resampled(300, seed=1))
+    assert drawn.mean(axis=0) == pytest.approx(judgments.grades, abs=0.02)
+
+
+def test_the_true_model_predicts_best():
+    models = gf.behaviour.click_models(TABLE)
+    assert models[0].model in ("pbm", "ubm")  # UBM contains PBM
+    assert {row.model for row in models} == {*MODELS}
+    assert "predicts the clicks in 400 unseen lists best" in str(models)
+
+
+def test_errors():
+    with pytest.raises(gf.errors.InputError, match="model: expected ctr or coec"):
+        gf.behaviour.click_judgments(TABLE, "pmb")
+    with pytest.raises(gf.errors.InputError, match="at least 3 sessions"):
+        gf.behaviour.click_models(
+            TABLE[TABLE["session"].isin(TABLE[TABLE["clicked"]]["session"].unique()[:2])]
+        )
+    with pytest.warns(gf.errors.GainfulWarning, match="still changing after 1 rounds"):
+        gf.behaviour.click_judgments(TABLE, "pbm", rounds=1)
