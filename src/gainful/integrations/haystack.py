@@ -211,7 +211,7 @@ def _by_number(scores: "gf.results.Scores", rows: Any, questions: int, *, fill: 
     """Return rows of scores as (questions, measures), by the numbers of the questions."""
     table = np.full((questions, len(scores.measures)), fill)
     for query, row in zip(scores.queries, rows, strict=True):
-        if query.isdecimal():  # and not the one that stands beside them
+        if query.isdecimal():  # and not the number of another question
             table[int(query)] = row
     return table
 
@@ -233,7 +233,7 @@ def _read_field(field: str, name: str, fields: tuple[str, ...]) -> str:
 
 
 def _value(document: object, field: str, where: str) -> Any:
-    """Return what a document has in a field."""
+    """Return the value of a document's field."""
     if not isinstance(document, Document):
         raise InputError(where, "documents of Haystack", shown(document))
     if not field.startswith("meta."):

@@ -1,4 +1,4 @@
-"""LangChain: retrieved documents as a run; and evaluators of the shape that LangSmith takes."""
+"""LangChain: retrieved documents as a run, and evaluators for LangSmith."""
 
 import math
 from collections.abc import Callable
@@ -29,7 +29,7 @@ with requiring("langchain"):
 __all__ = ["evaluator", "record"]
 
 _CALLED = {"expected": "reference_outputs", "retrieved": "outputs"}
-_MOST = 10_000  # calls at a time: more than any service takes
+_MOST = 10_000  # simultaneous calls: more than any service accepts
 
 
 def record(
@@ -113,7 +113,7 @@ class _Evaluator:
     def __init__(
         self, measures: RetrievalMeasures, keys: dict[str, str | None], *, graded: bool
     ) -> None:
-        self.__name__ = measures.label  # by which LangSmith names what fails
+        self.__name__ = measures.label  # LangSmith shows it for failures
         self._measures, self._keys, self._graded = measures, keys, graded
 
     def __call__(

@@ -31,17 +31,17 @@ _CALLED = {"expected": "expected_ids", "retrieved": "retrieved_ids"}
 
 
 class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
-    """A measure for `RetrieverEvaluator(metrics=[…])`; `metrics` makes one for each of several.
+    """A measure for `RetrieverEvaluator(metrics=[…])`; `metrics` creates several.
 
-    Its result has the value as `score`. Its `metadata` says how many ids were retrieved, how many of
-    them are judged, and which came more than once.
+    The `score` of its result is the value. The `metadata` contains how many ids were retrieved,
+    how many of them are judged, and which occurred more than once.
 
     Args:
         measure: a measure as text or as a `Measure`.
-        judgments: as in `metrics`, like all that follow.
-        name: the name of the metric; that of the measure if None.
-        policy: the choices that are not the measure's.
-        dialect: measure as another tool does.
+        judgments: as in `metrics`, like all further arguments.
+        name: the name of the metric; the name of the measure if None.
+        policy: the policy, as in `evaluate`.
+        dialect: the name of a tool whose numbers to reproduce.
 
     >>> RankingMetric("RR", name="first hit")
     RankingMetric('RR', name='first hit')
@@ -156,11 +156,11 @@ def _measure(measure: GivenMeasure) -> object:
 
 
 def run_of(retrieved: object, *, id: str = "node_id", score: str = "rank") -> Run:  # noqa: A002
-    """Return the run of nodes that were retrieved, for `evaluate`, `compare` and all else.
+    """Return the run of retrieved nodes, for `evaluate`, `compare` and all other functions.
 
     Args:
         retrieved: `{query: nodes}`, each a list of `NodeWithScore`, best first.
-        id: `node_id`, or `ref_doc_id`: the document that a node is of. Of a document, its best node counts.
+        id: `node_id`, or `ref_doc_id`, the document that a node belongs to; its best node counts.
         score: `rank`: the order is the ranking, and scores are −1, −2 …; `given`: the scores of the
             nodes, whatever their order.
     """
@@ -193,7 +193,7 @@ def _node(node: object, which: str, query: object) -> tuple[str, object]:
 
 def _ids(nodes: Iterable[tuple[str, object]], which: str) -> Iterable[str]:
     ids = [one for one, _ in nodes]
-    # Several nodes of a document are what was asked for; the same node twice is worth a warning.
+    # Several nodes of a document are expected; the same node twice is worth a warning.
     return [*dict.fromkeys(ids)] if which == "ref_doc_id" else ids
 
 
@@ -201,7 +201,7 @@ def _by_score(query: str, nodes: Iterable[tuple[str, object]]) -> dict[str, floa
     best: dict[str, float] = {}
     for one, score in nodes:
         if score is None:
-            remedy = 'Take the order: score="rank".'
+            remedy = 'Use the order instead: score="rank".'
             raise InputError(f"retrieved for {shown(query)}", "scores", "a node without", remedy)
         number = arguments.number(
             score, f"retrieved for {shown(query)}, node {shown(one)}", _SCORE, math.isfinite
@@ -214,13 +214,14 @@ def record(
     retriever: Any,
     queries: Any,
     *,
-    id: str = "node_id",  # noqa: A002 - the word of the host
+    id: str = "node_id",  # noqa: A002 - the host's name
     score: str = "rank",
 ) -> Run:
-    """Ask a retriever all queries, and return what it finds as a run.
+    """Send all queries to a retriever, and return the results as a run.
 
     Args:
-        retriever: with `retrieve(text)`, such as `index.as_retriever(similarity_top_k=10)`.
+        retriever: an object with `retrieve(text)`, such as
+            `index.as_retriever(similarity_top_k=10)`.
         queries: `{query: text}`, or texts, which are then their own ids.
         id: as in `run_of`.
         score: as in `run_of`.

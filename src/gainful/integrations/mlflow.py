@@ -1,6 +1,6 @@
 """MLflow: `scorer`, any measure as a scorer of `mlflow.genai.evaluate`.
 
-`scores.log(mlflow)` logs results; it needs nothing of this module.
+`scores.log(mlflow)` logs results; it doesn't use this module.
 """
 
 import math

@@ -1,6 +1,6 @@
 """MTEB: its files of predictions as runs, its judgments, and its retrieval scores under its names.
 
-It needs no MTEB: what that has written and holds is read as it is.
+It doesn't need MTEB itself, only its files and objects.
 
 >>> qrels, results = {"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}
 >>> retrieval_scores(qrels, results, [1, 10])["ndcg_at_10"]
@@ -22,7 +22,7 @@ __all__ = ["judgments", "predictions", "retrieval_scores"]
 _END = "_predictions.json"
 _META = "mteb_model_meta"
 _SHAPE = "{subset: {split: {query: {doc: score}}}}"
-_DIGITS = 5  # that MTEB rounds to, but for MRR
+_DIGITS = 5  # digits that MTEB rounds to, except for MRR
 _K_VALUES = (1, 3, 5, 10, 20, 100, 1000)
 _MEASURES = {
     "ndcg": "nDCG",
@@ -37,7 +37,7 @@ Run = dict[str, dict[str, float]]
 
 
 class _Part(NamedTuple):
-    """A run in a file: of one split of one subset of a task."""
+    """A run in a file, for one split of one subset of a task."""
 
     task: str
     subset: str
@@ -57,9 +57,9 @@ def predictions(
 
     Args:
         place: a file `{task}_predictions.json`, or a folder with such files, at any depth.
-        task: such as SciFact.
-        subset: such as default or en.
-        split: such as test.
+        task: the name of the task, such as SciFact.
+        subset: the subset, such as default or en.
+        split: the split, such as test.
     """
     parts = [part for path in _files(place) for part in _parts_of(path)]
     if not any(part.run for part in parts):
@@ -84,7 +84,7 @@ def _files(place: Any) -> list[Path]:
     try:
         path = Path(place)
         is_folder = path.is_dir()
-    except (TypeError, ValueError, OSError):  # as of a name that is too long
+    except (TypeError, ValueError, OSError):  # such as a name that is too long
         raise InputError("place", "the path of a file or of a folder", shown(place)) from None
     if is_folder:
         paths = sorted(path.rglob(f"*{_END}"))
@@ -97,7 +97,7 @@ def _files(place: Any) -> list[Path]:
 def _parts_of(path: Path) -> Iterator[_Part]:
     try:
         written = path.read_bytes()
-    except (OSError, ValueError) as problem:  # as of a name that no file can have
+    except (OSError, ValueError) as problem:  # such as a name that no file can have
         raise InputError(str(path), "a file that can be read", str(problem)) from None
     try:
         content = json.loads(written)
@@ -125,13 +125,13 @@ def _parts_of(path: Path) -> Iterator[_Part]:
 def _refuse_odd_scores(run: Mapping[str, Mapping[str, object]], where: str) -> None:
     for query, docs in run.items():
         for doc, score in docs.items():
-            if type(score) is not float and type(score) is not int:  # as JSON has numbers
+            if type(score) is not float and type(score) is not int:  # JSON's types of numbers
                 place = f"{where}, query {shown(query)}, document {shown(doc)}"
                 raise InputError(place, "a number as score", shown(score))
 
 
 def judgments(task: Any, *, subset: str = "default", split: str = "test") -> Run:
-    """Return the judgments of a retrieval task, `{query: {doc: grade}}`, loaded if they are not yet.
+    """Return the judgments of a retrieval task, `{query: {doc: grade}}`, and load them if necessary.
 
     Args:
         task: an MTEB task, such as `mteb.get_task("SciFact")`.
@@ -159,15 +159,16 @@ def retrieval_scores(
     *,
     ignore_identical_ids: bool = False,
 ) -> dict[str, float]:
-    """Return the means that MTEB's results have, by its names and rounded as there: ndcg_at_10, mrr_at_10 ….
+    """Return the means in MTEB's results, under its names and with its rounding: ndcg_at_10, mrr_at_10 ….
 
-    Nothing that is passed is changed. The nAUC of MTEB, which is about confidence, is not among them.
+    The arguments are not modified. MTEB's nAUC, a measure of confidence, is not included.
 
     Args:
-        qrels: `{query: {doc: grade}}`, or whatever `evaluate` takes as judgments.
-        results: `{query: {doc: score}}`, or whatever it takes as a run.
+        qrels: `{query: {doc: grade}}`, or any judgments that `evaluate` accepts.
+        results: `{query: {doc: score}}`, or any run that `evaluate` accepts.
         k_values: the cutoffs.
-        ignore_identical_ids: leave documents out that have the id of their query; of the results alone.
+        ignore_identical_ids: whether to remove documents with the id of their query, from the
+            results only.
     """
     names, cutoffs = tuple(_MEASURES.values()), cutoffs_in(k_values)
     scores = scores_as_beir(qrels, results, names, cutoffs, drop_self=ignore_identical_ids)

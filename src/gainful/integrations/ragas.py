@@ -24,19 +24,19 @@ _CALLED = {"expected": "reference_context_ids", "retrieved": "retrieved_context_
 
 
 class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
-    """A measure of the ids of retrieved contexts; it asks no model.
+    """A measure of the ids of retrieved contexts, which calls no model.
 
-    `ragas.evaluate(…, metrics=[…])` takes numbers alone, so `coverage` holds how many of the ids that
-    were retrieved so far are judged. A warning names ids that come more than once for a question. For
-    experiments, `score` and `ascore` return a `MetricResult`, which says both as its reason.
-    A question that the policy leaves out is NaN, which the mean of ragas leaves out.
+    `ragas.evaluate(…, metrics=[…])` accepts only numbers, so `coverage` contains how many of the
+    ids retrieved so far are judged. A warning lists ids that occur more than once for a question.
+    For experiments, `score` and `ascore` return a `MetricResult`, whose reason contains both. A
+    question that the policy leaves out is NaN, which ragas excludes from its mean.
 
     Args:
         measure: a measure as text or as a `Measure`.
-        judgments: `{query: {id: grade}}`, by the texts of the queries; the reference ids, each with
-            the grade 1, if None.
-        name: the name of the metric; that of the measure if None. ragas keeps results by it, so that of two
-            metrics with one name the last alone is left.
+        judgments: `{query: {id: grade}}`, by the texts of the queries; if None, the reference ids
+            have grade 1.
+        name: the name of the metric; the name of the measure if None. ragas stores results by
+            name, and keeps only the last of two metrics with the same name.
         policy: the policy, as in `evaluate`.
         dialect: the name of a tool whose numbers to reproduce, as in `evaluate`.
 
@@ -57,7 +57,7 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
         self._measures = RetrievalMeasures.of_one(
             measure, judgments=judgments, name=name, policy=policy, dialect=dialect, called=_CALLED
         )
-        # ragas hands over what is named alone: the query, too, for what is said of it.
+        # ragas passes only the named columns: the query is needed for messages.
         columns = {"reference_context_ids", "user_input:optional"}
         columns = columns if judgments is None else {"user_input"}
         needed = {MetricType.SINGLE_TURN: {"retrieved_context_ids", *columns}}
@@ -66,7 +66,7 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
         self.coverage = {"questions": 0, "retrieved": 0, "judged": 0, "repeated": 0}
 
     def init(self, run_config: object) -> None:
-        """Need nothing of the run."""
+        """Require nothing from ragas' run configuration."""
 
     def score(
         self,
@@ -78,9 +78,9 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
         """Measure a question.
 
         Args:
-            retrieved_context_ids: best first, texts or whole numbers.
-            reference_context_ids: the relevant ids, or `{id: grade}`; not looked at where there are judgments.
-            user_input: the query, which the judgments know it by, where there are any.
+            retrieved_context_ids: the retrieved ids, best first, as texts or whole numbers.
+            reference_context_ids: the relevant ids, or `{id: grade}`; ignored with judgments.
+            user_input: the query, which identifies it in the judgments, if there are judgments.
         """
         result = self._measure(user_input, reference_context_ids, retrieved_context_ids)
         return MetricResult(
@@ -103,7 +103,7 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
         return self._value(result)
 
     def _value(self, result: QuestionScore) -> float:
-        return result.values[self._measures.names[0]]  # `name` is the caller's to set
+        return result.values[self._measures.names[0]]  # the caller may set `name`
 
     def _measure(self, query: object, reference: object, retrieved: object) -> QuestionScore:
         result = self._measures.score(query, reference, retrieved)

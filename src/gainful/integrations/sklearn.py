@@ -29,7 +29,7 @@ _ROUTING = (
 
 
 class _Score:
-    """A measure of labels and predictions, as `make_scorer` takes it."""
+    """A measure of labels and predictions, for `make_scorer`."""
 
     def __init__(self, measures: RankingMeasures) -> None:
         self._measures = measures
@@ -72,7 +72,7 @@ def scorer(
     made = make_scorer(
         _Score(ranking), response_method=response_method, greater_is_better=better == "higher"
     )
-    with config_context(enable_metadata_routing=True):  # what it asks for can be said at any time
+    with config_context(enable_metadata_routing=True):  # metadata can be requested at any time
         return made.set_score_request(qid=True)
 
 
@@ -88,14 +88,14 @@ def ndcg_score(
     base: object = None,
     ties: str | None = None,
 ) -> float:
-    """Return the mean nDCG, called as `sklearn.metrics.ndcg_score` is; lists of one document have one.
+    """Return the mean nDCG, with the signature of `sklearn.metrics.ndcg_score`; lists of one document are allowed.
 
     Args:
         y_true: [list, document] grades.
-        y_score: of the same shape, higher is better.
+        y_score: scores of the same shape; higher is better.
         k: the cutoff.
-        sample_weight: (lists,), what each list counts.
-        ignore_ties: take equal scores from the last document to the first. For tied scores,
+        sample_weight: (lists,), the weight of each list.
+        ignore_ties: whether to order equal scores from the last document to the first. For tied scores,
             scikit-learn's own value depends on the sort of your CPU and can differ.
         gain: linear, exp2, binary, a table or a function.
         discount: log, jarvelin, reciprocal, power(p), none, a table or a function.
@@ -121,15 +121,15 @@ def dcg_score(
     discount: object = "log",
     ties: str | None = None,
 ) -> float:
-    """Return the mean DCG, called as `sklearn.metrics.dcg_score` is.
+    """Return the mean DCG, with the signature of `sklearn.metrics.dcg_score`.
 
     Args:
         y_true: [list, document] grades.
-        y_score: of the same shape, higher is better.
+        y_score: scores of the same shape; higher is better.
         k: the cutoff.
         log_base: the base of the logarithm in the discount; 2 if None.
-        sample_weight: (lists,), what each list counts.
-        ignore_ties: take equal scores from the last document to the first. For tied scores,
+        sample_weight: (lists,), the weight of each list.
+        ignore_ties: whether to order equal scores from the last document to the first. For tied scores,
             scikit-learn's own value depends on the sort of your CPU and can differ.
         gain: linear, exp2, binary, a table or a function.
         discount: log, jarvelin, reciprocal, power(p), none, a table or a function.

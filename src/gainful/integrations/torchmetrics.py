@@ -20,10 +20,10 @@ with requiring("torchmetrics"):
 
 __all__ = ["Ranking"]
 
-_ADDED_UP = ("mean", "sum")  # aggregates that need no more than sums
+_ADDED_UP = ("mean", "sum")  # aggregates that need only sums
 _CALLED = {"labels": "target", "scores": "preds", "query": "indexes"}
 _LISTS = 2  # dimensions
-_LARGEST = 2**53  # up to here, a float holds every whole number
+_LARGEST = 2**53  # up to here, a float can represent every whole number
 
 
 class Ranking(Metric):  # type: ignore[misc, unused-ignore]
@@ -89,13 +89,13 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         indexes: torch.Tensor | None = None,
         mask: torch.Tensor | None = None,
     ) -> None:
-        """Take a batch.
+        """Add a batch.
 
         Args:
             preds: [batch, list], or flat (n,); higher is better.
             target: grades, of the same shape.
-            indexes: (n,) of flat batches, the number of the query of each document.
-            mask: of [batch, list], True where there is a document.
+            indexes: (n,) for flat batches, the number of each document's query.
+            mask: [batch, list], True where there is a document.
         """
         tensors = {"preds": preds, "target": target, "indexes": indexes, "mask": mask}
         for name, tensor in tensors.items():
@@ -110,7 +110,7 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
             return
         odd = [aggregate for aggregate in self._aggregates if aggregate not in _ADDED_UP]
         if odd:
-            remedy = 'Give flat batches, with indexes=, and batches="parts".'
+            remedy = 'Pass flat batches, with indexes=, and batches="parts".'
             raise InputError("measures", "means or sums, which add up", f"a {odd[0]}", remedy)
         if not len(preds):
             return
@@ -122,18 +122,19 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         self.count += counted.sum(0).to(self.count.device)
 
     def _scores(self, preds: Any, target: object, mask: Any, *, query: Any) -> Any:
-        """Return the values of the queries and whether they count; None where no query is left."""
+        """Return the values of the queries and whether they count; None if no query is left."""
         alone = not preds.size or (mask is not None and not mask.any())
         lists = len(preds) if query is None else len(np.unique(query))
         if alone:
-            # Lists without a document count as they do beside others: one is added, and left out.
+            # Lists without a document count in the same way as next to others: another list is
+            # added, and left out.
             shape = lists + 1, 1
             preds, target = np.full(shape, 0.5), np.ones(shape)
             query, mask = None, np.arange(lists + 1)[:, None] == lists
         scores = self._measures.scores_if_any(target, preds, query=query, mask=mask)
         if scores is None:
             return None
-        added = str(lists) if alone else None  # queries that do not count may not be there
+        added = str(lists) if alone else None  # queries that don't count may be missing
         kept = [name != added for name in scores.queries]
         return scores.values[kept] * 1.0, scores.counted[kept]
 
@@ -148,17 +149,18 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         self.indexes.append(indexes)
 
     def set_dtype(self, *_: object, **__: object) -> "Ranking":
-        """Change nothing: sums of many queries need float64."""
+        """Change nothing, because sums of many queries need float64."""
         return self
 
     def plot(self, *_: object, **__: object) -> Any:
-        """Say what to plot instead."""
+        """Raise an error that explains what to plot instead."""
         remedy = "Plot the values of compute(), which are numbers by the names of measures."
-        raise InputError("Ranking.plot", "a metric that has a plot", "none", remedy)
+        raise InputError("Ranking.plot", "a metric that can be plotted", "none", remedy)
 
     def sync(self, *arguments: Any, **options: Any) -> None:
-        """Gather what all processes have, as torchmetrics does."""
-        # A process without documents has none of the same types: other types cannot be gathered.
+        """Gather the state of all processes, as torchmetrics does."""
+        # A process without documents gets empty tensors of the same types, because other types
+        # cannot be gathered.
         for kept, kind in (
             (self.preds, torch.float64),
             (self.target, torch.float64),
@@ -169,7 +171,7 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         super().sync(*arguments, **options)
 
     def compute(self) -> Any:
-        """Return the value of the measure over all queries; of several measures a dict by name."""
+        """Return the value of the measure over all queries; for several measures, a dict by name."""
         kept = [_joined(parts) for parts in (self.preds, self.target, self.indexes)]
         scores = None
         if kept[0].numel() > 0:

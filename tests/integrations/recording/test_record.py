@@ -566,7 +566,7 @@ def test_a_planted_secret_is_nowhere(tmp_path, monkeypatch, clock, logged):
             retries=0,
             concurrency=1,
         )
-        assert run.failed == dict.fromkeys("qr", "an id that holds the key")
+        assert run.failed == dict.fromkeys("qr", "an id that contains the key")
     for wrong in (
         {"key_variable": KEY},
         {"headers": {"X-Api-Key": KEY}},
@@ -646,7 +646,7 @@ def test_a_key_in_an_address_is_written_as_addresses_write_it(key, monkeypatch):
         with serving(lambda *_, written=written: plain([(written, 1)])) as server:
             url = f"{server.url}/?q={{query}}&k=${{KS}}"
             run = gf.record({"q": "x", "r": "y"}, url=url, **PATHS, failed="leave-out")
-        assert run.failed["q"] == "an id that holds the key"
+        assert run.failed["q"] == "an id that contains the key"
 
 
 def test_the_server_may_come_from_the_environment(monkeypatch):

@@ -126,12 +126,12 @@ class _Incoming(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """Read what has come, or wait for it until the deadline."""
+        """Read the available data, or wait for it until the deadline."""
         self._socket.settimeout(self._connection.deadline.left())
         return self._stream.readinto(buffer)
 
     def close(self) -> None:
-        """Let go of the socket."""
+        """Release the socket."""
         super().close()
         self._stream.close()
 
@@ -257,7 +257,9 @@ class HttpClient:
             raise self._refused(status, headers, content)
         packing = headers.get("Content-Encoding", "identity").strip().lower()
         if packing not in ("identity", ""):
-            raise UnansweredError(f"an answer packed by {shown(packing)}, which was not asked for")
+            raise UnansweredError(
+                f"an answer compressed with {shown(packing)}, which was not asked for"
+            )
         return content.removeprefix(BOM_UTF8)
 
     def ask_json(self, request: Request) -> tuple[Any, str]:

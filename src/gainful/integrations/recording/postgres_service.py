@@ -1,4 +1,4 @@
-"""`PostgresService`: full text search, or any other, by SQL in a PostgreSQL database."""
+"""`PostgresService`: full-text search, or any other search by SQL in a PostgreSQL database."""
 
 import math
 import socket
@@ -16,8 +16,8 @@ from gainful.message_texts import shortened
 
 _LONGEST_REASON = 300
 _LONGEST_CONNECTING = 10.0  # seconds
-_SHORTEST_CONNECTING = 2  # seconds, of the driver
-_GRACE = 0.5  # seconds in which the database itself may say that a statement took too long
+_SHORTEST_CONNECTING = 2  # seconds, the driver's limit for connecting
+_GRACE = 0.5  # seconds for the database itself to report that a statement took too long
 EXAMPLE = (
     "SELECT id, ts_rank_cd(tsv, q) FROM articles, websearch_to_tsquery('english', %(query)s) AS q "
     "WHERE tsv @@ q ORDER BY 2 DESC LIMIT %(depth)s"
@@ -27,7 +27,7 @@ EXAMPLE = (
 class PostgresService:
     """A database that is queried with SQL: %(query)s and %(depth)s are filled in, columns are ids and scores.
 
-    It only reads: what would change the database is refused by it.
+    It is read-only: the database rejects statements that would change it.
     """
 
     def __init__(
@@ -87,10 +87,10 @@ class PostgresService:
 
     @contextmanager
     def _in_time(self, connection: Any) -> Iterator[None]:
-        """Break a connection whose statement takes too long: a server that hangs does not keep its own limit.
+        """Break a connection whose statement takes too long, because a server that hangs doesn't enforce its own limit.
 
         Raises:
-            UnansweredError: where it was broken.
+            UnansweredError: if it was broken.
         """
         is_broken = threading.Event()
 

@@ -132,16 +132,16 @@ def record(
         embed: a function from a query to its vector, or its location, for {vector}.
         command: a command that is called for each query. Its words may contain {query}, {depth} and {id}; without {query}, it reads
             the query from standard input. It prints one id per line, optionally with a tab and a score; with `ids`, JSON.
-        depth: the largest number of documents per query.
+        depth: the maximum number of documents per query.
         concurrency: how many calls run at a time; 8 if None, 1 for a function.
-        per_second: the largest number of calls per second.
+        per_second: the maximum number of calls per second.
         timeout: the time limit of a call in seconds; 30 if None. A function has no limit.
         retries: how often a failed call is repeated, after 1, 2, 4, … seconds, or as long as the server requests. 3 if None, 0 for a
             function.
         failed: `error` raises an error if a query has no answer; `leave-out` leaves it out of the run and lists it in `failed`.
         cache: the path of a file that stores the answers; it is created if missing. Use a new file when the index changes.
         tag: the name of the run; the name of the engine or the function if None.
-        progress: called with the share of the work that is done, and a line with the counts.
+        progress: called with the completed share of the work and a line with the counts.
 
     >>> texts = {"a": "bread and butter", "b": "rye bread", "c": "tyres"}
     >>> run = record({"q1": "bread"}, lambda query: [doc for doc, text in texts.items() if query in text], depth=10)
@@ -673,7 +673,7 @@ def _parsed(kept: Mapping[str, Any]) -> Ranked:
 
 
 class _ProgressReport:
-    """Reports progress: the share of the work that is done, and a line with the counts."""
+    """Reports progress: the completed share of the work, and a line with the counts."""
 
     def __init__(
         self, progress: Callable[[float, str], None] | None, cached: int, todo: int

@@ -23,15 +23,15 @@ _PERCENTILES = (50, 95, 99)
 
 @dataclass(frozen=True, slots=True)
 class RecordedQuery:
-    """A query, and what came of it.
+    """A query and its result.
 
     Attributes:
         query: its id.
-        docs: the returned documents, in the order of the service; None where the query failed.
-        scores: of these; None where the query failed.
-        seconds: that the service took; None where the query failed.
-        cached: whether the answer was kept from before.
-        why: it failed; empty where it did not.
+        docs: the returned documents, in the order of the service; None if the query failed.
+        scores: their scores; None if the query failed.
+        seconds: how long the service took; None if the query failed.
+        cached: whether the answer came from the cache.
+        why: the reason for the failure; empty if there was none.
     """
 
     query: str
@@ -46,17 +46,20 @@ class RecordedQuery:
 class RecordedRun(DocumentsByQuery):
     """The run of a search service: a dict {query: {doc: score}}, and a table with a row for each document.
 
-    It goes wherever a run goes: to `evaluate`, `compare`, `write_run`. A query that was answered with nothing is in it,
-    with no documents; a query that failed is not in it, but in `failed`.
+    It can be used wherever a run is accepted: `evaluate`, `compare`, `write_run`. It contains a
+    query that returned nothing, with no documents; a query that failed is listed in `failed`
+    instead.
 
     Attributes:
         tag: the name of the run; the last field of every row of a file, with the beginning of the hash.
-        request_hash: of all that makes a request but the query: address, template, headers without keys, depth.
-        rows: the queries, in the order in which they came.
-        depth: the most documents of a query.
-        scored_by: `service`, or `rank` where scores do not say the order of the service: depth + 1 − rank.
-        calls: how many calls were made, including repeated calls after a failure.
-        repeated: how many documents occurred again in a list; the first occurrence counts.
+        request_hash: a hash of everything in a request except the query: address, template,
+            headers without keys, depth.
+        rows: the queries, in their original order.
+        depth: the maximum number of documents per query.
+        scored_by: `service`; or `rank`, depth + 1 − rank, if the service's scores don't strictly
+            decrease.
+        calls: the number of calls, including retries.
+        repeated: the number of repeated documents in lists; the first occurrence counts.
         query_type: the original type of query ids, before they became text.
         sent: which column of the queries was sent, if there was a choice.
     """
@@ -94,20 +97,20 @@ class RecordedRun(DocumentsByQuery):
 
     @property
     def empty(self) -> tuple[str, ...]:
-        """The queries for which the service found nothing."""
+        """The queries for which the service returned nothing."""
         return tuple(row.query for row in self.rows if row.docs == ())
 
     @property
     def cached(self) -> int:
-        """How many queries have an answer that was kept from before."""
+        """The number of queries answered from the cache."""
         return sum(row.cached for row in self.rows)
 
     @property
     def latency(self) -> dict[str, float]:
-        """The 50th, 95th and 99th percentile of the seconds that the service took, and the most.
+        """The 50th, 95th and 99th percentile of the service's latency in seconds, and the maximum.
 
-        A percentile is the least value that so many percent of the values do not exceed. Waits between tries, and tries
-        that failed, are no part of it.
+        A percentile is the lowest value that this percentage of the values doesn't exceed. Failed
+        attempts and the waits between attempts are not included.
         """
         times = sorted(row.seconds for row in self.rows if row.seconds is not None)
         if not times:
@@ -120,12 +123,12 @@ class RecordedRun(DocumentsByQuery):
 
     @property
     def full_tag(self) -> str:
-        """The tag with the beginning of the request's hash, as TREC files have it."""
+        """The tag with the beginning of the request's hash, as in TREC files."""
         return f"{self.tag}-{self.request_hash[:12]}"
 
     @property
     def summary(self) -> str:
-        """The counts in a line, and the latency."""
+        """The counts and the latency in one line."""
         text = (
             f"{self.tag}: {len(self):,} of {counted(len(self.rows), 'query', 'queries')} recorded"
         )
@@ -145,7 +148,7 @@ class RecordedRun(DocumentsByQuery):
         return f"{text}; request {self.request_hash[:12]}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
+        """Return everything as plain values."""
         return {
             "tag": self.tag,
             "request_hash": self.request_hash,
@@ -162,15 +165,15 @@ class RecordedRun(DocumentsByQuery):
         }
 
     def to_json(self) -> str:
-        """Return all of it as JSON."""
+        """Return everything as JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
     def table(self) -> Table:
-        """Return a row for each document, with the columns query, doc, score and tag, which has the request's hash."""
+        """Return a row for each document, with the columns query, doc, score and tag, which contains the request's hash."""
         return self._document_rows(self.full_tag)
 
     def tables(self) -> list[Table]:
-        """Return all tables for people, who see the tag once."""
+        """Return all tables for people, with the tag shown only once."""
         return [self._document_rows(), *([self._failures()] if self.failed else [])]
 
     def _document_rows(self, *more: Cell) -> Table:
@@ -201,10 +204,11 @@ class RecordedRun(DocumentsByQuery):
         Args:
             path: the path of the file; `-` is standard output.
             format: trec, csv, tsv, jsonl or parquet, whose last field is the tag with the beginning of the request's
-                hash. json, which has all of it; markdown, latex, html or table. Told by the name if None: .run,
-                .trec, .txt, .csv, .tsv, .jsonl, .parquet, .json, .md, .tex, .html. All but Parquet are packed where
-                the name ends in .gz or .zst.
-            dry: whether nothing is written, and only the format and the ids of queries are checked.
+                hash. json, which contains everything; markdown, latex, html or table. If None, it
+                follows from the name: .run, .trec, .txt, .csv, .tsv, .jsonl, .parquet, .json, .md,
+                .tex, .html. All formats except Parquet are compressed if the name ends in .gz or
+                .zst.
+            dry: whether to write nothing, and only check the format and the ids of queries.
         """
         naming = read_naming(path, format, FUSED)
         if arguments.truth(dry, "dry"):

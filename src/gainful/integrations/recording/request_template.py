@@ -79,7 +79,7 @@ def misspelt_places(*values: object) -> dict[str, str]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield all texts in a template but the names, in which nothing is filled in."""
+    """Yield all texts in a template except the names, in which nothing is filled in."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -91,7 +91,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def fill(value: object, values: Mapping[str, object]) -> Any:
-    """Return a template with values in their places; a text that is a place alone becomes the value itself.
+    """Return a template with its placeholders filled in; a text that consists only of a placeholder becomes the value itself.
 
     >>> fill({"q": "title:{query}", "size": "{depth}"}, {"query": 'a "b" {depth}', "depth": 10})
     {'q': 'title:a "b" {depth}', 'size': 10}
@@ -109,7 +109,7 @@ def fill(value: object, values: Mapping[str, object]) -> Any:
 
 
 def fill_address(text: str, values: Mapping[str, object]) -> str:
-    """Return a path with values in their places, written as addresses write them.
+    """Return a path with its placeholders filled in, percent-encoded.
 
     >>> fill_address("/search?q={query}", {"query": "a & b"})
     '/search?q=a%20%26%20b'

@@ -146,7 +146,7 @@ class HttpService:
         answer, text = self._server.read_json(content)
         result = self._reader.read(answer, lambda: self._server.show(text), self._depth, seconds)
         if any(secret in doc for secret in self._secrets for doc in result.docs):
-            raise UnansweredError("an id that holds the key")
+            raise UnansweredError("an id that contains the key")
         return [result]
 
     def _request(self, query: Query) -> Request:
@@ -169,7 +169,7 @@ class HttpService:
 
 
 def _vector(embed: Embed, text: str) -> list[float]:
-    """Return the vector of a query, as JSON has it."""
+    """Return the vector of a query as JSON values."""
     try:
         vector = embed(text)
         numbers = vector.tolist() if hasattr(vector, "tolist") else vector
@@ -180,7 +180,7 @@ def _vector(embed: Embed, text: str) -> list[float]:
 
 
 class FunctionService:
-    """A function of Python: from a query to ids in order, pairs of id and score, or {id: score}."""
+    """A Python function from a query to ids in order, pairs of id and score, or {id: score}."""
 
     def __init__(
         self, function: Callable[..., object], called: str, depth: int, secrets: Collection[str]
@@ -197,7 +197,7 @@ class FunctionService:
             results = self._function(query.text)
         except GainfulError:
             raise
-        except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever it raises; its cause may hold a key
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - it may raise anything, and the cause may contain a key
             why = without_secrets(f"{type(problem).__name__}: {problem}", self._secrets)
             raise UnansweredError(shortened(why, _LONGEST_REASON), again=True) from None
         seconds = time.perf_counter() - begin
@@ -284,8 +284,8 @@ class CommandService:
 
     def _called(self, words: Sequence[str], sent: bytes) -> tuple[int, bytes, bytes]:
         try:
-            # In a group of its own: what it has started ends with it.
-            process = subprocess.Popen(  # noqa: S603 - it is the caller's, and there is no shell
+            # In a process group of its own, so that everything it has started ends with it.
+            process = subprocess.Popen(  # noqa: S603 - the caller's command, without a shell
                 words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -294,7 +294,7 @@ class CommandService:
                 bufsize=0,
             )
         except (OSError, ValueError) as problem:
-            why = getattr(problem, "strerror", None) or "a word that no command takes"
+            why = getattr(problem, "strerror", None) or "a word that no command accepts"
             raise UnansweredError(
                 f"no such command ({why})", hopeless=isinstance(problem, OSError)
             ) from None
@@ -313,7 +313,7 @@ class CommandService:
         return process.returncode, output, error
 
     def close(self) -> None:
-        """End what still runs."""
+        """End all running commands."""
         with self._lock:
             left = [*self._open]
         for process in left:
@@ -321,7 +321,7 @@ class CommandService:
 
 
 def _exchange(process: "subprocess.Popen[bytes]", sent: bytes, end: float) -> tuple[bytes, bytes]:
-    """Tell a command something, and return what it prints: the beginning of a large answer, and the end of errors."""
+    """Send a command its input, and return its output: the beginning of a large answer, and the end of its errors."""
     output, error = bytearray(), bytearray()
     work: list[tuple[Callable[..., None], tuple[object, ...]]] = [
         (_listen, (process.stdout, output)),
@@ -334,7 +334,7 @@ def _exchange(process: "subprocess.Popen[bytes]", sent: bytes, end: float) -> tu
     for thread in threads:
         thread.start()
     try:
-        for thread in threads[:2]:  # it may leave input unread
+        for thread in threads[:2]:  # it may not read all of its input
             thread.join(max(0.0, end - time.monotonic()))
             if thread.is_alive():
                 raise subprocess.TimeoutExpired(process.args, 0)
@@ -344,13 +344,13 @@ def _exchange(process: "subprocess.Popen[bytes]", sent: bytes, end: float) -> tu
         return bytes(output), bytes(error)
     finally:
         _kill(process)
-        for thread in threads:  # which end with it; before its streams are closed
+        for thread in threads:  # the threads end with it, before its streams are closed
             thread.join(0.2)
 
 
 def _tell(stream: IO[bytes], sent: bytes) -> None:
     left = memoryview(sent)
-    with suppress(OSError, ValueError), stream:  # it may have ended, and read nothing
+    with suppress(OSError, ValueError), stream:  # it may have ended without reading
         while left:
             left = left[stream.write(left) :]
 
@@ -369,7 +369,7 @@ def _listen_to_end(stream: IO[bytes], heard: bytearray) -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a command, and what it has started, if it still runs, and close its streams."""
+    """End a command and everything it has started, if it is still running, and close its streams."""
     _kill(process)
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
