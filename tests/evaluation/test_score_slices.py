@@ -218,7 +218,7 @@ def test_slices_are_read_from_frames_and_files(tmp_path):
     [
         (
             {"by": "locale"},
-            "a table of queries with the column 'locale', found none. Give slices=…",
+            "a table of queries with the column 'locale', found none. Pass slices=…",
         ),
         ({"by": "baseline"}, "a table of queries with the column 'baseline', found none"),
         ({"slices": {"q0": {"locale": "de"}}, "by": "local"}, "Did you mean 'locale'"),

@@ -9,7 +9,7 @@ FINITE, ALONE, ANY_ORDER, ANY_NAMES = (
     "a finite value within its range",
     "the same alone as among other queries",
     "the same in any order of queries",
-    "the same whatever documents are called",
+    "the same whatever the documents' names are",
 )
 UP, BEST, TAIL, TIES = (
     "no lower where a better document moves up",

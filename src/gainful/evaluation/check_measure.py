@@ -1,4 +1,4 @@
-"""`check_measure`: try a measure on random and odd lists, and say which properties hold."""
+"""`check_measure`: try a measure on random and unusual lists, and report which properties hold."""
 
 import math
 import random
@@ -43,9 +43,10 @@ class MeasureCheck(Result):
 
     Attributes:
         measure: the measure.
-        lists: how many lists were tried.
-        found: for each property, None if it holds for all lists, else a list for which it does not.
-        required: the properties without which its numbers cannot be relied on.
+        lists: the number of lists tried.
+        found: for each property, None if it holds for all lists, or otherwise a list for which it
+            doesn't.
+        required: the properties that a measure needs to be sound.
     """
 
     measure: Measure
@@ -55,7 +56,7 @@ class MeasureCheck(Result):
 
     @property
     def sound(self) -> bool:
-        """Whether all properties hold without which its numbers cannot be relied on."""
+        """Whether the measure is sound: all required properties hold."""
         return all(self.found[name] is None for name in self.required)
 
     def table(self) -> Table:
@@ -64,7 +65,7 @@ class MeasureCheck(Result):
             [name, "yes" if example is None else "no", example or ""]
             for name, example in self.found.items()
         ]
-        tried = f"{self.measure}: tried on {self.lists:,} lists, random and odd"
+        tried = f"{self.measure}: tried on {self.lists:,} lists, random and unusual"
         lacking = ", ".join(name for name in self.required if self.found[name] is not None)
         verdict = "sound" if self.sound else f"not sound: {lacking}"
         return Table(["property", "holds", "not for"], rows, notes=[tried, verdict])
@@ -75,16 +76,19 @@ class MeasureCheck(Result):
 
 @naming_keywords
 def check_measure(measure: GivenMeasure, *, lists: int = 300, seed: int = 0) -> MeasureCheck:
-    """Try a measure on random and odd lists, and say which properties hold.
+    """Try a measure on random and unusual lists, and report which properties hold.
 
-    Its numbers can be relied on where every list has a finite value within its range. That value must not depend on the
-    other queries, on their order, or on the names of documents. Other properties hold for most measures, and not for all.
-    A better order never has a lower value, and the best order is the best. Documents without a grade at the end of a list
-    change nothing. It has a value where ties are averaged over.
+    A measure is sound if every list has a finite value within its range, and if that value doesn't
+    depend on the other queries, their order, or the names of documents. The other properties hold
+    for most measures, but not for all: a better order never has a lower value, and the best order
+    has the highest; documents without a grade at the end of a list change nothing; and tied
+    documents can be averaged over. A better order never has a lower value, and the best order is
+    the best. Documents without a grade at the end of a list change nothing. It has a value where
+    ties are averaged over.
 
     Args:
-        measure: in the notation, or as a value that `define` made.
-        lists: how many to try.
+        measure: a measure in the notation, or as a value from `define`.
+        lists: the number of lists to try.
         seed: the seed of the random lists.
 
     >>> found = check_measure("nDCG@5", lists=50)
@@ -105,7 +109,7 @@ _ODD = (
     _List((None, None), (1.0,)), _List((0.0, 0.0)), _List((1.0,)), _List((None,), (0.0,)),
     _List((-1.0, 2.0), (-2.0,)), _List((None, 3.0), ()), _List((2.5, 0.5), (0.5,)),
 )  # fmt: skip
-"""Lists that are easily forgotten: nothing found, nothing relevant, one document, below 0."""
+"""Lists that are easily forgotten: nothing returned, nothing relevant, one document, negative grades."""
 
 
 def _random(count: int, rng: random.Random) -> Iterator[_List]:
@@ -135,7 +139,7 @@ def _values(
     policy = Policy(negative="keep", ties="average" if ties else "doc")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", GainfulWarning)  # the lists are odd on purpose
+            warnings.simplefilter("ignore", GainfulWarning)  # the lists are unusual on purpose
             scores = evaluate(judgments, run, measure, policy=policy)
     except GainfulError as problem:
         if len(lists) == 1:
@@ -148,7 +152,7 @@ def _values(
 def _required(
     measure: Measure, lists: Sequence[_List], values: Sequence[Value]
 ) -> dict[str, str | None]:
-    """Return a counterexample, if any, to each property without which a measure's numbers cannot be relied on."""
+    """Return a counterexample, if any, to each required property."""
     few = lists[:60]
     alone = [value for one in few for value in _values(measure, [one])]
     turned, renamed = _values(measure, lists[::-1])[::-1], _values(measure, lists, names="x-{}y")
@@ -158,8 +162,8 @@ def _required(
         "the same in any order of queries": _unlike(
             lists, values, turned, "with the queries in another order"
         ),
-        "the same whatever documents are called": _unlike(
-            lists, values, renamed, "with other names of documents"
+        "the same whatever the documents' names are": _unlike(
+            lists, values, renamed, "with other document names"
         ),
     }
 
@@ -216,7 +220,7 @@ def _unlike(
     *,
     lower: bool = False,
 ) -> str | None:
-    """Return the first list whose other value differs, or is a lower number; all errors are the same."""
+    """Return the first list whose other value differs, or is lower; all errors count as equal."""
     for one, value, other in zip(lists, values, others, strict=True):
         if isinstance(value, str) or isinstance(other, str):
             differs = type(value) is not type(other) and not lower

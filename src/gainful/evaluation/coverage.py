@@ -1,4 +1,4 @@
-"""`Coverage` and `Evidence`: the queries and documents that scores rest on."""
+"""`Coverage` and `Evidence`: the queries and documents behind scores."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Note
 from gainful.output.writing.result_base import Record
 
-_DIGITS = 9  # below, a sum has what it was rounded by
+_DIGITS = 9  # smaller values in a sum are rounding errors
 _COUNTS = (
     *("judged", "evaluated", "missing", "empty", "extra", "retrieved"),
     *("depth", "seen", "unjudged", "unjudged_share", "tied", "tied_queries"),
@@ -26,20 +26,20 @@ _COUNTS = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Coverage(Record):
-    """How much of the judgments and of the run an evaluation rests on.
+    """Counts of everything that could affect the scores of an evaluation.
 
     Attributes:
-        judged: how many queries have judgments.
-        evaluated: how many of them the run answers.
+        judged: the number of queries with judgments.
+        evaluated: how many of them are in the run.
         missing: the judged queries that the run lacks.
         empty: the judged queries without positive gain for at least one of the measures.
         extra: the run's queries without judgments.
-        retrieved: how many documents the run has for judged queries.
-        depth: the rank down to which they were looked at, the deepest cutoff; None for all.
-        seen: how many of them are ranked down to it.
-        unjudged: how many of those have no judgment; on average, where ties are averaged over.
-        tied: how many judged documents down to it share their score with another document.
-        tied_queries: in how many queries.
+        retrieved: the number of documents that the run contains for judged queries.
+        depth: the rank down to which documents were examined, the deepest cutoff; None for all.
+        seen: the number of documents down to this rank.
+        unjudged: how many of these have no judgment; the expected number if ties are averaged over.
+        tied: how many judged documents down to this rank share their score with another document.
+        tied_queries: the number of queries with such documents.
     """
 
     judged: int
@@ -56,7 +56,7 @@ class Coverage(Record):
 
     @property
     def unjudged_share(self) -> float:
-        """The share of the documents seen that lack a judgment; 0 without documents."""
+        """The share of the examined documents without a judgment; 0 without documents."""
         return self.unjudged / self.seen if self.seen else 0.0
 
     def counts(self) -> Mapping[str, int | float | None]:
@@ -102,14 +102,15 @@ def coverage_sentences(
     """Describe what deviates from a complete evaluation, and how a policy treats it.
 
     Args:
-        coverage: of a run.
-        answers: the policy's answer to each choice; None leaves out how they are treated.
-        of_run: also describe what is the same for every run: queries without relevant documents.
+        coverage: the coverage of a run.
+        answers: the policy's answer to each choice; None leaves out how deviations are treated.
+        of_run: whether to also describe queries without relevant documents, which are the same for
+            every run.
     """
     return coverage._sentences(answers, of_run=of_run)  # noqa: SLF001 - no method of a result
 
 
-# How the answers of a policy treat what the sentences about coverage mention.
+# How the policy treats the deviations that the sentences about coverage mention.
 _TREATMENTS: Mapping[str, Mapping[str, str]] = {
     "missing": {"zero": "scored 0", "skip": "skipped"},
     "empty": {
@@ -133,7 +134,7 @@ _ONE_PERCENT = 0.01
 
 
 def _treated(choice: str, answers: Mapping[str, object] | None) -> str:
-    """Return how a policy treats something, in brackets; nothing without a policy."""
+    """Return how the policy treats a deviation, in brackets; nothing without a policy."""
     if answers is None:
         return ""
     answer = str(answers.get(choice))
@@ -150,7 +151,7 @@ def query_sentences(
     units: tuple[str, str] = ("query", "queries"),
     lacking: str = "returned nothing",
 ) -> list[str]:
-    """Say how many queries there are, and how many of them the run doesn't answer.
+    """Return sentences about the number of queries, and how many of them the run doesn't answer.
 
     >>> query_sentences(24, 0), query_sentences(24, 1, {"missing": "skip"})
     (['24 queries.'], ['1 of 24 queries returned nothing (skipped).'])
@@ -164,7 +165,7 @@ def query_sentences(
 def unjudged_sentence(
     share: float, documents: str, answers: Mapping[str, object] | None = None
 ) -> list[str]:
-    """Say what share of some documents has no grade; nothing if all have one.
+    """Return a sentence about the share of documents without a grade; nothing if all have one.
 
     >>> unjudged_sentence(0.387, "the top 10", {"unjudged": "zero"})
     ['39% of the top 10 have no grade (scored 0).']
@@ -190,7 +191,7 @@ def _empty(count: int, judged: int, answers: Mapping[str, object] | None) -> str
 
 
 def _documents(seen: int, depth: int | None) -> str:
-    """Name the documents that were looked at.
+    """Describe the documents that were examined.
 
     >>> _documents(240, 10), _documents(24, 1), _documents(2400, None)
     ('the top 10', 'the first documents', 'the 2,400 documents')
@@ -206,7 +207,7 @@ def notes_of(policy: Policy, coverage: Coverage) -> list[str]:
 
 
 def notes_by_run(coverages: Mapping[str, tuple[Coverage, Policy]]) -> list[str]:
-    """Return a note on the coverage of each run; what is the same for all of them is a note of its own."""
+    """Return a note on the coverage of each run, and a separate note on what is the same for all runs."""
     same = {
         coverage_sentences(coverage, policy.answers()) for coverage, policy in coverages.values()
     }
@@ -224,7 +225,7 @@ def notes_by_run(coverages: Mapping[str, tuple[Coverage, Policy]]) -> list[str]:
 
 
 def policy_note(policy: Policy | str, before: str = "policy: ", behind: str = "") -> Note:
-    """Return the note on a policy: all choices in a file, what differs from the defaults on a screen.
+    """Return the note on a policy: all choices in a file, and only the changed ones on a screen.
 
     >>> policy_note(Policy(missing="skip").resolved(ids=True)).brief
     'policy: missing=skip, else default'
@@ -234,16 +235,17 @@ def policy_note(policy: Policy | str, before: str = "policy: ", behind: str = ""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryCounts:
-    """What an evaluation rests on, query by query.
+    """The counts behind an evaluation, query by query.
 
     Attributes:
         queries: (q,) ids of the judged queries, whether they count or not.
         judged: (q,) how many documents are judged.
-        missing: (q,) True where the run has no such query.
+        missing: (q,) True if the run lacks the query.
         empty: (q,) True without a positive gain for at least one of the measures.
-        retrieved: (q,) how many documents the run has.
-        seen: (q,) how many of them were looked at.
-        unjudged: (q,) how many of those have no judgment; on average, where ties are averaged over.
+        retrieved: (q,) how many documents the run contains.
+        seen: (q,) how many of them were examined.
+        unjudged: (q,) how many of these have no judgment; the expected number if ties are averaged
+            over.
         tied: (q,) how many judged documents share their score with another document.
         extra: ids of the run's queries without judgments.
     """
@@ -268,7 +270,7 @@ class QueryCounts:
         )
 
     def coverage(self, policy: Policy, depth: int | None) -> Coverage:
-        """Return what the queries have together, looked at down to a depth."""
+        """Return the total of all queries, examined down to a depth."""
         return coverage_of(
             policy,
             judged=len(self.queries),
@@ -295,7 +297,7 @@ def coverage_of(
 
 
 def in_documents(count: float) -> float:
-    """Return a count of documents: whole, but for one that is an average.
+    """Return a count of documents: a whole number, unless it is an average.
 
     >>> in_documents(2.9999999999999996), in_documents(2.5)
     (3, 2.5)
@@ -317,7 +319,7 @@ def count_queries(count: int) -> str:
     return counted(count, "query", "queries")
 
 
-Hashes = tuple[str, str]  # of the judgments and of the run
+Hashes = tuple[str, str]  # hashes of the judgments and of the run
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -327,13 +329,13 @@ class Evidence:
     Attributes:
         counting: how many queries count for each measure.
         empty: how many queries have no positive gain for each measure.
-        lists: the lists as they were measured; none where the values alone are kept.
+        lists: the measured lists; None if only the values are kept.
         by_query: the counts of documents, query by query.
-        depth: the last rank that was looked at; None for all.
-        covered: the coverage, if it isn't that of `by_query`.
+        depth: the last rank that was examined; None for all.
+        covered: the coverage, if it doesn't follow from `by_query`.
         reaches: the last ranks that the measures see.
-        rematch: matches the lists whole, where they were cut.
-        hash_of: returns the hashes down to a reach, where no lists are kept.
+        rematch: matches the whole lists, if they were cut.
+        hash_of: returns the hashes down to a reach, if no lists are kept.
     """
 
     counting: tuple[int, ...]
@@ -361,7 +363,7 @@ class Evidence:
         """Return the lists down to the last rank; cut lists are read again."""
         if self.rematch is None:
             return self.lists
-        remedy = "Evaluate again; with tie_warning, ties are looked at in the same call."
+        remedy = "Evaluate again; with tie_warning, the same call also examines ties."
         try:
             batches = self.rematch()
         except InputError as problem:
@@ -408,10 +410,11 @@ _MODULUS = 1 << 8 * _DIGEST_BYTES
 
 
 def digests(matched: Matched, reach: int | None) -> tuple[list[int], list[int]]:
-    """Return a digest (q,) of the judgments of each query, and one of its run down to a reach.
+    """Return a digest (q,) of each query's judgments, and one of its run down to a reach.
 
-    The first is of all judged grades, the second of the ranks and grades of the judged documents
-    that were retrieved, how many documents were, and whether the query is missing.
+    The first covers all judged grades. The second covers the ranks and grades of the judged
+    documents that were retrieved, the number of retrieved documents, and whether the query is
+    missing.
     """
     near = cut(matched, reach)
     names = [query.encode(errors="surrogatepass") for query in matched.queries]
@@ -440,7 +443,7 @@ def short_hash(sum_of_digests: int) -> str:
 
 def digest_of(parts: Iterable[bytes]) -> str:
     """Return the hash that a signature shows, of some bytes."""
-    import hashlib  # here because most scores are not signed
+    import hashlib  # imported here because most scores need no signature
 
     digest = hashlib.blake2b(digest_size=_SHOWN_BYTES)
     for part in parts:

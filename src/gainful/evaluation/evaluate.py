@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from gainful.evaluation.score_slices import Slicing
 
-_DEEPEST_CUT = 100  # below, it is as fast to look at the whole run
+_DEEPEST_CUT = 100  # with deeper cutoffs, reading the whole run is just as fast
 
 
 @takes(EvaluatingOptions)
@@ -71,13 +71,13 @@ def evaluate(
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object,
             a Spark data frame.
-        run: `{query: {doc: score}}`, higher is better, or any of the others.
+        run: `{query: {doc: score}}`, higher is better, or any of the other forms.
         measures: one measure or several, in the notation or as values.
-        tie_warning: warn where the order of tied documents can move the mean of a measure with a
-            cutoff by more than this. The lists are then looked at whole.
+        tie_warning: warn if the order of tied documents can move the mean of a measure with a
+            cutoff by more than this. The lists are then read completely.
         slices: a table with a row for each query: `{query: {column: value}}`, a data frame, a file.
         by: the columns to slice by, as in `compare`; also `judged`, the number of judged documents.
-            All columns of `slices` if none is named. `Scores.slices` has the results.
+            All columns of `slices` if none is named. `Scores.slices` contains the results.
         **options: policy, dialect, columns, chunks, engine and progress, see `MeasuringOptions` and `TableOptions`.
 
     >>> judgments = {"q1": {"a": 3, "b": 2, "c": 0}}
@@ -103,7 +103,7 @@ def evaluate(
 
 
 def _is_dict_of_runs(run: Run) -> bool:
-    """Return whether what can't be read as a run is a dict whose values can."""
+    """Return whether something that isn't a run is a dict of runs."""
     first = next(iter(run.values()), None) if isinstance(run, Mapping) else None
     if isinstance(first, list | tuple):  # of documents, or of rows
         return False
@@ -134,10 +134,11 @@ def evaluate_runs(
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object,
             a Spark data frame.
-        runs: name → run, each `{query: {doc: score}}` or any of the others; or the paths of files,
-            of a folder or a pattern, as `gainful.inputs.find_runs` names them.
+        runs: name → run, each `{query: {doc: score}}` or any of the other forms; or paths of
+            files, a folder or a pattern, as for `gainful.inputs.find_runs`.
         measures: one measure or several, in the notation or as values.
-        baseline: the name of the run that measures of the baseline are about, `nDCG@10 - nDCG@10(baseline)`.
+        baseline: the name of the run that baseline measures refer to, as in `nDCG@10 -
+            nDCG@10(baseline)`.
         tie_warning: warn of the effect of ties, as in `evaluate`.
         slices: a table with a row for each query, as in `evaluate`.
         by: the columns to slice by.
@@ -160,7 +161,7 @@ def evaluate_runs(
 def _slicing(
     slices: TableLike | None, by: str | Sequence[str], options: MeasuringOptions
 ) -> "tuple[Slicing | None, MeasuringOptions]":
-    """Return how to slice scores, None if not at all, and the options that remain after reading the slices."""
+    """Return how to slice scores (None for no slices), and the options that remain after reading the slices."""
     if slices is None and isinstance(by, str | tuple | list) and not by:
         return None, options
     # Imported here because most evaluations are not sliced.
@@ -179,7 +180,7 @@ def evaluate_request(
     *,
     baseline: str | None = None,
 ) -> dict[str, Scores]:
-    """Measure runs as `evaluate_runs` does, for a request that is read already."""
+    """Measure runs as `evaluate_runs` does, for a parsed request."""
     engine = options.get("engine")
     told = run_progress(runs, options)
     if isinstance(engine, Spark):
@@ -208,7 +209,7 @@ def run_progress(runs: Iterable[str], options: MeasuringOptions) -> "RunProgress
 
 
 class RunProgress:
-    """Reports how much of the work on several runs is done, from the share of the current run."""
+    """Reports the progress over several runs, based on the progress of the current one."""
 
     def __init__(self, runs: Iterable[str], progress: Progress) -> None:
         self._names, self._progress = [*runs], progress
@@ -216,13 +217,13 @@ class RunProgress:
         self.done = 0
 
     def __call__(self, share: float, _step: str) -> None:
-        """Report how much of the current run is done, from 0 to 1; nothing after the last run."""
+        """Report the completed share of the current run, from 0 to 1; nothing after the last run."""
         self.tell_step(share)
 
     def tell_step(self, share: float, step: str | None = None) -> None:
-        """Report how much of the current run is done, and the name of the step."""
+        """Report the completed share of the current run and the name of the step."""
         if self.done < len(self._names):
-            # Each statement of the engine begins at 0, but what is done stays done.
+            # Each statement of the engine starts at 0, but progress never moves backwards.
             self._told = max(self._told, (self.done + share) / len(self._names))
             name = self._names[self.done]
             alone = name if step is None else step
@@ -251,11 +252,12 @@ def measure_runs(
         runs: name → run of any kind.
         request: the measures, the policy and the tool.
         progress: reports each run.
-        whole: whether the caller needs the lists down to the last rank, and goes on reading the runs.
-        baseline: the name of the run that measures of the baseline are about.
+        whole: whether the caller needs the lists down to the last rank, and continues to read the
+            runs.
+        baseline: the name of the run that baseline measures refer to.
     """
     results = {}
-    reader.open_judgments()  # what reading them warns of is about no run
+    reader.open_judgments()  # warnings while reading them don't concern any run
     depth = depth_for(request.measures, reader.policy)
     if baseline is not None and any(measure.of_baseline for measure in request.measures):
         parts = (part for measure in request.measures for part in measure.of_baseline)
@@ -279,7 +281,7 @@ def measure_runs(
 
 
 def _warn_of_ratings(scores: Scores, measures: Sequence[Measure], what: str) -> None:
-    """Warn of measures that count the worst ratings as relevant; the ends of most grades rule out ratings."""
+    """Warn about measures that count the worst ratings as relevant; most scales of grades can't be ratings."""
     doubtful = counting_every_rating(measures_inside(measures))
     if doubtful and may_be_ratings(*scores.evidence.ends_of_grades()):
         warn_of_ratings(scores.evidence.grades(), doubtful, what)
@@ -288,7 +290,7 @@ def _warn_of_ratings(scores: Scores, measures: Sequence[Measure], what: str) -> 
 def _telling(
     reader: Reader, run: Run, progress: RunProgress | None
 ) -> AbstractContextManager[None]:
-    """Tell how far Spark is with a run, where it does the work; else the engine tells itself."""
+    """Report Spark's progress with a run, if it does the work; otherwise the engine reports its own."""
     if progress is None or "pyspark" not in sys.modules:  # then nothing is on Spark
         return nullcontext()
     # Imported here because few calls need it.
@@ -302,11 +304,11 @@ def _telling(
 def _measure_run(
     reader: Reader, run: Run, request: Request, depth: int | None, *, whole: bool
 ) -> Scores:
-    """Measure a run down to a depth; lists that are needed `whole`, or can't be read again, are matched whole."""
+    """Measure a run down to a depth; lists that are needed `whole`, or can't be read again, are matched completely."""
     measures, tool = with_values_of_run(request.measures, request, reader, run), request.tool
     reader.warn_if_same(run)
     if reader.is_on_spark([run]):
-        # Imported here because it measures again for ties, with what is above.
+        # Imported here because it measures again for ties, with the functions above.
         from gainful.evaluation.spark.evaluate import measure_on_spark
 
         pair, decided = reader.on_spark(run, depth)
@@ -384,7 +386,7 @@ def evaluate_subtopics(
         judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file, a data frame, an Arrow
             object. A file is TREC with the fields query, subtopic, doc and grade, or CSV, TSV,
             JSON, JSON lines, Parquet.
-        run: `{query: {doc: score}}`, higher is better, or any of the others.
+        run: `{query: {doc: score}}`, higher is better, or any of the other forms.
         measures: one measure or several, of `subtopic_catalogue()`.
         weights: `{query: {subtopic: probability}}`, or a table; the weights of subtopics with a
             relevant document are divided by their sum. All subtopics of a query are equally likely if None.
@@ -428,27 +430,27 @@ def evaluate_arrays(
     policy: GivenPolicy | None = None,
     dialect: str | Dialect | None = None,
 ) -> Scores:
-    """Measure scores against labels in arrays; the passed documents are all that are judged.
+    """Measure scores against labels in arrays; the documents you pass count as all judged documents.
 
     Args:
         labels: [batch, list] or flat (n,), the grade of each document.
-        scores: of the same shape, higher is better. A document with the score −∞, the usual mask, is
-            judged and not returned, while in `gf.metrics` it is the last of its list; NaN and +∞
-            are errors.
+        scores: an array of the same shape; higher is better. A document with the score −∞, the
+            usual mask, is judged but not returned, whereas in `gf.metrics` it is the last of its
+            list; NaN and +∞ are errors.
         measures: one measure or several, in the notation or as values.
         group: for flat arrays, the size of each list, in order.
         query: for flat arrays, the query id of each document, in any order; for
             [batch, list], the query id of each list. Without it, queries are numbered from 0.
-        mask: of the shape of labels, True where there is a document.
-        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
-        dialect: measure as another tool does, as in `evaluate`; a tool that orders ties by id
-            averages over them here.
+        mask: an array of the shape of labels, True where there is a document.
+        policy: the policy, as in `evaluate`; ties are averaged by default.
+        dialect: the name of a tool whose numbers to reproduce, as in `evaluate`; for a tool that
+            orders ties by id, ties are averaged here.
 
     >>> scores = evaluate_arrays(labels=[[1, 0, 0]], scores=[[0.5, 0.5, 0.5]], measures="nDCG")
     >>> round(scores["nDCG"], 4)
     0.7103
     """
-    # Imported here because an evaluation of files needs none of it.
+    # Imported here because evaluations of files don't need it.
     from gainful.arithmetic.kernels.swapped_arguments import swapped_arguments
     from gainful.matching import array_matching
     from gainful.rows.arrays import read_lists

@@ -1,4 +1,4 @@
-"""`LearningCurve`: what a model is worth after each of some iterations of its training."""
+"""`LearningCurve`: the measures of a model after some of its training iterations."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -31,16 +31,16 @@ _PAIRS = "pairs of iterations and scores"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve(Result):
-    """Measures of a model after each of some iterations, on the same queries.
+    """Measures of a model after some of its training iterations, on the same queries.
 
     Attributes:
         measures: the measures.
-        iterations: (i,) how many iterations the model had, ascending.
+        iterations: (i,) the numbers of iterations, ascending.
         queries: (q,) ids.
         values: [iteration, query, measure]; NaN where a query does not count.
-        counted: of the same shape, whether the query counts.
+        counted: an array of the same shape, whether the query counts.
         policy: the choices made.
-        coverage: that of the last iteration.
+        coverage: the coverage after the last iteration.
         dialect: the dialect of another tool, if the caller named one.
     """
 
@@ -58,7 +58,7 @@ class LearningCurve(Result):
         """Return the curve of scores after some iterations.
 
         Args:
-            steps: how many iterations the model had, and its scores then; ascending.
+            steps: pairs of a number of iterations and the scores after them, ascending.
 
         >>> import gainful as gf
         >>> judgments = {"q1": {"a": 1}, "q2": {"b": 1}}
@@ -81,10 +81,10 @@ class LearningCurve(Result):
 
     @classmethod
     def joined(cls, curves: Iterable["LearningCurve"]) -> "LearningCurve":
-        """Return one curve of several, whose iterations follow one another.
+        """Combine several curves whose iterations follow one another.
 
         Args:
-            curves: of the same measures and queries.
+            curves: curves of the same measures and queries.
         """
         parts = [
             arguments.one_of_type(curve, "curves", cls, "learning curves")
@@ -118,7 +118,7 @@ class LearningCurve(Result):
         ]
 
     def best(self, measure: GivenMeasure | None = None, *, better: str = "higher") -> int:
-        """Return after how many iterations the mean of a measure is best; of equals the fewest.
+        """Return the number of iterations after which the mean of a measure is best; the smallest if several are.
 
         Args:
             measure: one of those measured; the first if None.

@@ -1,4 +1,4 @@
-"""The interval of a mean over queries, and what readers must know of it."""
+"""The interval of a mean over queries, and its caveats."""
 
 import math
 from collections.abc import Iterable
@@ -36,13 +36,13 @@ def mean_interval(
     level: float = 0.95,
     draws: Draws | None = None,
 ) -> Interval:
-    """Return the interval of the mean of a measure, from its values of the queries that count.
+    """Return the interval of the mean of a measure, from the values of the queries that count.
 
-    That of a geometric mean is e to the power of the interval of the mean logarithm. The interval
-    ends where the range of the measure does.
+    For a geometric mean, it is e to the power of the interval of the mean logarithm. The interval
+    never extends beyond the range of the measure.
 
     Args:
-        measure: whose mean it is; a sum is refused.
+        measure: the measure; sums are rejected.
         values: (n,) float64, at least one.
         method: a key of `INTERVALS`.
         level: above 0 and below 1.
@@ -57,13 +57,13 @@ def mean_interval(
     level = read_share(level, "level")
     if measure.family.aggregate in (SUM, RUN):
         is_sum = measure.family.aggregate == SUM
-        other = "one that is summed over them" if is_sum else "one that the run has as a whole"
+        other = "one that is summed over them" if is_sum else "a value of the run as a whole"
         expected = "a measure with a mean over the queries, which has an interval"
         raise InputError(str(measure), expected, other)
     if unknown := int(np.isnan(values).sum()):
         expected = "a value of every query that counts, for an interval"
         undefined = f"{unknown} of {values.size} undefined"
-        remedy = "Choose what they count: the policy empty=zero, or empty=skip."
+        remedy = "Choose how they count: the policy empty=zero, or empty=skip."
         raise InputError(str(measure), expected, undefined, remedy, choice="empty=nan")
     try:
         found = intervals_of_means(method, _summed(measure, values)[:, None], draws, level)[0]
@@ -86,7 +86,7 @@ def _exp(end: float) -> float:
 
 
 def has_interval(measure: Measure, values: Floats) -> bool:
-    """Return whether the values of a measure have a mean that is known, and no sum."""
+    """Return whether the values of a measure have a defined mean rather than a sum."""
     return measure.family.aggregate not in (SUM, RUN) and not np.isnan(values).any()
 
 
@@ -102,10 +102,10 @@ def interval_or_none(
 def cautions_of_intervals(
     made: Iterable[tuple[str, Measure, Floats, Interval | None]], method: str, level: float
 ) -> list[str]:
-    """Return how intervals were made, and why they may miss more often than their level says.
+    """Return how intervals were computed, and why they may miss more often than their level implies.
 
     Args:
-        made: of each mean what it is called, its measure, its values and its interval, if any.
+        made: for each mean, its name, its measure, its values and its interval, if any.
         method: a key of `INTERVALS`.
         level: the level of the intervals.
     """
@@ -120,7 +120,7 @@ def cautions_of_intervals(
 
 
 def names_of_ends(level: float) -> list[str]:
-    """Return what the columns of an interval are called.
+    """Return the names of the columns of an interval.
 
     >>> names_of_ends(0.95)
     ['95% low', '95% high']
@@ -138,11 +138,11 @@ def ends_of(interval: Interval | None) -> list[Cell]:
 def _cautions(
     what: str, measure: Measure, values: Floats, interval: Interval | None
 ) -> Iterable[str]:
-    """Yield why an interval may miss more often than its level says."""
+    """Yield the reasons why an interval may miss more often than its level implies."""
     if interval is None:
         return
     if not interval.known and values.size > 1:
-        return  # which is said once for all
+        return  # which is reported once for all
     if interval.note:
         yield f"{what}: {interval.note}"
         return

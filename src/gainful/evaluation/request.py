@@ -44,8 +44,8 @@ class Request:
     """The measures, the policy and the tool of a call.
 
     Attributes:
-        measures: in the order asked.
-        policy: the caller's, or the tool's, as `policy_for` has it for the measures.
+        measures: the measures, in the requested order.
+        policy: the caller's or the tool's policy, adapted to the measures by `policy_for`.
         tool: the dialect; None without one.
         tables: the options with the additional tables, for measures that need more than grades.
     """
@@ -63,33 +63,33 @@ class Request:
 
     @contextmanager
     def reader_of(self, judgments: Judgments | None, options: MeasuringOptions) -> Iterator[Reader]:
-        """Yield a reader of judgments; an error about a choice of the policy says if it is the tool's."""
+        """Yield a reader of judgments; errors about a policy choice mention the tool that set it."""
         with speaking(self.tool), reading(judgments, self.policy, options) as reader:
             yield reader
 
     def warn_of_marks(self, reader: Reader) -> None:
-        """Warn of −1 that may mean not judged; a tool says itself what it is."""
+        """Warn about −1 if it may mean "not judged"; a tool defines the meaning itself."""
         if self.tool is None:
             reader.warn_of_marks()
 
     def refuse_grades(self, listed: AnyArray, judged: AnyArray) -> None:
-        """Refuse grades that the tool does not take; see `refuse_grades`."""
+        """Reject grades that the tool doesn't accept; see `refuse_grades`."""
         refuse_grades(self.tool, listed, judged, self.measures)
 
 
 def read_request(
     measures: Measures, options: MeasuringOptions, *, baseline: bool = False
 ) -> Request:
-    """Read the measures, the policy and the dialect that a caller gives; some measures need a baseline."""
+    """Read the caller's measures, policy and dialect; some measures need a baseline."""
     policy, tool = _policy_and_tool(options)
     try:
         asked = asked_of(measures, tool)
     except MeasureError:
-        if baseline and _is_run(measures):  # only runs that are compared come in several
+        if baseline and _is_run(measures):  # only functions that compare accept several runs
             raise InputError(
                 "runs",
                 "all of them in one dict, {'old': old, 'new': new}",
-                "one of them in the place of the measures",
+                "one of them in place of the measures",
             ) from None
         raise
     if not baseline:
@@ -107,7 +107,7 @@ def _is_run(given: object) -> bool:
 
 
 def read_one(measure: GivenMeasure, options: MeasuringOptions) -> Request:
-    """Read the one measure, the policy and the dialect that a caller gives."""
+    """Read the caller's single measure, policy and dialect."""
     policy, tool = _policy_and_tool(options)
     asked = (read_measure(measure) if tool is None else tool.measure(measure),)
     refuse_without_baseline(asked)
@@ -115,7 +115,7 @@ def read_one(measure: GivenMeasure, options: MeasuringOptions) -> Request:
 
 
 def read_unmeasured(options: MeasuringOptions) -> Request:
-    """Read the policy and the dialect that a caller gives where nothing is measured."""
+    """Read the caller's policy and dialect if nothing is measured."""
     return Request((), *_policy_and_tool(options))
 
 
@@ -143,8 +143,8 @@ def policy_for(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
         raise PolicyError(
             "infAP",
             "another answer to the policy negative",
-            "negative=unjudged, which leaves the marks of its pool out",
-            "Measure it apart: it reads negative grades as not judged itself.",
+            "negative=unjudged, which drops the marks of its pool",
+            "Measure it separately: it treats negative grades as not judged by itself.",
         )
     if policy.negative == "auto" and {measure.family.marks for measure in inside} == {True}:
         return replace(policy, negative="keep")
@@ -220,12 +220,12 @@ def find_measure(
 def refuse_grades(
     tool: Dialect | None, listed: AnyArray, judged: AnyArray, measures: Iterable[Measure]
 ) -> None:
-    """Refuse grades that a tool does not take, before anything is computed from them.
+    """Reject grades that a tool doesn't accept, before anything is computed from them.
 
     Args:
         tool: the dialect; None without one.
-        listed: (n,) grades of the documents in the lists, all that a tool of lists sees.
-        judged: (m,) grades of all judged documents, which other tools are given.
+        listed: (n,) grades of the documents in the lists, which is all that some tools see.
+        judged: (m,) grades of all judged documents, which other tools receive.
         measures: the measures of the call.
     """
     if tool is not None and tool.grades is not None:
@@ -239,13 +239,14 @@ def may_be_ratings(lowest: float, highest: float) -> bool:
 
 
 def warn_of_ratings(grades: Sequence[float], measures: Iterable[Measure], what: str) -> None:
-    """Warn where grades look like ratings, and a measure counts the worst of them as relevant.
+    """Warn if grades look like ratings, and a measure counts the worst of them as relevant.
 
-    Ratings are 1 to 5, by halves or not, or 1 to 10, without a 0. A measure with a threshold `rel` of
-    its own is not warned of; other grades of 1 and more mean that a document is relevant.
+    Ratings are 1 to 5, possibly with halves, or 1 to 10, without a 0. There is no warning for a
+    measure with an explicit threshold `rel`; other grades of 1 and more mean that a document is
+    relevant.
 
     Args:
-        grades: that the judgments have, each once, ascending.
+        grades: the distinct grades of the judgments, ascending.
         measures: the measures of the call.
         what: the input with the grades: judgments or labels.
 
@@ -282,7 +283,7 @@ def counting_every_rating(measures: Iterable[Measure]) -> list[Measure]:
 
 
 def _good_rating(grades: Sequence[float]) -> int | None:
-    """Return the lowest good rating of the scale that grades are of; None where they are no ratings.
+    """Return the lowest good rating of the grades' scale; None if they aren't ratings.
 
     >>> _good_rating([0.5, 2, 3.5, 5]), _good_rating([1, 3, 4, 6, 9]), _good_rating([1, 2, 3])
     (4, 8, None)

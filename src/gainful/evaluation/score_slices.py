@@ -43,13 +43,13 @@ _UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Queries that have something in common.
+    """A group of queries.
 
     Attributes:
-        column: that tells them apart.
-        value: that they have there, or a range of it.
-        chosen: (q,) which of the queries are in it.
-        also: (e,) which of some other queries are in it, that did not say where to cut.
+        column: the column that defines the groups.
+        value: the group's value in it, or a range of values.
+        chosen: (q,) which of the queries are in the group.
+        also: (e,) which of some other queries are in it, which didn't determine the ranges.
     """
 
     column: str
@@ -70,20 +70,20 @@ class Slicing:
     """How the queries of an evaluation are sliced.
 
     Attributes:
-        columns: to slice by.
-        metadata: a table with a row for each query, where there is one.
+        columns: the columns to slice by.
+        metadata: a table with a row for each query, if there is one.
     """
 
     columns: Sequence[str]
     metadata: InputTable | None
 
     def parts(self, counts: QueryCounts) -> list[Part]:
-        """Return the parts into which the columns cut the judged queries."""
+        """Return the groups into which the columns divide the judged queries."""
         parts = []
         for column in self.columns:
             if self.metadata is not None and column in self.metadata.columns:
                 parts += parts_by_metadata(column, counts.queries, self.metadata, counts.extra)
-            else:  # queries without judgments are in none
+            else:  # queries without judgments are in no group
                 nothing = np.full(len(counts.extra), np.nan)
                 parts += parts_by_number(column, counts.judged.astype(np.float64), nothing)
         return parts
@@ -121,7 +121,7 @@ class Slicing:
 def read_slices(
     slices: TableLike | None, options: MeasuringOptions
 ) -> tuple[InputTable | None, MeasuringOptions]:
-    """Read a table of slices, whose column of queries the options may name; None without one.
+    """Read a table of slices, whose query column the options may name; None without a table.
 
     Also return the options without that name.
     """
@@ -138,10 +138,10 @@ def read_slices(
 
 
 def slicing_of(table: InputTable | None, by: str | Sequence[str]) -> Slicing | None:
-    """Return how queries are to be sliced, checked before the work; None where they are not.
+    """Return how to slice queries, checked before the work; None without slices.
 
     Args:
-        table: with a row for each query; or None.
+        table: a table with a row for each query, or None.
         by: its columns, or `judged`; all of its columns if none is named.
     """
     names = arguments.listed(by, "by", "names of columns of the slices")
@@ -152,17 +152,17 @@ def slicing_of(table: InputTable | None, by: str | Sequence[str]) -> Slicing | N
 
 @dataclass(frozen=True, slots=True)
 class ScoreSlice:
-    """One measure of one part of the queries.
+    """One measure of one group of queries.
 
     Attributes:
         column: the column of the metadata, or `judged`.
-        value: that the queries have there, or a range of it.
+        value: the group's value in this column, or a range of values.
         measure: the measure.
-        mean: over the queries of the part that count, or what the measure has in its place; None
-            where none of them counts.
+        mean: the mean over the queries of the group that count, or the measure's other aggregate;
+            None if none of them counts.
         queries: how many count.
         coverage: its counts, and missing queries.
-        values: (n,) float64 of the queries that count.
+        values: (n,) float64, the values of the queries that count.
     """
 
     column: str
@@ -181,13 +181,13 @@ class ScoreSlice:
         resamples: int = 10_000,
         seed: int = 0,
     ) -> Interval:
-        """Return the interval in which the mean lies over all queries like these.
+        """Return a confidence interval for the mean over all queries like these.
 
         Args:
-            method: `hall`, `t` or `bca`, as in `Scores.interval`, like all that follow.
+            method: `hall`, `t` or `bca`, as in `Scores.interval`, like all further arguments.
             level: the share of such intervals that contain the true mean.
-            resamples: the resamples of `bca`.
-            seed: the seed of `bca`.
+            resamples: the number of resamples for `bca`.
+            seed: the seed for `bca`.
         """
         if not self.queries:
             where = f"{self.measure} of {self.column} {self.value}"
@@ -197,16 +197,16 @@ class ScoreSlice:
 
     @property
     def place(self) -> str:
-        """Which slice it is, in messages; nothing for all queries."""
+        """The slice's name in messages; empty for all queries."""
         return "" if self.column == ALL else f", {self.column} {self.value}"
 
     @property
     def known_mean(self) -> float | None:
-        """The mean; None where it is undefined."""
+        """The mean; None if it is undefined."""
         return None if self.mean is None or math.isnan(self.mean) else self.mean
 
     def to_dict(self, *, method: str = "hall", level: float = 0.95) -> dict[str, object]:
-        """Return all of it as plain values, with the interval by a method, at a level."""
+        """Return everything as plain values, with the interval by a method at a level."""
         interval = interval_or_none(self.measure, self.values, method=method, level=level)
         return {
             "slice": self.column,
@@ -269,7 +269,7 @@ def slices_table(
 def _ends(
     ordered: Sequence[tuple[str, ScoreSlice]], method: str, level: float
 ) -> tuple[list[list[Cell]], list[str]]:
-    """Return the ends of the interval of each mean, and what readers must know of all."""
+    """Return the ends of the interval of each mean, and the caveats for all."""
     arguments.choice(method, "method", INTERVALS)
     level = read_share(level, "level")
     made = []
@@ -299,8 +299,8 @@ def columns_to_cut_by(
                 "slices",
                 f"a table of queries with the column {shown(column)}",
                 "none",
-                "Give slices=…, on the command line --slices FILE; "
-                f"{' and '.join(automatic)} alone need{'s' * (len(automatic) == 1)} no table.",
+                "Pass slices=…, on the command line --slices FILE; {' and '.join(automatic)} alone "
+                "need{'s' * (len(automatic) == 1)} no table.",
             )
         arguments.choice(column, "slices", known, expected="a column of the metadata")
     return list(dict.fromkeys(by))
@@ -311,13 +311,13 @@ def parts_by_metadata(
 ) -> list[Part]:
     """Cut queries by a column of a table: by its values, or by ranges of many numbers.
 
-    Queries that the table has no value for are a part of their own.
+    Queries without a value in the table form a group of their own.
 
     Args:
         column: the column of the table.
-        queries: (q,) ids, which say where numbers are cut.
-        metadata: with a row for each query.
-        also: (e,) ids of other queries, which are put where they belong.
+        queries: (q,) ids, which determine the ranges of numbers.
+        metadata: a table with a row for each query.
+        also: (e,) ids of other queries, which are only assigned to groups.
     """
     place = {query: row for row, query in enumerate(metadata["query"])}
     rows, other_rows = ([place.get(query) for query in ids] for ids in (queries, also))
@@ -347,12 +347,12 @@ def parts_by_metadata(
 
 
 def parts_by_number(column: str, values: Floats, also: Floats | None = None) -> list[Part]:
-    """Take few numbers as they are, and cut many into four parts of about the same size.
+    """Use few numbers as they are, and divide many into four groups of about the same size.
 
     Args:
-        column: what the numbers are.
-        values: (q,) of each query; queries with NaN are a separate part.
-        also: (e,) of other queries, which do not say where to cut.
+        column: the name of the numbers.
+        values: (q,) the number of each query; queries with NaN are a separate group.
+        also: (e,) the numbers of other queries, which don't determine the ranges.
 
     >>> [part.value for part in parts_by_number("length", np.array([2.0, 3.0, 2.0, np.nan]))]
     ['2', '3', '(none)']

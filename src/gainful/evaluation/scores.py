@@ -78,7 +78,7 @@ class Scores(Logged):
     """
 
     _called: ClassVar[str] = "Scores"
-    _units: ClassVar[tuple[str, str]] = "query", "queries"  # what has a row: one, and several
+    _units: ClassVar[tuple[str, str]] = "query", "queries"  # the name of a row: singular and plural
 
     measures: tuple[Measure, ...]
     policy: Policy
@@ -172,7 +172,7 @@ class Scores(Logged):
         >>> round(scores["RR"], 4), round(found.low, 4), round(found.high, 4)
         (0.8333, 0.7672, 0.8947)
         """
-        # Imported here because most scores are asked for none.
+        # Imported here because most scores need no interval.
         from gainful.arithmetic.statistics.resampling import Draws
         from gainful.evaluation.mean_intervals import mean_interval
 
@@ -263,7 +263,7 @@ class Scores(Logged):
         )
 
     def hashes(self, measure: GivenMeasure) -> tuple[str, str]:
-        """Return the hashes of the judgments and of the run, as the signature of a measure has them."""
+        """Return the hashes of the judgments and of the run in the signature of a measure."""
         return self.evidence.hashes(self.measure(measure).reach)
 
     @cached_property
@@ -296,11 +296,12 @@ class Scores(Logged):
 
         Args:
             path: the path of the file; `-` is standard output.
-            format: csv, tsv, json, jsonl or parquet, which keep every digit; markdown, latex,
-                html or table, which round and say policy and coverage. Told by the name if
-                None: .csv, .tsv, .json, .jsonl, .parquet, .md, .tex, .html, .txt. All but
-                Parquet are packed where the name ends in .gz or .zst.
-            per_query: a row for each query; else one for the mean of each measure.
+            format: csv, tsv, json, jsonl or parquet, which keep every digit; markdown, latex, html
+                or table, which round and include policy and coverage. If None, it follows from the
+                name: .csv, .tsv, .json, .jsonl, .parquet, .md, .tex, .html, .txt. All formats
+                    except Parquet are compressed if the name ends in .gz or .zst.
+            per_query: whether to write a row for each query, rather than one for the mean of each
+                measure.
         """
         from gainful.output.writing.table_files import write_table
 
@@ -310,7 +311,7 @@ class Scores(Logged):
         write_table(table, path, format=format, id_types={"query": self.query_type})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the means, and what they rest on, as plain values; `per_query` has its own."""
+        """Return the means and the data behind them as plain values; for the values of queries, use `per_query.to_dict()`."""
         return {
             "means": {
                 name: mean if math.isfinite(mean) else None for name, mean in self.means.items()
@@ -463,10 +464,10 @@ def refuse_unlike_scores(runs: Mapping[str, Scores]) -> None:
 
 
 class ScoresPlot:
-    """The charts of scores: altair charts, which show in a notebook and have a `save`.
+    """The charts of scores: altair charts, which appear in a notebook and have a `save` method.
 
-    Every one takes `name`, what the run is called in it; `width`, in pixels or "container"; and `theme`,
-    "light" or "dark". A curve has a `height`, too.
+    Every chart accepts `name`, the label of the run; `width`, in pixels or "container"; and `theme`,
+    "light" or "dark". A curve also accepts `height`.
     """
 
     def __init__(self, scores: Scores) -> None:
@@ -475,7 +476,7 @@ class ScoresPlot:
     def distribution(
         self, measure: GivenMeasure | None = None, *, name: str = "run", **look: Unpack["Look"]
     ) -> "Chart":
-        """Draw how many queries have which score, and their mean; of the first measure if None.
+        """Draw how per-query scores are distributed, and their mean, for a measure; the first if None.
 
         Queries that do not count for the measure are not drawn.
         """
@@ -495,14 +496,14 @@ class ScoresPlot:
         name: str = "run",
         **look: Unpack["SizedLook"],
     ) -> "Chart":
-        """Draw the mean of a measure at the cutoffs from 1 on.
+        """Draw the mean of a measure at the cutoffs 1, 2, ….
 
         Args:
-            measure: any that has a cutoff, which is not looked at; the first evaluated that has one,
-                or nDCG, if None.
-            upto: the last cutoff. Past 100 the curve ends with the longest list or pool: deeper
-                cutoffs see nothing more.
-            name: what the run is called.
+            measure: any measure that supports cutoffs; its own cutoff is ignored. If None, the
+                first evaluated measure with a cutoff, or nDCG.
+            upto: the last cutoff. Beyond 100, the curve ends with the longest list or pool,
+                because deeper cutoffs change nothing.
+            name: the label of the run.
             look: width, height and theme.
         """
         from gainful.output.plotting import charts
@@ -516,7 +517,7 @@ class ScoresPlot:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TieRange(Record):
-    """What a mean is with tied documents in their worst and best order, and in expectation.
+    """A mean with tied documents in their worst order, in their best order, and in expectation.
 
     `expected` is None for a measure whose expectation has no closed form here.
     """
@@ -527,24 +528,24 @@ class TieRange(Record):
 
     @property
     def spread(self) -> float:
-        """How far apart the worst and the best are."""
+        """The distance between the worst and the best."""
         return self.best - self.worst
 
 
 def tie_ranges(
     measures: Sequence[Measure], mean: Callable[[Measure, str], float]
 ) -> dict[str, TieRange]:
-    """Return how far the order of tied documents moves means.
+    """Return how far the order of tied documents can move means.
 
     Args:
-        measures: whose means.
+        measures: the measures.
         mean: returns the mean of a measure with ties ordered `worst`, `best`, or averaged over.
     """
     ranges = {}
     for measure in measures:
         if any(each.of_run is not None for each in measures_inside([measure])):
             continue  # its tables were read for one order of the documents
-        # Of a measure that does not rise with the grades, these need not be the ends.
+        # For a measure that doesn't rise with the grades, these need not be the extremes.
         ends = [mean(measure, "worst"), mean(measure, "best")]
         expected = None
         with suppress(InputError):
@@ -555,15 +556,15 @@ def tie_ranges(
 
 
 def warn_of_ties(scores: Scores, amount: float) -> None:
-    """Warn of measures with a cutoff that the order of tied documents moves by more than an amount."""
+    """Warn about measures with a cutoff that the order of tied documents can move by more than an amount."""
     least = arguments.number(amount, "tie_warning", "an amount from 0", lambda each: each >= 0)
     for measure in scores.measures:
         found = scores.ties.get(str(measure))
         if found is not None and measure.cutoff is not None and found.spread > least:
             warn(
                 f"ties: {measure} is {scores[measure]:.4f}, and would be from {found.worst:.4f} to "
-                f"{found.best:.4f} with documents of equal scores in another order. "
-                "Break the ties, or say how they were broken.",
+                f"{found.best:.4f} with documents of equal scores in another order. Break the "
+                f"ties, or report how they were broken.",
                 "run.tied",
             )
 
@@ -574,7 +575,7 @@ def measure_matched(
     policy: Policy,
     depth: int | None = None,
 ) -> Scores:
-    """Measure what has been matched down to a depth, under a policy with ties decided."""
+    """Measure matched lists down to a depth, under a policy with ties resolved."""
     measured = measure_batches(batches, measures, policy, depth)
     return scores_of(batches, measured, measures, policy, depth)
 
@@ -648,9 +649,9 @@ def scores_of(
 
 
 def counts_of(batches: Sequence[Matched], measured: Measured, policy: Policy) -> QueryCounts:
-    """Count what an evaluation rests on, query by query."""
+    """Count the data behind an evaluation, query by query."""
     judged = together([batch.pool_offsets[1:] - batch.pool_offsets[:-1] for batch in batches])
-    if isinstance(policy.unjudged, float):  # the others have that grade in the pool
+    if isinstance(policy.unjudged, float):  # the other documents have that grade in the pool
         judged = judged - together([batch.unjudged for batch in batches])
     return QueryCounts(
         queries=measured.queries,
@@ -690,7 +691,7 @@ class RunScores(Logged, dict[str, Scores]):
         """Return the slices of all runs, as `Scores.slices_table` does.
 
         Args:
-            method: the method of the intervals: `hall`, `t` or `bca`, as in `compare`.
+            method: the kind of intervals: `hall`, `t` or `bca`, as in `compare`.
             level: the level of the intervals.
         """
         return Scores.slices_table(self, method=method, level=level)
@@ -713,7 +714,7 @@ class RunScores(Logged, dict[str, Scores]):
 
     @property
     def policy(self) -> Policy:
-        """The policy of all runs; `ties` is auto where it is decided differently for some of them."""
+        """The policy of all runs; `ties` is auto if it differs between them."""
         return shared_policy(each.policy for each in self.values())
 
     def __str__(self) -> str:

@@ -104,7 +104,7 @@ BY_NEED: Mapping[
     str,
     Callable[[Sequence[Measure], Mapping[str, Any], Reader, Run], dict[Measure, ValuesOfRun]],
 ] = {SUBTOPICS: _of_subtopics, ITEMS: _of_items}
-"""What computes the measures that need more than grades."""
+"""The functions that compute measures that need more than grades."""
 
 
 def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, object]) -> None:
@@ -130,14 +130,14 @@ _USUAL_CUTOFF = 10
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ListCoverage(Coverage):
-    """What measures of recommendations rest on, in addition to `Coverage`: queries are users.
+    """The coverage of measures of recommendations, in addition to `Coverage`, with users as queries.
 
     Attributes:
-        catalogue: how many items could be shown; None if that is not known.
-        shown: how many different items are shown down to the depth.
+        catalogue: the number of items that could be shown; None if unknown.
+        shown: the number of different items shown down to the depth.
         unknown: how many of them are not in the table of items, the vectors, the history.
-        without: by measure, how many users have no value.
-        left_out: measures without any value that the caller did not name.
+        without: the number of users without a value, by measure.
+        left_out: measures without any value, unless the caller named them.
     """
 
     catalogue: int | None = None
@@ -186,11 +186,11 @@ class ListCoverage(Coverage):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RecommendationScores(Scores):
-    """Means over users, the values of each user, and the values that the run has as a whole.
+    """Means over users, the values of each user, and the values of the run as a whole.
 
-    It is like `Scores`, with users for queries. `means` has the mean over users of a measure
-    with a value of each user, and the value of the run of any other. `run_values` has only the latter, which
-    have no row in `per_query` and no interval.
+    It is like `Scores`, with users in place of queries. For a measure with per-user values,
+    `means` contains the mean over users; for any other measure, the value of the run. `run_values`
+    contains only the latter, which have no column in `per_query` and no interval.
     """
 
     _called = "RecommendationScores"
@@ -202,7 +202,7 @@ class RecommendationScores(Scores):
         return cast("ListCoverage", self.evidence.covered)
 
     def table(self) -> Table:
-        """Return the values, each with what it is of: so many users, or the run."""
+        """Return the values, each with its basis: a number of users, or the run."""
         counting = zip(self.measures, self.evidence.counting, strict=True)
         of = [
             f"mean of {counted(count, 'user')}" if measure.has_users else "the run"
@@ -231,21 +231,23 @@ def evaluate_recommendations(
 ) -> RecommendationScores:
     """Measure recommendations beyond relevance: coverage, novelty, diversity, calibration and more.
 
-    Items with equal scores are ordered by id, descending. Lists shorter than a cutoff are taken as they
-    are. Users without a value of a measure are counted in `coverage`.
+    Items with equal scores are ordered by id, descending. Lists shorter than a cutoff are measured
+    as they are. Users without a value of a measure are counted in `coverage`.
 
     Args:
         run: `{user: {item: score}}`, higher is better, `{user: [item, …]}`, the path of a file, a
             data frame, an Arrow object.
         measures: one measure or several, of `recommendation_catalogue()`; all that can be measured
             with the tables, at cutoff 10, if None.
-        judgments: `{user: {item: grade}}`, or any of the others: the relevant items.
-        **options: the tables, see `ItemTables`: items, vectors, history, expected and separator. An item
-            may have several rows, and categories; Serendipity compares with the most popular items
-            of the history if expected is None; cells are split at |, ; or commas if they look like
-            several categories, with a warning, if separator is None. For the rest, see
-            `ReadingOptions`; columns may also name the columns of the history, history.query, history.doc
-            and count, and of the ids in other tables, items.doc and vectors.doc.
+        judgments: the relevant items: `{user: {item: grade}}`, or any judgments that `evaluate`
+            accepts.
+        **options: the tables (see `ItemTables`): items, vectors, history, expected
+            and separator. An item may have several rows and categories. If expected is None,
+            Serendipity compares with the most popular items of the history. If separator is None,
+            cells that look like several categories are split at |, ; or commas, with a warning.
+            For the other options, see `ReadingOptions`; columns may also name the columns of the
+            history (history.query, history.doc and count) and the ids in other tables (items.doc
+            and vectors.doc).
 
     >>> run = {"u": ["a", "b"], "v": ["a", "c"]}
     >>> items = {"a": "jazz", "b": "jazz", "c": "rock", "d": "folk"}
@@ -269,9 +271,9 @@ def evaluate_recommendation_runs(
     The result is a dict of scores, which `gainful.comparison.compare_scores` compares.
 
     Args:
-        runs: name → run, or the paths of files, of a folder or a pattern, as
-            `gainful.inputs.find_runs` names them.
-        measures: as in `evaluate_recommendations`, like all that follow.
+        runs: name → run, or paths of files, a folder or a pattern, as for
+            `gainful.inputs.find_runs`.
+        measures: as in `evaluate_recommendations`, like all further arguments.
         judgments: the relevant items.
         **options: the tables and how they are read.
 
@@ -330,7 +332,7 @@ def _scores(
     left_out: Sequence[str],
     user_type: IdType,
 ) -> RecommendationScores:
-    """Return the scores of users, whose values the measures know."""
+    """Return the scores of users from measures with known values."""
     names = sources.user_codes.names
     users = tuple(names[code] for code in lists.users.tolist())
     cutoffs = [measure.cutoff for measure in measures if measure.cutoff is not None]

@@ -113,7 +113,8 @@ def movers(
         runs: the same as in that call.
         count: the maximum number of queries that lost, and of queries that gained, in each
             comparison.
-        documents: the maximum number of documents for each query. **options: the
+        documents: the maximum number of documents for each query.
+        **options: the
             `MeasuringOptions` of that call.
 
     >>> import gainful as gf

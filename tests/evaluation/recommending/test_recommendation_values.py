@@ -319,7 +319,7 @@ def test_what_the_run_has_as_a_whole_is_told_apart():
     assert found.per_query.columns == ("query", "Novelty@3")
     assert [row[2].split()[0] for row in found.table().rows] == ["the", "mean"]
     assert found.interval("Novelty@3").low < found["Novelty@3"]
-    with pytest.raises(gf.errors.InputError, match="one that the run has as a whole"):
+    with pytest.raises(gf.errors.InputError, match="a value of the run as a whole"):
         found.interval("Gini@3")
     intervals = gf.writing.render({"one": found}, "csv", interval="hall").splitlines()
     assert intervals[1].startswith("one,Gini@3,")
@@ -331,7 +331,7 @@ def test_what_the_run_has_as_a_whole_is_told_apart():
     assert found.per_query.worst(1, measure="novelty@3").queries == found.per_query.worst(1).queries
     with pytest.raises(gf.errors.InputError, match="'Gini@3', a value of the whole run"):
         found.per_query["gini@3"]
-    with pytest.raises(gf.errors.InputError, match="one that the run has as a whole"):
+    with pytest.raises(gf.errors.InputError, match="a value of the run as a whole"):
         gf.results.Gate.of_scores({"one": found}, ["Gini@3 < 0.1"])
     with pytest.raises(gf.errors.InputError, match="found those of recommendations"):
         _ = found.judged

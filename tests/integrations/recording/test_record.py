@@ -377,7 +377,7 @@ CHUNK = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + BODY, "an answer that breaks off"),
         (
             b"HTTP/1.0 200 OK\r\ncontent-encoding: GZIP\r\n\r\n" + gzip.compress(BODY, mtime=0),
-            "packed by 'gzip'",
+            "compressed with 'gzip'",
         ),
         (b"HTTP/1.1 204 No Content\r\n\r\n", "no JSON but ''"),
         (b"SSH-2.0-OpenSSH_9\r\n", "no HTTP but 'SSH-2.0-OpenSSH_9"),
@@ -936,7 +936,7 @@ def test_a_dry_run_is_checked_and_not_written(tmp_path):
     run.write(tmp_path / "x.csv", dry=True)
     with pytest.raises(InputError, match="query 'q 1': expected an id without white space"):
         run.write(tmp_path / "x.run", dry=True)
-    with pytest.raises(InputError, match="tells the format by its ending"):
+    with pytest.raises(InputError, match="whose ending implies the format"):
         run.write(tmp_path / "x.png", dry=True)
     with pytest.raises(InputError, match="dry: expected"):
         run.write(tmp_path / "x.csv", dry="no")

@@ -1,4 +1,4 @@
-"""Average precision and its kin."""
+"""Average precision and related measures."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ def _blocks(sheet: Worksheet, rel: float) -> tied_orders.Blocks:
 
 
 def _at_chosen(chosen: Bools, weights: Floats) -> Terms:
-    """Return the terms of all rows from the weights of the chosen ones; the others have none."""
+    """Return the terms of all rows from the weights of the chosen rows; the others have none."""
     weight = np.zeros(chosen.size)
     weight[chosen] = weights
     return Terms(chosen.astype(np.float64), weight)

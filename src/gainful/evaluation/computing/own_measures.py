@@ -32,17 +32,17 @@ _ARRAYS = (
 class JudgedLists:
     """The lists of all queries, for a measure that is computed for all at once.
 
-    The documents are the retrieved documents with a grade, in the order of query and rank, down to the
-    cutoff; the ranks of retrieved documents without a grade are left out. Arrays are read-only.
+    It contains the retrieved documents that have a grade, in the order of query and rank, down to
+    the cutoff. The ranks of retrieved documents without a grade are skipped. Arrays are read-only.
 
     Attributes:
         queries: (q,) ids.
-        grade: (n,) of each document.
-        rank: (n,) from 1. Where the order is open, the first rank that it may have.
+        grade: (n,) the grade of each document.
+        rank: (n,) its rank, from 1; if the order is open, the first rank that it may have.
         first: (n,) the first rank that the document may have: the block of documents with its score.
-        last: (n,) the last rank that it may have; the same where the order is certain.
+        last: (n,) the last rank that it may have; the same if the order is certain.
         owner: (n,) the number of its query, from 0.
-        retrieved: (q,) how many documents each list has, down to the cutoff.
+        retrieved: (q,) the number of documents in each list, down to the cutoff.
         judged: (m,) the grades of all judged documents, query after query, each descending.
         judged_owner: (m,) the number of the query of each.
         k: the cutoff; None for the whole list.
@@ -63,11 +63,11 @@ class JudgedLists:
         return len(self.queries)
 
     def sums(self, worth: Floats) -> Floats:
-        """Return the sum (q,) of what the retrieved documents (n,) are worth, query by query."""
+        """Return the sum (q,) of values of the retrieved documents (n,), query by query."""
         return sums(np.asarray(worth, np.float64), self.owner, len(self))
 
     def judged_sums(self, worth: Floats) -> Floats:
-        """Return the sum (q,) of what all judged documents (m,) are worth, query by query."""
+        """Return the sum (q,) of values of all judged documents (m,), query by query."""
         return sums(np.asarray(worth, np.float64), self.judged_owner, len(self))
 
     def one(self, place: int) -> "JudgedList":
@@ -102,11 +102,12 @@ class JudgedList:
 
     Attributes:
         query: its id.
-        grade: (n,) of the documents that were retrieved and have one, by rank, down to the cutoff.
-        rank: (n,) from 1.
+        grade: (n,) the grades of the retrieved documents that have one, by rank, down to the
+            cutoff.
+        rank: (n,) their ranks, from 1.
         first: (n,) the first rank that the document may have.
-        last: (n,) the last rank that it may have; the same where the order is certain.
-        retrieved: how many documents there are, down to the cutoff.
+        last: (n,) the last rank that it may have; the same if the order is certain.
+        retrieved: the number of returned documents, down to the cutoff.
         judged: (m,) the grades of all judged documents, descending.
         k: the cutoff; None for the whole list.
     """
@@ -121,7 +122,7 @@ class JudgedList:
     k: int | None
 
     def grades(self, unjudged: float = 0.0) -> Floats:
-        """Return the grade at every rank (retrieved,), that of what has none as given."""
+        """Return the grade at every rank (retrieved,), with the given number for documents without a grade."""
         found = np.full(self.retrieved, unjudged)
         found[self.rank - 1] = self.grade
         return found
@@ -130,14 +131,14 @@ class JudgedList:
 def compute(
     own: OwnFamily, sheet: Worksheet, parameters: Mapping[str, object], cutoffs: Cutoffs
 ) -> Floats:
-    """Return the values [query, cutoff] of a measure of one's own; 0 if the run lacks the query."""
+    """Return the values [query, cutoff] of a user-defined measure; 0 if the run lacks the query."""
     if not own.ties:
-        sheet.certain_grades()  # refuses an order that is open
+        sheet.certain_grades()  # rejects an open order
     missing = sheet.matched.missing
     values = np.zeros((missing.size, len(cutoffs)))
     for column, cutoff in enumerate(cutoffs):
         lists = _lists(sheet, cutoff)
-        # The policy decides what a query counts that the run lacks.
+        # The policy decides how a query missing from the run counts.
         places = np.flatnonzero(~missing) if own.needs_run else np.arange(missing.size)
         where = f"{_name(own, cutoff)}, function {own.place}"
         if own.per_query:
@@ -152,7 +153,7 @@ def compute(
 
 
 def steps_of_own(own: OwnFamily, sheet: Worksheet, measure: Measure, place: int) -> Floats | None:
-    """Return what each judged document of a list adds (n,), if the measure has a function for that."""
+    """Return the contribution (n,) of each judged document of a list, if the measure has a function for it."""
     if own.steps is None:
         return None
     lists = _lists(sheet, measure.cutoff).alone(place)
@@ -174,7 +175,7 @@ def _lists(sheet: Worksheet, cutoff: int | None) -> JudgedLists:
     matched = sheet.matched
     grade, first, last = sheet.graded()
     rows: Ints | slice = slice(None) if cutoff is None else np.flatnonzero(first <= cutoff)
-    # Views or copies, so that what is made read-only here is nobody else's.
+    # Views or copies, because they are made read-only here.
     rank, retrieved = first[rows], matched.retrieved
     lists = JudgedLists(
         matched.queries,
@@ -198,7 +199,7 @@ def _name(own: OwnFamily, cutoff: int | None) -> str:
 
 
 def _called(where: str, function: Callable[..., Any], /, *given: object, **parameters: Any) -> Any:
-    """Call a user's function; if it raises an exception, say where."""
+    """Call a user's function; add the location to any exception it raises."""
     try:
         return function(*given, **parameters)
     except Exception as problem:
@@ -214,7 +215,7 @@ def _of_all(
     try:
         value = _called(where, own.function, lists, **parameters)
     except InputError:
-        for place, query in enumerate(lists.queries):  # the query for which it fails alone is named
+        for place, query in enumerate(lists.queries):  # named after the query for which it fails
             _called(f"{where}, query {query!r}", own.function, lists.alone(place), **parameters)
         raise
     expected = f"an array of one value for each of the {len(lists)} queries"
@@ -243,8 +244,8 @@ def _number(value: Any, where: str) -> float:
 def _refuse_odd(
     values: Floats, own: OwnFamily, lists: JudgedLists, places: Ints, where: str
 ) -> None:
-    """Refuse values (q,), at some places, that are not finite, or out of the range that the measure was declared with."""
-    # What differs by the rounding of a sum alone is within.
+    """Reject values (q,) that are not finite, or outside the declared range of the measure."""
+    # Values that differ only by the rounding of a sum are within the range.
     slack = 1e-9 * max(1.0, *(abs(end) for end in own.ends if abs(end) < np.inf), 0)
     right = (values >= own.ends[0] - slack) & (values <= own.ends[1] + slack) & np.isfinite(values)
     for place in places[~right[places]][:1].tolist():
@@ -252,7 +253,7 @@ def _refuse_odd(
         if np.isfinite(value):
             expected = f"a value within its range, {own.range}"
             raise InputError(where, expected, write_number(value))
-        remedy = "Say in the function what a query without such documents counts."
+        remedy = "Handle queries without such documents in the function."
         raise InputError(where, "a finite value", str(value), remedy)
 
 
@@ -285,7 +286,7 @@ def asked_of_documents(
 
 
 def _refuse_other_columns(measure: DocumentMeasure) -> None:
-    """Refuse a function of columns that judgments and runs don't have."""
+    """Reject a function of columns that judgments and runs don't have."""
     for attribute, known, what in (
         ("QREL_INPUTS", _JUDGED, "judgments"),
         ("RUN_INPUTS", _RETURNED, "the run"),
@@ -298,7 +299,7 @@ def _refuse_other_columns(measure: DocumentMeasure) -> None:
 
 
 def _frames(reader: Reader, run: Run, policy: Policy, measure: DocumentMeasure) -> tuple[Any, Any]:
-    """Return judgments and run as ir_measures has them: by query, then by document or by rank."""
+    """Return judgments and run in the order of ir_measures: by query, then by document or by rank."""
     pandas = data_frame_library("pandas", f"{measure}, a function of data frames")
     graded: list[tuple[str, str, float]] = []
     scored: list[tuple[str, str, float]] = []
@@ -309,23 +310,23 @@ def _frames(reader: Reader, run: Run, policy: Policy, measure: DocumentMeasure) 
         if any(one.rank_first < one.rank_last for one in placed):
             raise InputError(
                 f"{measure} under ties=average",
-                "no tied documents: its function is given one order",
+                "no tied documents, because its function receives a single order",
                 f"tied documents in query {query!r}",
                 "Choose ties=doc, order, best or worst.",
             )
         scored += [(query, one.doc, float(scores[one.doc])) for one in placed]
     judged = pandas.DataFrame(graded, columns=list(_JUDGED[:3]))
     if (judged["relevance"] == judged["relevance"].round()).all():
-        judged["relevance"] = judged["relevance"].astype("int64")  # as files of judgments have them
+        judged["relevance"] = judged["relevance"].astype("int64")  # as in files of judgments
     judged["iteration"] = "0"
     return judged, pandas.DataFrame(scored, columns=list(_RETURNED))
 
 
 def _values_by_query(measure: DocumentMeasure, judged: Any, returned: Any) -> Mapping[str, float]:
-    """Return a function's value of each query of a run, or ir_measures' default if it has none."""
+    """Return a function's value for each query of a run, or ir_measures' default if there is none."""
     where, values = f"{measure}, a function of data frames", dict[str, float]()
     defaults = dict.fromkeys(returned["query_id"], float(getattr(measure.given, "DEFAULT", 0.0)))
-    # The function may change its copies, and fail as late as when its values are listed.
+    # The function may change its copies, and may fail only when its values are iterated.
     compute = measure.given.runtime_impl
     metrics = _called(where, lambda: list(compute(judged.copy(), returned.copy())))
     for metric in metrics:

@@ -258,7 +258,7 @@ class HttpClient:
         packing = headers.get("Content-Encoding", "identity").strip().lower()
         if packing not in ("identity", ""):
             raise UnansweredError(
-                f"an answer compressed with {shown(packing)}, which was not asked for"
+                f"an answer compressed with {shown(packing)}, which was not requested"
             )
         return content.removeprefix(BOM_UTF8)
 
