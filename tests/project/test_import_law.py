@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import gainful
 from every_case import assert_every_case
 
 pytestmark = pytest.mark.import_law
@@ -183,8 +184,12 @@ def test_the_law_can_be_broken():
 
 
 def imported(source, modules):
-    """Return those of some modules that a source imports, at any depth, but for type checkers."""
+    """Return those of some modules that a source imports, at any depth, but for type checkers.
+
+    A public name, such as `gf.judging.pool`, stands for the module that defines it.
+    """
     nodes, found = nodes_of(source), set()
+    public = set()  # what the source calls the package
     typed = {
         inner
         for node in nodes
@@ -196,7 +201,21 @@ def imported(source, modules):
         if isinstance(node, ast.ImportFrom) and node not in typed:
             names = {f"{node.module}.{name.name}" for name in node.names}
             found |= names & modules or {node.module} & modules
+        elif isinstance(node, ast.Import) and node not in typed:
+            found |= {name.name for name in node.names} & modules
+            public |= {name.asname or name.name for name in node.names if name.name == "gainful"}
+    for node in ast.walk(ast.parse(source)) if public else ():
+        written = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+        name, _, path = written.partition(".")
+        if name in public:
+            found |= {module_of(path)} & modules
     return found
+
+
+def module_of(path):
+    """Return the module that defines a public name, such as `judging.next_to_judge`; "" for others."""
+    place, _, name = f"gainful.{path}".rpartition(".")
+    return gainful._PLACES.get(place, {}).get(name, ("",))[0]
 
 
 def in_circles(graph):
@@ -223,6 +242,10 @@ def test_no_imports_go_in_circles():
 def test_a_circle_is_seen():
     source = "if TYPE_CHECKING:\n    from g.a import A\ndef f():\n    from g import b, c\n"
     assert imported(source, {"g.a", "g.b"}) == {"g.b"}
+    assert imported("def f():\n    import g.a, g.b as b\n", {"g.a", "g.b"}) == {"g.a", "g.b"}
+    public = "import gainful as gf\ngf.pool(gf.judging.Study)\n"
+    modules = {"gainful.judging.pool", "gainful.judging.desk.study", "gainful.judging.bounds"}
+    assert imported(public, modules) == modules - {"gainful.judging.bounds"}
     assert in_circles({"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a"}}) == []
     assert in_circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == ["b", "c"]
 
