@@ -26,3 +26,9 @@ gf.evaluate(judgments, 0.5)  # type: ignore[arg-type]
 gf.evaluate(judgments, None)  # type: ignore[arg-type]
 gf.evaluate(judgments, len)  # type: ignore[arg-type]
 gf.explain(judgments, 3, "nDCG@10", query="q1")  # type: ignore[arg-type]
+gf.explain(judgments, run, "nDCG@10", query=None)  # type: ignore[arg-type]
+gf.ndcg([3, 2], gain={3: 2}, discount=np.array([1.0, 0.5]))
+gf.ndcg([3, 2], gain=2)  # type: ignore[arg-type]
+gf.dcg([3, 2], discount=2)  # type: ignore[arg-type]
+gf.bounds(judgments, run, "nDCG@10", grades={0, 1, 3})
+gf.bounds(judgments, run, "nDCG@10", grades=3)  # type: ignore[arg-type]

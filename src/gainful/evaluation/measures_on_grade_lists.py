@@ -14,7 +14,8 @@ from gainful.evaluation.scores import measure_matched
 from gainful.matching.array_matching import match_ranked
 from gainful.matching.keyword_options import naming_keywords
 from gainful.matching.matched import Matched, offsets_of
-from gainful.measures.gain import Gain
+from gainful.measures.discount import GivenDiscount
+from gainful.measures.gain import Gain, GivenGain
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.measures.written_numbers import write_number
@@ -24,7 +25,7 @@ Value = float | Floats
 
 
 @naming_keywords
-def cg(grades: "Grades", *, k: int | None = None, gain: object = "linear") -> "Value":
+def cg(grades: "Grades", *, k: int | None = None, gain: GivenGain = "linear") -> "Value":
     """Return the cumulated gain, Σ g_i over the first k ranks.
 
     Args:
@@ -46,8 +47,8 @@ def dcg(
     grades: "Grades",
     *,
     k: int | None = None,
-    gain: object = "linear",
-    discount: object = "log",
+    gain: GivenGain = "linear",
+    discount: GivenDiscount = "log",
     base: float | str = 2,
 ) -> "Value":
     """Return the discounted cumulated gain, Σ g_i · d_i over the first k ranks.
@@ -76,8 +77,8 @@ def idcg(
     *,
     k: int | None = None,
     judged: "Grades | None" = None,
-    gain: object = "linear",
-    discount: object = "log",
+    gain: GivenGain = "linear",
+    discount: GivenDiscount = "log",
     base: float | str = 2,
 ) -> "Value":
     """Return the ideal discounted cumulated gain, the DCG@k of all known grades in their best order.
@@ -110,8 +111,8 @@ def ndcg(
     *,
     k: int | None = None,
     judged: "Grades | None" = None,
-    gain: object = "linear",
-    discount: object = "log",
+    gain: GivenGain = "linear",
+    discount: GivenDiscount = "log",
     base: float | str = 2,
     norm: str = "ideal",
 ) -> "Value":

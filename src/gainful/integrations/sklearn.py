@@ -10,6 +10,8 @@ from gainful.arithmetic.number_arrays import as_array, as_numbers
 from gainful.errors import InputError
 from gainful.integrations.ranking_measures import RankingMeasures, renamed
 from gainful.integrations.required_hosts import requiring
+from gainful.measures.discount import GivenDiscount
+from gainful.measures.gain import GivenGain
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import GivenPolicy
 from gainful.measures.tool_dialect import GivenDialect
@@ -83,8 +85,8 @@ def ndcg_score(
     k: int | None = None,
     sample_weight: object = None,
     ignore_ties: bool = False,
-    gain: object = "linear",
-    discount: object = "log",
+    gain: GivenGain = "linear",
+    discount: GivenDiscount = "log",
     base: object = None,
     ties: str | None = None,
 ) -> float:
@@ -117,8 +119,8 @@ def dcg_score(
     log_base: object = None,
     sample_weight: object = None,
     ignore_ties: bool = False,
-    gain: object = "linear",
-    discount: object = "log",
+    gain: GivenGain = "linear",
+    discount: GivenDiscount = "log",
     ties: str | None = None,
 ) -> float:
     """Return the mean DCG, with the signature of `sklearn.metrics.dcg_score`.
@@ -143,7 +145,7 @@ def dcg_score(
 
 
 def _measure(
-    name: str, k: int | None, gain: Any, discount: Any, base: Any, **own: Any
+    name: str, k: int | None, gain: GivenGain, discount: GivenDiscount, base: Any, **own: Any
 ) -> "gf.Measure":
     settings = {} if base is None else {"base": base}
     return gf.Measure(name, cutoff=k, gain=gain, discount=discount, **settings, **own)

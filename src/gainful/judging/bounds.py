@@ -25,7 +25,7 @@ from gainful.judging.difference_bounds import (
     difference_of,
     judged_by,
 )
-from gainful.judging.grades_for_unjudged import Scale, read_scale
+from gainful.judging.grades_for_unjudged import PossibleGrades, Scale, read_scale
 from gainful.judging.measure_bounds import SIMPLE
 from gainful.judging.ndcg_bounds import bounds_of, single_list
 from gainful.matching.keyword_options import MeasuringOptions, takes
@@ -184,7 +184,7 @@ def bounds(
     run: Run,
     measures: Measures = "nDCG@10",
     *,
-    grades: object,
+    grades: PossibleGrades,
     unseen: float | None = 0,
     against: Run | None = None,
     **options: Unpack[MeasuringOptions],
@@ -264,7 +264,7 @@ def bounds_of_matched(
     policy: Policy,
     decided: Policy,
     *,
-    grades: object,
+    grades: PossibleGrades,
 ) -> Bounds:
     """Return the bounds of a completely matched run.
 
@@ -426,7 +426,7 @@ def bounds_of_runs(
     runs: Runs,
     measures: Measures = "nDCG@10",
     *,
-    grades: object,
+    grades: PossibleGrades,
     unseen: float | None = 0,
     **options: Unpack[MeasuringOptions],
 ) -> RunBounds:

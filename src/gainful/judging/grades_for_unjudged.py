@@ -14,6 +14,8 @@ from gainful.measures.written_numbers import read_number
 from gainful.message_texts import shown
 
 _ENDS = 2
+PossibleGrades = Iterable[float]
+"""The grades that an unjudged document may have: the two ends of a range, or all of them."""
 
 
 @dataclass(frozen=True, slots=True)

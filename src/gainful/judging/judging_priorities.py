@@ -13,7 +13,7 @@ from gainful.judging.gathered_inputs import (
     warn_of_unmet,
     without_warnings,
 )
-from gainful.judging.grades_for_unjudged import read_scale
+from gainful.judging.grades_for_unjudged import PossibleGrades, read_scale
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import SUM
 from gainful.measures.policy import Policy
@@ -186,7 +186,7 @@ def prioritise(
     gathered: Gathered,
     measure: Measure,
     policy: Policy,
-    grades: object,
+    grades: PossibleGrades | None,
     depth: int,
     compared: tuple[str, str] | None = None,
 ) -> Priorities:
@@ -258,7 +258,7 @@ def _candidates(gathered: Gathered, depth: int) -> dict[str, list[str]]:
     return {query: list(docs) for query, docs in candidates.items()}
 
 
-def _read_grades(grades: object, judged: GradesByQuery) -> tuple[float, ...]:
+def _read_grades(grades: PossibleGrades | None, judged: GradesByQuery) -> tuple[float, ...]:
     if grades is not None:
         tried = read_scale(grades).grades
         if len(tried) < _ENDS:

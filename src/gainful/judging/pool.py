@@ -14,6 +14,7 @@ from gainful.judging.gathered_inputs import (
     read_measured,
     read_whole,
 )
+from gainful.judging.grades_for_unjudged import PossibleGrades
 from gainful.judging.judging_priorities import prioritise, read_compared
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.notation import GivenMeasure
@@ -217,7 +218,7 @@ def pool(
     order: str = "pool",
     measure: GivenMeasure | None = None,
     budget: int | None = None,
-    grades: Sequence[float] | None = None,
+    grades: PossibleGrades | None = None,
     **options: Unpack[MeasuringOptions],
 ) -> Pool:
     """Return the pool of runs: for each query, all documents down to a depth in any run.
@@ -277,7 +278,7 @@ def next_to_judge(
     measure: GivenMeasure = _MEASURE,
     *,
     budget: int | None = 50,
-    grades: Sequence[float] | None = None,
+    grades: PossibleGrades | None = None,
     compare: tuple[str, str] | None = None,
     depth: int | None = None,
     **options: Unpack[MeasuringOptions],
@@ -351,7 +352,7 @@ def _prioritised(
     request: Request,
     depth: int,
     budget: int | None,
-    grades: object,
+    grades: PossibleGrades | None,
     options: MeasuringOptions,
 ) -> Pool:
     if judgments is None:

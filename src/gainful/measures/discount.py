@@ -173,6 +173,15 @@ class Discount:
         return f"{self.form}({write_number(self.exponent)})"
 
 
+class WeightArray(Protocol):
+    """An array of the weights of the ranks from 1."""
+
+    def tolist(self) -> Any:
+        """Return the weights as a list."""
+
+
+GivenDiscount = str | Sequence[Any] | WeightArray | Callable[..., Any] | Discount
+"""A discount as people write it: its name, a table by rank, or a function of the ranks."""
 DISCOUNTS = OwnNames("discount", Discount, FORMS)
 """The named discounts: built-in and user-defined."""
 

@@ -89,6 +89,8 @@ class Gain:
         return self.form
 
 
+GivenGain = str | Mapping[Any, Any] | Callable[..., Any] | Gain
+"""A gain as people write it: its name, a table, the text of a table, or a function of the grades."""
 _LINEAR = Gain("linear")
 
 GAINS = OwnNames("gain", Gain, FORMS)

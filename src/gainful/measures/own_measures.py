@@ -14,9 +14,9 @@ from typing import Any, Literal, get_args, get_origin, overload
 
 from gainful import arguments
 from gainful.errors import MeasureError
-from gainful.measures.discount import Discount
+from gainful.measures.discount import Discount, GivenDiscount
 from gainful.measures.discount import discount as read_discount
-from gainful.measures.gain import Gain
+from gainful.measures.gain import Gain, GivenGain
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.measure import Measure, catalogue, one_cutoff, refuse_wrong_cutoff
 from gainful.measures.measure_family import MEAN, NEVER, OPTIONAL, Family, Parameter
@@ -145,9 +145,9 @@ def define(
     steps: Callable[..., object] | None = None,
 ) -> Callable[[Callable[..., Any]], OwnMeasure]: ...
 @overload
-def define(name: str, *, discount: object) -> Discount: ...
+def define(name: str, *, discount: GivenDiscount) -> Discount: ...
 @overload
-def define(name: str, *, gain: object) -> Gain: ...
+def define(name: str, *, gain: GivenGain) -> Gain: ...
 def define(
     name: str,
     *,
@@ -157,8 +157,8 @@ def define(
     ties: bool = False,
     needs_run: bool = True,
     steps: Callable[..., object] | None = None,
-    discount: object = None,
-    gain: object = None,
+    discount: GivenDiscount | None = None,
+    gain: GivenGain | None = None,
 ) -> Callable[[Callable[..., Any]], OwnMeasure] | Discount | Gain:
     """Define a measure with a decorator: `@gf.measures.define("HitAll", cutoff=True, range=(0, 1))`.
 

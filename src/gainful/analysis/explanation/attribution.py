@@ -359,7 +359,7 @@ def attribute(
     run: Run,
     measure: GivenMeasure = "nDCG@10",
     *,
-    query: object,
+    query: str | int,
     **options: Unpack[MeasuringOptions],
 ) -> Attribution:
     """Attribute the difference between two runs in a query to the documents that moved.

@@ -64,7 +64,7 @@ def explain(
     run: Run,
     measure: GivenMeasure = "nDCG@10",
     *,
-    query: object,
+    query: str | int,
     **options: Unpack[EvaluatingOptions],
 ) -> Explanation:
     """Work out the value of one query of a run.

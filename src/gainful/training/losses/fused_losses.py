@@ -141,7 +141,7 @@ def _gain(common: Common) -> str:
 
 
 def _discount(common: Common) -> Discount:
-    discount = common.get("discount", "log")
+    discount: object = common.get("discount", "log")
     # Only gainful's own names always mean the same.
     named = isinstance(discount, str) and discount.partition("(")[0] in FORMS
     return _named_discount(discount) if named else read_discount(discount)

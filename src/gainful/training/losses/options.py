@@ -10,9 +10,10 @@ import numpy as np
 from gainful.arguments import MOST_SAMPLES, as_float, truth, whole
 from gainful.array_types import Array
 from gainful.errors import InputError
+from gainful.measures.discount import GivenDiscount, refuse_idle_base
 from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
-from gainful.measures.discount import refuse_idle_base
+from gainful.measures.gain import GivenGain
 from gainful.message_texts import did_you_mean, shown
 
 _LARGEST = 1e18  # libraries fail for integers far beyond it, and no loss needs them
@@ -41,8 +42,8 @@ class Common(TypedDict, total=False):
     """
 
     k: int | None
-    gain: Any
-    discount: Any
+    gain: GivenGain
+    discount: GivenDiscount
     base: Any
     normalized: bool
     reduction: str

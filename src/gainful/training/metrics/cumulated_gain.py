@@ -4,7 +4,8 @@ import functools
 from collections.abc import Mapping
 
 from gainful.array_types import Array
-from gainful.measures.discount import Discount
+from gainful.measures.discount import Discount, GivenDiscount
+from gainful.measures.gain import GivenGain
 from gainful.measures.measure import Measure
 from gainful.training.array_checks import mask_for
 from gainful.training.gpu_support import compiling, fusible
@@ -24,7 +25,7 @@ def cg(
     mask: object = None,
     *,
     k: int | None = None,
-    gain: object = "linear",
+    gain: GivenGain = "linear",
     ties: str = "average",
     padding: float | None = None,
 ) -> Array:
@@ -57,8 +58,8 @@ def dcg(
     mask: object = None,
     *,
     k: int | None = None,
-    gain: object = "linear",
-    discount: object = "log",
+    gain: GivenGain = "linear",
+    discount: GivenDiscount = "log",
     base: float | str = 2,
     ties: str = "average",
     padding: float | None = None,
@@ -95,8 +96,8 @@ def ndcg(
     mask: object = None,
     *,
     k: int | None = None,
-    gain: object = "linear",
-    discount: object = "log",
+    gain: GivenGain = "linear",
+    discount: GivenDiscount = "log",
     base: float | str = 2,
     ties: str = "average",
     padding: float | None = None,
