@@ -146,7 +146,7 @@ TASKS = {
         ),
         ApiPage(
             "collect_grades",
-            "judging.collect_grades results.CollectedGrades",
+            "judging.collect_grades judging.CollectingOptions results.CollectedGrades",
             "guides/model_grades.md",
         ),
         ApiPage("calibrate", "judging.calibrate results.Calibration", "guides/trusting_a_model.md"),
@@ -168,7 +168,11 @@ TASKS = {
             "guides/fusion.md",
         ),
         ApiPage("tune", "fusion.tune results.Tuned", "guides/fusion.md"),
-        ApiPage("record", "record results.RecordedRun", "guides/recording_runs.md"),
+        ApiPage(
+            "record",
+            "record inputs.RecordingOptions results.RecordedRun",
+            "guides/recording_runs.md",
+        ),
     ),
     "Read and write": (
         ApiPage(

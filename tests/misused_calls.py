@@ -465,7 +465,8 @@ RESULTS = {
 
 # Types and records for type checkers, and the table of codes: nothing to call.
 RECORDS = {
-    "CODES", "ComparisonOptions", "Judgments", "MeasuringOptions", "ReadingOptions", "Run", "TableLike",
+    "CODES", "CollectingOptions", "ComparisonOptions", "Judgments", "MeasuringOptions", "ReadingOptions",
+    "RecordingOptions", "Run", "TableLike",
 }  # fmt: skip
 
 # Errors and warnings carry whatever they are given.

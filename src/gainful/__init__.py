@@ -75,11 +75,12 @@ _NAMES = {
         "rows.side_table_reader": "read_chunk_map",
         "rows.runs_by_name": "find_runs",
         "matching.keyword_options": "MeasuringOptions, ReadingOptions",
+        "integrations.recording.record": "RecordingOptions",
     },
     "gainful.judging": {
         "judging.assessors.agreement": "agreement",
         "judging.assessors.calibrate": "calibrate",
-        "judging.assessors.collecting": "collect_grades",
+        "judging.assessors.collecting": "CollectingOptions, collect_grades",
         "judging.assessors.merging": "merge_judgments",
         "judging.assessors.sample": "sample_documents, sample_queries",
         "judging.bias_of_pools": "pool_bias",

@@ -1,5 +1,6 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
+from gainful.integrations.recording.record import RecordingOptions
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.keyword_options import ReadingOptions
 from gainful.rows.input_types import Judgments
@@ -13,6 +14,7 @@ __all__ = [
     "Judgments",
     "MeasuringOptions",
     "ReadingOptions",
+    "RecordingOptions",
     "Run",
     "TableLike",
     "column_names",

@@ -109,6 +109,21 @@ def shortened(text: str, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def closest(word: object, choices: Iterable[str]) -> str | None:
+    """Return the choice that a misspelt word probably means, or None.
+
+    >>> closest("Evalute", ["evaluate", "explain"])
+    'evaluate'
+    """
+    if not isinstance(word, str) or len(word) > _LONGEST_WORD:
+        return None
+    import difflib
+
+    folded = {choice.casefold(): choice for choice in choices}
+    close = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.5)
+    return folded[close[0]] if close else None
+
+
 def did_you_mean(word: object, choices: Iterable[str]) -> str:
     """Suggest the closest choice, if a word was given at all, and list them, long ones shortened.
 
@@ -120,13 +135,8 @@ def did_you_mean(word: object, choices: Iterable[str]) -> str:
     90
     """
     listed = list(choices)
-    folded = {choice.casefold(): choice for choice in listed}
-    close = []
-    if isinstance(word, str) and len(word) <= _LONGEST_WORD:
-        import difflib
-
-        close = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.5)
-    hint = f"Did you mean '{folded[close[0]]}'? " if close else ""
+    meant = closest(word, listed)
+    hint = f"Did you mean '{meant}'? " if meant else ""
     more = ", …" if len(listed) > _MOST_CHOICES else ""
     return f"{hint}Choices: {', '.join(map(shortened, listed[:_MOST_CHOICES]))}{more}."
 

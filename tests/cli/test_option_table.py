@@ -114,3 +114,14 @@ def test_options_of_a_comparison_are_those_of_python():
 def test_a_change_of_an_option_that_is_not_given_is_an_error():
     with pytest.raises(ValueError, match=r"no option in \('digits',\): level"):
         give("digits", level="The level.")
+
+
+def test_options_of_services_are_those_of_python():
+    from gainful.cli.commands import commands
+
+    # Python passes the function itself, and both keep answers and show progress.
+    recording = {*gf.inputs.RecordingOptions.__annotations__} - {"cache", "progress"}
+    assert {*options_of_group("recording")} - {"call"} == recording
+    command = commands.get_command(click.Context(commands), "collect")
+    collecting = {*gf.judging.CollectingOptions.__annotations__} - {"progress", "engine", "dry"}
+    assert collecting <= {param.name for param in command.params} | {"assessors"}

@@ -35,7 +35,7 @@ LAW = {
     "output": {"arithmetic", "matching", "measures", "rows"},
     "training": {"arithmetic", "measures"},
     "evaluation": {"arithmetic", "matching", "measures", "output", "rows", "version"},
-    "integrations": {"arithmetic", "gainful", "measures", "output", "rows"},
+    "integrations": {"arithmetic", "gainful", "matching", "measures", "output", "rows"},
     "analysis": {"arithmetic", "evaluation", "matching", "measures", "output", "rows", "version"},
     "behaviour": {"arithmetic", "gainful", "matching", "measures", "output", "rows"},
     "compat": {

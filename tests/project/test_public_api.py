@@ -36,6 +36,7 @@ BELOW = {
         "Judgments",
         "MeasuringOptions",
         "ReadingOptions",
+        "RecordingOptions",
         "Run",
         "TableLike",
         "column_names",
@@ -43,7 +44,7 @@ BELOW = {
         "read_chunk_map",
     ],
     "judging": [
-        "Study", "agreement", "bounds_of_runs", "calibrate", "collect_grades", "inferred_ap", "inferred_ndcg",
+        "CollectingOptions", "Study", "agreement", "bounds_of_runs", "calibrate", "collect_grades", "inferred_ap", "inferred_ndcg",
         "merge_judgments", "next_to_judge", "pool_bias", "random_order", "sample_documents", "sample_queries",
     ],
     "measures": [

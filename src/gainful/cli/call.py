@@ -1,6 +1,7 @@
 """What commands do with the options that they share: read files, call Python with keywords, write the result and its gate."""
 
 import glob
+import inspect
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -10,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 import gainful as gf
-from gainful.cli.main import seen_enough, tell, tell_lines, write
+from gainful.cli.main import progress_bar, seen_enough, tell, tell_lines, write
 from gainful.cli.option_table import (
     OF_TABLES,
     SHARED,
@@ -50,7 +51,7 @@ def judgments_and_runs(
     project = current_project()
     if files and _is_same_file(files[0], judgments):
         files = files[1:]
-    elif files and looks_like_judgments(files[0]):
+    elif files and _looks_like_judgments(files[0]):
         raise click.UsageError(
             f"{files[0]} looks like judgments, but {project} names {judgments} as judgments, so every file here is a run. "
             f"To use {files[0]} instead, pass --judgments {files[0]}. If it is a run, pass --judgments {judgments}."
@@ -68,7 +69,7 @@ def _is_same_file(one: str, other: str) -> bool:
     return Path(one).is_file() and Path(other).is_file() and Path(one).samefile(other)
 
 
-def looks_like_judgments(path: str) -> bool:
+def _looks_like_judgments(path: str) -> bool:
     """Return whether a file is named like judgments, or all numbers at its beginning are common grades.
 
     Reading the file detects formats that only judgments use. This function handles formats that runs use, too: JSON, and
@@ -175,40 +176,71 @@ def leave_out_columns(options: Options, *, of: str) -> None:
             set_aside(options, ["columns"])
 
 
-def comparing_of(options: Options) -> dict[str, Any]:
-    """Return the options for comparing runs."""
-    return {name: options[name] for name in gf.comparison.ComparisonOptions.__annotations__}
+def keywords(function: Callable[..., Any], options: Options) -> dict[str, Any]:
+    """Return the options that a function of the package also has, without those that have no value."""
+    names = inspect.signature(function).parameters
+    return {
+        name: value for name, value in options.items() if name in names and value not in (None, ())
+    }
+
+
+def work(function: Callable[..., Any], *inputs: object, **keywords: Any) -> Any:
+    """Call a function of the package that reports its progress."""
+    with progress_bar() as progress:
+        return function(*inputs, progress=progress, **keywords)
 
 
 def read_shared_options(
-    names: Collection[str], options: Options, *inputs: str | None
+    names: Collection[str], options: Options, *inputs: str | None, documents: str = ""
 ) -> dict[str, Any]:
     """Take the options of `SHARED` out of a command's options, as keywords of the package's functions.
 
-    `inputs` are the inputs that may be standard input, which can be read only once.
+    Rejects, before the work, standard input as several inputs, and an output that cannot be written.
+
+    Args:
+        names: the names of the options.
+        options: the options of the command.
+        inputs: the files that the command reads; None is ignored.
+        documents: what the output is, if not a table: fused (runs), merged (judgments) or pools.
     """
     columns = pairs("--columns", options.pop("columns"), "ROLE=NAME, such as query=user")
     shared: dict[str, Any] = {"columns": columns, "engine": _engine_of(options)}
     if "policy" in names:
         shared |= _policy_or_dialect(names, options)
+    read = [*inputs]
     if (queries := options.pop("query_ids", None)) is not None:
-        refuse_standard_input_twice(queries, *inputs)
         shared["queries"] = queries
+        read.append(queries)
+    delimiter, file = None, None
     if "chunks" in names:
         delimiter, file = options.pop("chunks"), options.pop("chunk_map")
-        if file is not None:
-            refuse_standard_input_twice(file, *inputs)
-        shared["chunks"] = delimiter if file is None else gf.inputs.read_chunk_map(file)
+        read.append(file)
     if "tables" in names:
         taken = {keyword: options.pop(name) for name, keyword in TABLES.items()}
         tables = {keyword: value for keyword, value in taken.items() if value is not None}
-        files = [file for keyword, file in tables.items() if keyword != "separator"]
-        refuse_standard_input_twice(*inputs, *files)
+        read += [file for keyword, file in tables.items() if keyword != "separator"]
         shared |= tables
+    refuse_standard_input_twice(*read)
+    if "output" in options:
+        _check_output(options, documents, *read)
+    if delimiter is not None or file is not None:
+        shared["chunks"] = delimiter if file is None else gf.inputs.read_chunk_map(file)
     for name in SHARED:
         if name in names and name not in _COMPOSED and (value := options.pop(name)) is not None:
             shared[name] = value
     return shared
+
+
+def _check_output(options: Options, documents: str, *inputs: str | None) -> None:
+    """Reject an output that cannot be written, or whose name promises something else."""
+    output = options["output"]
+    check_target(output, *inputs)
+    if documents == "pools":
+        format_of_documents(options, documents)
+    elif documents:
+        refuse_other_endings(output, *gf.writing.endings(of=documents))
+    elif "format" in options:
+        format_of(options)
 
 
 def _engine_of(options: Options) -> "gf.Engine | gf.Spark":
@@ -287,28 +319,14 @@ def refuse_standard_input(what: str, *files: str | None) -> None:
         raise click.UsageError(f"{what} cannot be read from standard input: pass files.")
 
 
-def check_files(options: Options, *read: str | None) -> None:
-    """Reject, before the work, inputs that cannot be read and an output that cannot be written.
-
-    Args:
-        options: the options of the command.
-        read: the files that the command reads; None is ignored.
-    """
-    refuse_standard_input_twice(*read)
-    check_target(options["output"], *read)
-    format_of(options)
-
-
-WITHOUT_NOTES = frozenset(["csv", "tsv", "jsonl"])
-"""The formats without room for notes, which go to standard error."""
-ROWS = WITHOUT_NOTES | {"json"}
-"""The formats in which a bare table has no room for notes: in JSON, it is a list of rows."""
+_WITHOUT_NOTES = ("csv", "tsv", "jsonl")
 _PACKINGS = (".gz", ".zst")
 _COLUMNS_OF_FILES = 80  # regardless of the terminal
 _INSTEAD = {
     "a spreadsheet": " Spreadsheets open .csv.",
     "a picture": " Charts are drawn in Python: .plot of scores and comparisons.",
 }
+_ENDINGS = {"junit": ".xml", "summary": ".md", "save_baseline": ".json", "design": ".json"}
 _FAILED = 1
 _GATE = ("fail_if", "fail_unless")
 Rules = tuple[Sequence[str], Sequence[str]]
@@ -415,9 +433,8 @@ def write_documents(result: Any, options: Options, format_: str | None) -> None:
 def print_result(
     result: Any,
     options: Options,
-    notes: Iterable[str] = (),
+    notes: Iterable[str] | None = None,
     *,
-    bare: Collection[str] = WITHOUT_NOTES,
     gate: "gf.results.Gate | None" = None,
     **rendering: Any,
 ) -> None:
@@ -426,25 +443,26 @@ def print_result(
     Args:
         result: the result to render.
         options: the options of the command.
-        notes: notes about the result.
-        bare: the formats without room for notes.
+        notes: notes about the result; those of its table if None.
         gate: the gate, whose decision is added to JSON.
         rendering: more keywords of `render`.
     """
     format_ = format_of(options)
-    if "digits" in options:
-        rendering["digits"] = options["digits"]
     to_file = options["output"] not in (None, "-")
     text = gf.writing.render(
         result,
         format_,
         width=_COLUMNS_OF_FILES if to_file else None,
         verbose=to_file or options.get("verbose", False),
+        digits=options.get("digits"),
         **rendering,
     )
     text = _json_with_gate(text, gate) if format_ == "json" else text
     write(text, options["output"], has_verdicts=format_ == "table")
-    if format_ in bare:
+    is_list = format_ == "json" and text.startswith("[")
+    if format_ in _WITHOUT_NOTES or is_list:
+        if notes is None:
+            notes = result.table().notes if hasattr(result, "table") else ()
         for note in notes:
             tell(note)
 
@@ -463,12 +481,7 @@ def _json_with_gate(text: str, gate: "gf.results.Gate | None") -> str:
 
 
 def gate_rules(
-    options: Options,
-    measures: list[str],
-    *,
-    dialect: str | None,
-    compared: bool,
-    check: Callable[..., None] | None = None,
+    options: Options, *, compared: bool, check: Callable[..., None] | None = None
 ) -> Rules:
     """Return the conditions that a command checks, and reject those that it cannot check.
 
@@ -476,7 +489,7 @@ def gate_rules(
     command line selects other measures than the file, conditions on unselected measures are skipped with
     a message. `check` rejects conditions that cannot be checked; by default, those of a gate on scores.
     """
-    rules = []
+    rules, measures, dialect = [], list(options["measures"]), options["dialect"]
     for name in _GATE:
         conditions = list(options[name])
         if is_set(name):
@@ -517,20 +530,21 @@ def _is_measured(condition: str, measures: list[str], dialect: str | None) -> bo
     return True
 
 
-def check_gate_files(options: Options, named: Sequence[str], *read: str | None) -> None:
+def check_outputs(options: Options, more: Sequence[str], *read: str | None) -> None:
     """Reject output files, including those of a gate, that cannot be written or are the same.
 
     Args:
         options: the options of the command.
-        named: the options that name output files.
+        more: the options that name further output files.
         read: the input files.
     """
-    targets = [target for name in named if (target := options[name]) is not None]
-    for target in targets:
+    named = ("output", "junit", "summary", *more)
+    targets = {name: target for name in named if (target := options.get(name)) is not None}
+    for name, target in targets.items():
         check_target(target, *read)
-    for name, ending in (("junit", ".xml"), ("summary", ".md")):
-        refuse_other_endings(options[name], ending)
-    if len({Path(target).resolve() for target in targets}) < len(targets):
+        if name in _ENDINGS:
+            refuse_other_endings(target, _ENDINGS[name])
+    if len({Path(target).resolve() for target in targets.values()}) < len(targets):
         raise click.UsageError("Each output needs a file of its own.")
 
 

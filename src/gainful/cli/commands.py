@@ -4,64 +4,56 @@ import gc
 import os
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import click
 
 import gainful as gf
+from gainful.message_texts import closest
 
-# One line of help per command, in the groups of the help. The lines are here so that listing the commands imports none of
-# them.
+# The module of each command, and its line in the help; listing the commands imports none of them.
 _GROUPS = {
     "Start": {
-        "demo": "Try gainful on example files, which it writes to a folder.",
-        "check": "Check judgments and runs for errors and likely mistakes.",
-        "evaluate": "Measure one or more runs against judgments.",
-        "compare": "Test whether runs differ from a baseline, and how sure that is.",
-        "report": "Write an HTML page about runs: verdict, charts, ranked lists.",
-        "explain": "Show the arithmetic behind a value, line by line.",
+        "demo": ("demo", "Try gainful on example files, which it writes to a folder."),
+        "check": ("explaining", "Check judgments and runs for errors and likely mistakes."),
+        "evaluate": ("evaluate", "Measure one or more runs against judgments."),
+        "compare": ("comparing", "Test whether runs differ from a baseline, and how sure that is."),
+        "report": ("making", "Write an HTML page about runs: verdict, charts, ranked lists."),
+        "explain": ("explaining", "Show the arithmetic behind a value, line by line."),
     },
     "Decide": {
-        "leaderboard": "Rank many runs, with the uncertainty of each rank.",
-        "power": "Compute how many queries a comparison needs.",
-        "why": "Explain why two tools differ, or find the tool behind a number.",
+        "leaderboard": ("comparing", "Rank many runs, with the uncertainty of each rank."),
+        "power": ("explaining", "Compute how many queries a comparison needs."),
+        "why": ("explaining", "Explain why two tools differ, or find the tool behind a number."),
     },
     "Judge": {
-        "pool": "List the documents to judge, most useful first.",
-        "judge": "Open the judging desk, where people grade documents.",
-        "agreement": "Measure how well assessors agree.",
-        "collect": "Collect grades from a model.",
-        "sample": "Draw a random sample of queries or documents to judge.",
-        "calibrate": "Correct a model's grades with a sample that people graded.",
-        "merge": "Merge several assessors' grades into one.",
+        "pool": ("judging", "List the documents to judge, most useful first."),
+        "judge": ("judging", "Open the judging desk, where people grade documents."),
+        "agreement": ("judging", "Measure how well assessors agree."),
+        "collect": ("judging", "Collect grades from a model."),
+        "sample": ("judging", "Draw a random sample of queries or documents to judge."),
+        "calibrate": ("comparing", "Correct a model's grades with a sample that people graded."),
+        "merge": ("judging", "Merge several assessors' grades into one."),
     },
     "Make and convert": {
-        "run": "Record a run by sending queries to a search service.",
-        "fuse": "Fuse several runs into one.",
-        "recommend": "Measure coverage, novelty and diversity of recommendations.",
-        "convert": "Convert runs or judgments to another format.",
+        "run": ("making", "Record a run by sending queries to a search service."),
+        "fuse": ("making", "Fuse several runs into one."),
+        "recommend": ("making", "Measure coverage, novelty and diversity of recommendations."),
+        "convert": ("making", "Convert runs or judgments to another format."),
     },
     "Look up": {
-        "measures": "List the measures, or define one.",
-        "dialects": "List the tools that --dialect reproduces.",
-        "conformance": "Test an nDCG implementation, in any language, on exact cases.",
-        "config": "Show the project settings and their origins.",
-        "completion": "Print the script for tab completion in bash, zsh or fish.",
-        "help": "Show help on a topic, or the full help of a command.",
-        "mcp": "Run an MCP server so an LLM can call gainful (read-only).",
-        "trec_eval": "Run as trec_eval: the same options, the same output.",
+        "measures": ("look_up", "List the measures, or define one."),
+        "dialects": ("look_up", "List the tools that --dialect reproduces."),
+        "conformance": ("look_up", "Test an nDCG implementation, in any language, on exact cases."),
+        "config": ("look_up", "Show the project settings and their origins."),
+        "completion": ("look_up", "Print the script for tab completion in bash, zsh or fish."),
+        "help": ("look_up", "Show help on a topic, or the full help of a command."),
+        "mcp": ("look_up", "Run an MCP server so an LLM can call gainful (read-only)."),
+        "trec_eval": ("trec_eval", "Run as trec_eval: the same options, the same output."),
     },
 }
 _NO_BREAK = "\u2011"  # a hyphen at which no line is broken
-_COMMANDS = {name: line for group in _GROUPS.values() for name, line in group.items()}
-# The modules of commands; a command that is missing here has a module of its own.
-_MODULES = {
-    "comparing": ("compare", "leaderboard", "calibrate"),
-    "explaining": ("explain", "why", "check", "power"),
-    "judging": ("pool", "judge", "agreement", "collect", "sample", "merge"),
-    "making": ("report", "run", "fuse", "recommend", "convert"),
-    "look_up": ("measures", "dialects", "conformance", "config", "completion", "help", "mcp"),
-}
+_COMMANDS = {name: entry for group in _GROUPS.values() for name, entry in group.items()}
 # These read, measure, print and exit; they start no other program.
 _MEASURING = ("evaluate", "trec_eval")
 # Names from Python whose work another command does.
@@ -100,7 +92,7 @@ click.Context.formatter_class = _Formatter
 class _Commands(click.Group):
     """Commands, each imported only when it is called."""
 
-    lines = _COMMANDS
+    lines: ClassVar = {name: line for name, (_, line) in _COMMANDS.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands."""
@@ -109,9 +101,9 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write one line per command, in groups, without importing any of them."""
         longest = max(map(len, _COMMANDS))
-        for title, lines in _GROUPS.items():
+        for title, names in _GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(longest), line) for name, line in lines.items()])
+                formatter.write_dl([(name.ljust(longest), self.lines[name]) for name in names])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return the command with this name, or None."""
@@ -120,8 +112,7 @@ class _Commands(click.Group):
         name = "help_" if cmd_name == "help" else cmd_name  # Python has a built-in help
         if cmd_name in _MEASURING:
             import_quickly()
-        places = [place for place, names in _MODULES.items() if cmd_name in names]
-        module = import_module(f"gainful.cli.{places[0] if places else cmd_name}")
+        module = import_module(f"gainful.cli.{_COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, name)
         return command
 
@@ -131,11 +122,9 @@ class _Commands(click.Group):
         """Return the command to call, or suggest the closest name."""
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            import difflib
-
-            close = difflib.get_close_matches(name.casefold(), _COMMANDS, n=1)
-            meant = _ELSEWHERE.get(name) or (f"gainful {close[0]}" if close else None)
-            hint = "" if meant is None else f" Did you mean '{meant}'?"
+            close = closest(name, _COMMANDS)
+            meant = _ELSEWHERE.get(name) or (close and f"gainful {close}")
+            hint = f" Did you mean '{meant}'?" if meant else ""
             ctx.fail(f"No such command {name!r}.{hint}")
         return super().resolve_command(ctx, args)
 

@@ -1,6 +1,6 @@
 """Commands that compare runs: `compare`, `leaderboard` and `calibrate`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import click
 import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
-from gainful.cli.main import progress_bar, tell_former
+from gainful.cli.main import tell_former
 from gainful.cli.option_table import Options
 from gainful.cli.project import command, measures_in
 from gainful.message_texts import counted
@@ -29,10 +29,8 @@ _VALUE = 2  # the place of the measure's column on a leaderboard
 )
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] BASE RUN [RUN]...")
 @option.give(
-    "judgments define",
+    "judgments measures",
     {
-        "--measure, -m TEXT... -> measures": "What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more. With --scores, which columns to compare.  "
-        "[default: nDCG@10; with --scores, all]",
         "--scores": "Compare files of per-query scores, without judgments: tables with a query column, output of trec_eval -q, or saved baselines.",
     },
     "graders design comparing gate gate_files",
@@ -46,11 +44,12 @@ _VALUE = 2  # the place of the measure's column on a leaderboard
         "--best N>=1": "Print only the N queries that gained the most in each comparison, best first.",
     },
     "digits result evaluating spark",
+    measures={
+        "help": "What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more. With --scores, which columns to compare.  "
+        "[default: nDCG@10; with --scores, all]",
+        **option.WITHOUT_DEFAULT,
+    },
     human="Judgments by people for a random sample of queries; requires --model and replaces JUDGMENTS. Estimates as in `gainful calibrate`.",
-    fail_if="Exit 1 if this holds; repeat for more. 'Δ nDCG@10 < -0.01' or 'change(nDCG@10) < -0.01': a change from BASE that the whole "
-    "interval confirms. 'nDCG@10 < 0.6': a floor, checked against the lower end of the interval. Also 'coverage < 0.9', 'missing > 0', "
-    "'unjudged > 0.3', 'saturation > 0.5', and changed (the judgments differ from the saved baseline's).",
-    fail_unless="Exit 1 unless the whole interval confirms this, such as 'Δ nDCG@10 > -0.01'. It demands proof, so it is stricter; repeat for more.",
 )
 def compare(files: tuple[str, ...], **options: Any) -> None:
     """Test whether RUNs differ from BASE, how sure that is, and on which queries.
@@ -67,7 +66,7 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     judgments, runs = _files_to_compare(files, options)
     read = (judgments, *runs.values(), options["slices"])
     page = options["html"]
-    _check_outputs(options, "html", read=read)
+    call.check_outputs(options, ("html",), *read)
     if page == "-" and options["output"] is None:
         raise click.UsageError(
             "--html - and the table both need standard output: pass -o FILE for the table."
@@ -76,30 +75,31 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
         gf.results.Report.check_path(page)
     if options["movers"]:
         call.refuse_standard_input("With --movers, files", *read, options["query_ids"])
-    shared: dict[str, Any] = {}
     rules = options["fail_if"], options["fail_unless"]
     if judgments is not None:
-        measures = options["measures"] = list(options["measures"]) or ["nDCG@10"]
-        rules = call.gate_rules(options, measures, dialect=options["dialect"], compared=True)
-        shared = call.read_shared_options(option.EVALUATING, options, *read)
-    report = _reported(judgments, runs, options, shared) if page else None
-    comparison = report.comparison if report is not None else None
-    if comparison is None:
-        comparison = _compared(judgments, runs, options, shared)
+        options["measures"] = list(options["measures"]) or ["nDCG@10"]
+        rules = call.gate_rules(options, compared=True)
+    shared = call.read_shared_options(option.EVALUATING, options, *read)
+    comparison, report = _compared(judgments, runs, options, shared)
     gate = comparison.gate(*rules) if any(rules) else None
     movers = None
     if judgments is not None and options["movers"]:
         reading = {
             name: value for name, value in shared.items() if name not in call.TABLES.values()
         }
-        movers = gf.comparison.movers(
-            comparison, judgments, runs, count=options["movers"], **reading
-        )
-    _print_comparison(comparison, gate, options)
+        count = options["movers"]
+        movers = gf.comparison.movers(comparison, judgments, runs, count=count, **reading)
+    result = _view(comparison, options)
+    notes = None
+    if result is comparison and comparison.slices:
+        slices = counted(len(comparison.slices), "slice")
+        slices += ": shown in json, table, markdown, latex and html"
+        notes = [*comparison.notes(), slices]
+    call.print_result(result, options, notes, gate=gate)
     if report is not None:
         checked = [] if gate is None else gate.checked
-        notes = [f"gate {rule.result}: {rule.run}: {rule.rule}: {rule.found}" for rule in checked]
-        report.noting(*notes).write(page)
+        found = [f"gate {rule.result}: {rule.run}: {rule.rule}: {rule.found}" for rule in checked]
+        report.noting(*found).write(page)
 
     def summary() -> str:
         text = f"{comparison.to_markdown()}\n" if gate is None else gate.to_markdown()
@@ -108,24 +108,47 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     call.finish_gate(gate, options, summary)
 
 
+def _compared(
+    judgments: str | None, runs: dict[str, str], options: Options, shared: dict[str, Any]
+) -> "tuple[gf.results.Comparison, gf.results.Report | None]":
+    """Compare, with --html as part of the report, so that nothing is read or measured twice."""
+    how = call.keywords(gf.comparison.compare_scores, options)
+    page = options["html"]
+    title = None if page in (None, "-") else Path(page).stem
+    # With Spark, the documents stay on the cluster.
+    if page and judgments is not None and not isinstance(shared["engine"], gf.Spark):
+        report = call.work(gf.report, judgments, runs, title=title, **how, **shared)
+        return report.comparison, report
+    if judgments is None:
+        comparison = call.work(gf.comparison.compare_scores, runs, **how)
+    else:
+        comparison = call.work(gf.compare, judgments, runs, **how, **shared)
+    report = gf.results.Report.of_comparison(comparison, title=title) if page else None
+    return comparison, report
+
+
+def _view(comparison: "gf.results.Comparison", options: Options) -> Any:
+    """Return the part of a comparison that the options select, or all of it."""
+    if options["tests"]:
+        return comparison.tests_table()
+    if options["systems"]:
+        return comparison.systems_table()
+    if options["worst"] or options["best"]:
+        return comparison.per_query.ends(worst=options["worst"] or 0, best=options["best"] or 0)
+    return comparison.per_query if options["per_query"] else comparison
+
+
 def _compare_by_both(files: tuple[str, ...], options: Options) -> None:
     """Compare by people's grades of some queries and a model's grades of all."""
-    human, model = options["human"], options["model"]
-    measures = list(options["measures"]) or ["nDCG@10"]
-    runs = call.runs_of(files, options, human)
+    options["measures"] = list(options["measures"]) or ["nDCG@10"]
+    runs = call.runs_of(files, options, options["human"])
     if len(runs) < _FEWEST:
         call.refuse_files(files, judgments_are_first=False)
-    read = (human, model, *runs.values(), options["design"])
-    call.refuse_standard_input("Grades, runs, designs and strata", *read)
-    _check_outputs(options, read=read)
-    check = gf.results.Calibration.check_conditions
-    rules = call.gate_rules(
-        options, measures, dialect=options["dialect"], compared=True, check=check
-    )
-    more = {name: options[name] for name in ("baseline", "level", "margin", "correction", "design")}
-    calibration = _calibrated(human, model, runs, measures, options, **more)
+    call.check_outputs(options, (), options["human"], options["model"], *runs.values())
+    rules = call.gate_rules(options, compared=True, check=gf.results.Calibration.check_conditions)
+    calibration = _calibrated(runs, options)
     gate = calibration.gate(*rules) if any(rules) else None
-    call.print_result(calibration, options, calibration.table().notes, gate=gate)
+    call.print_result(calibration, options, gate=gate)
     parts = [] if gate is None else [gate.to_markdown()]
     call.finish_gate(
         gate, options, lambda: "\n".join([*parts, f"{calibration.rendered('markdown')}\n"])
@@ -133,87 +156,31 @@ def _compare_by_both(files: tuple[str, ...], options: Options) -> None:
 
 
 def _files_to_compare(
-    files: tuple[str, ...], options: Options
+    files: tuple[str, ...], options: Options, *, fewest_of_scores: int = _FEWEST
 ) -> tuple[str | None, dict[str, str]]:
     """Return the judgments, if any, and the files to compare by name."""
-    if not options["scores"]:
+    if not options.pop("scores"):
         return call.judged_runs(files, options, fewest=_FEWEST)
     option.set_aside(options, ["measures"])
     runs = call.runs_of(files, options)
-    if len(runs) < _FEWEST:
+    if len(runs) < fewest_of_scores:
         call.refuse_files(files, judgments_are_first=False)
     return None, runs
-
-
-def _check_outputs(options: Options, *more: str, read: tuple[str | None, ...]) -> None:
-    """Reject, before the work, files that cannot be read twice, written or overwritten."""
-    call.check_files(options, *read)
-    call.check_gate_files(options, ("output", "junit", "summary", *more), *read)
-
-
-def _reported(
-    judgments: str | None, runs: dict[str, str], options: Options, shared: dict[str, Any]
-) -> "gf.results.Report":
-    """Compare as part of the report, so that nothing is read or measured twice."""
-    title = None if options["html"] == "-" else Path(options["html"]).stem
-    # With Spark, the documents stay on the cluster.
-    if judgments is None or isinstance(shared["engine"], gf.Spark):
-        comparison = _compared(judgments, runs, options, shared)
-        return gf.results.Report.of_comparison(comparison, title=title)
-    how = call.comparing_of(options) | shared
-    with progress_bar() as progress:
-        return gf.report(
-            judgments, runs, options["measures"], title=title, progress=progress, **how
-        )
-
-
-def _compared(
-    judgments: str | None, runs: dict[str, str], options: Options, shared: dict[str, Any]
-) -> "gf.results.Comparison":
-    how = call.comparing_of(options) | shared
-    with progress_bar() as progress:
-        if judgments is None:
-            columns = list(options["measures"]) or None
-            return gf.comparison.compare_scores(runs, columns, progress=progress, **how)
-        return gf.compare(judgments, runs, options["measures"], progress=progress, **how)
-
-
-def _print_comparison(
-    comparison: "gf.results.Comparison",
-    gate: "gf.results.Gate | None",
-    options: Options,
-) -> None:
-    """Print the table that the options select, or the whole comparison."""
-    table = None
-    if options["tests"]:
-        table = comparison.tests_table()
-    elif options["worst"] or options["best"]:
-        ends = comparison.per_query.ends(worst=options["worst"] or 0, best=options["best"] or 0)
-        table = ends.table()
-    elif options["per_query"]:
-        table = comparison.per_query.table()
-    elif options["systems"]:
-        table = comparison.systems_table()
-    if table is not None:  # in JSON, it is a list without notes
-        call.print_result(table, options, table.notes, bare=call.ROWS, gate=gate)
-        return
-    notes = [*comparison.notes()]
-    if comparison.slices:
-        slices = counted(len(comparison.slices), "slice")
-        notes.append(f"{slices}: shown in json, table, markdown, latex and html")
-    call.print_result(comparison, options, notes, bare=call.WITHOUT_NOTES, gate=gate)
 
 
 @command("gainful leaderboard qrels.txt runs/*.run -m 'nDCG@10 AP' -f markdown")
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN RUN [RUN]...")
 @option.give(
-    "judgments define",
+    "judgments measures",
     {
-        "--measure, -m TEXT... -> measures": "The measure to rank by; several have a leaderboard each. With --scores, the column, or a name for the scores in one table.  [default: nDCG@10]",
         "--scores": "Rank runs by existing scores, without judgments: one table with a row per query or task and a column per run, or one file per run.",
         f"--correction [{'|'.join(list(gf.comparison.comparison_choices()['correction']))}] = max-t-single": "How to correct for the number of pairs, as in `gainful compare`; corrections of p-values use t tests. By default, all intervals hold simultaneously.",
     },
     "comparing.level comparing.resamples comparing.seed digits result evaluating spark",
+    measures={
+        "help": "The measure to rank by; several have a leaderboard each. With --scores, the column, or a name for the scores in one table.  [default: nDCG@10]",
+        **option.WITHOUT_DEFAULT,
+    },
     level="The joint confidence level of all rank intervals; two runs differ if p is below 1 − level.",
     resamples="The number of resamples for the correction.",
     seed="The random seed of the resamples.",
@@ -226,27 +193,21 @@ def leaderboard(files: tuple[str, ...], **options: Any) -> None:
     from the best to the worst rank that the comparisons allow: the best is 1 plus the number of
     significantly better runs, the worst is the number of runs minus the significantly worse ones.
     """
-    how = {name: options[name] for name in ("correction", "level", "resamples", "seed")}
-    if options["scores"]:
-        option.set_aside(options, ["measures"])
-        judgments, runs = None, call.runs_of(files, options)
-    else:
-        judgments, runs = call.judged_runs(files, options, fewest=_FEWEST)
+    judgments, runs = _files_to_compare(files, options, fewest_of_scores=1)
     measures = [measure for text in options["measures"] for measure in _measures_in(text)]
     read = (judgments, *runs.values())
-    call.check_files(options, *read)
     if len(measures) > 1:
         call.refuse_standard_input("With several measures, files", *read)
-    rank: Callable[..., gf.results.Leaderboard]
+    shared = call.read_shared_options(option.EVALUATING, options, *read)
+    how = call.keywords(gf.comparison.leaderboard_of_scores, options)
     if judgments is None:
         scores = next(iter(runs.values())) if len(runs) == 1 else runs
-        rank = partial(gf.comparison.leaderboard_of_scores, scores)
+        rank = partial(call.work, gf.comparison.leaderboard_of_scores, scores)
     else:
-        how |= call.read_shared_options(option.EVALUATING, options, *read)
-        rank = partial(gf.leaderboard, judgments, runs)
+        how |= shared
+        rank = partial(call.work, gf.leaderboard, judgments, runs)
     chosen: list[str | None] = [*measures] or [None if judgments is None else "nDCG@10"]
-    with progress_bar() as progress:
-        boards = [rank(measure, progress=progress, **how) for measure in chosen]
+    boards = [rank(measure, **how) for measure in chosen]
     result = boards[0] if len(boards) == 1 else _Leaderboards(boards)
     notes = dict.fromkeys(note for board in boards for note in board.notes())
     call.print_result(result, options, notes)
@@ -319,46 +280,27 @@ def calibrate(runs: tuple[str, ...], **options: Any) -> None:
     judgments of all queries. The estimates (PPI++, prediction-powered inference) are unbiased, however
     wrong the model is.
     """
-    human, model = options["human"], options["model"]
-    if human is None:
+    if options["human"] is None:
         if len(runs) <= _FEWEST:
             raise click.UsageError("Pass the judgments: --human FILE --model FILE RUN [RUN]...")
-        human, model, *others = runs
+        options["human"], options["model"], *others = runs
         runs = tuple(others)
-        tell_former("HUMAN MODEL", f"--human {human} --model {model}")
-    named = call.runs_of(runs, options, human)
-    read = (human, model, *named.values(), options["design"], options["strata"])
+        written = f"--human {options['human']} --model {options['model']}"
+        tell_former("HUMAN MODEL", written)
+    named = call.runs_of(runs, options, options["human"])
+    options["generator"] = _generator(options, named)
+    call.print_result(_calibrated(named, options), options)
+
+
+def _calibrated(runs: dict[str, str], options: Options) -> "gf.results.Calibration":
+    """Calibrate a model's grades by people's, and measure runs by both."""
+    human, model = options.pop("human"), options.pop("model")
+    read = (human, model, *runs.values(), options["design"], options.get("strata"))
     call.refuse_standard_input("Grades, runs, designs and strata", *read)
-    call.check_files(options, *read)
-    passed = [
-        "design",
-        "strata",
-        "by",
-        "width",
-        "judge",
-        "baseline",
-        "level",
-        "margin",
-        "correction",
-    ]
-    more = {name: options[name] for name in passed} | {"generator": _generator(options, named)}
-    calibration = _calibrated(human, model, named, list(options["measures"]), options, **more)
-    call.print_result(calibration, options, calibration.table().notes)
-
-
-def _calibrated(
-    human: str,
-    model: str,
-    runs: dict[str, str],
-    measures: list[str],
-    options: Options,
-    **more: Any,
-) -> "gf.results.Calibration":
-    """Calibrate, with the options that commands share."""
-    more["drawn"] = "random" if options["drawn_at_random"] else None
-    more |= call.read_shared_options(option.MEASURING, options, human, model, *runs.values())
-    with progress_bar() as progress:
-        return gf.judging.calibrate(human, model, runs, measures, progress=progress, **more)
+    shared = call.read_shared_options(option.MEASURING, options, *read)
+    options["drawn"] = "random" if options["drawn_at_random"] else None
+    how = call.keywords(gf.judging.calibrate, options) | shared
+    return call.work(gf.judging.calibrate, human, model, runs, **how)  # type: ignore[no-any-return]
 
 
 def _generator(options: Options, runs: dict[str, str]) -> str | dict[str, str] | None:

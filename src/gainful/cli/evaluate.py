@@ -8,7 +8,7 @@ import click
 import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
-from gainful.cli.main import keep_imports, progress_bar
+from gainful.cli.main import keep_imports
 from gainful.cli.option_table import Options
 from gainful.cli.project import ProjectCommand, command, current_project
 
@@ -80,9 +80,6 @@ INTERVAL = {
     },
     "digits result evaluating spark",
     measures="What to measure, such as nDCG@10, DCG@5,10 or 'nDCG@10 AP RR'; repeat for more.",
-    fail_if="Exit 1 if this holds; repeat for more. 'nDCG@10 < 0.6': a floor for a RUN's mean, checked against the lower end of the "
-    "interval. Also 'coverage < 0.9', 'missing > 0', 'unjudged > 0.3'. For changes, see `gainful compare`.",
-    fail_unless="Exit 1 unless the interval confirms this, such as 'nDCG@10 >= 0.6'. This is the same floor; repeat for more.",
 )
 def evaluate(files: tuple[str, ...], **options: Any) -> None:
     """Measure one or more RUNs against JUDGMENTS.
@@ -92,12 +89,10 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     """
     judgments, runs = call.judged_runs(files, options)
     read = (judgments, *runs.values(), options["slices"])
+    _check_conditions(options)
     shared = call.read_shared_options(option.EVALUATING, options, *read)
-    call.check_files(options, *read)
     baseline = options["save_baseline"]
-    _check_conditions(options, shared.get("dialect"))
-    call.check_gate_files(options, ("output", "junit", "summary", "save_baseline"), *read)
-    call.refuse_other_endings(baseline, ".json")
+    call.check_outputs(options, ("save_baseline",), *read)
     if baseline == "-" or (baseline and len(runs) > 1):
         raise click.UsageError("--save-baseline saves the scores of exactly one RUN, to a file.")
     # This imports the modules that measure, once the options are known to be valid.
@@ -106,18 +101,13 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     measures = list(options["measures"])
     if options["bounds"]:
         how = _grades_and_unseen(options) | shared
-        with progress_bar() as progress:
-            bounds = gf.judging.bounds_of_runs(judgments, runs, measures, progress=progress, **how)
-        notes = bounds.table().notes
-        call.print_result(bounds, options, notes, bare=call.ROWS, per_query=options["per_query"])
-        return
-    if options["subtopics"]:
+        bounds = call.work(gf.judging.bounds_of_runs, judgments, runs, measures, **how)
+        call.print_result(bounds, options, per_query=options["per_query"])
+    elif options["subtopics"]:
         _finish(_evaluate_subtopics(judgments, runs, options, shared), options)
-        return
-    how = {name: options[name] for name in ("tie_warning", "slices", "by")} | shared
-    with progress_bar() as progress:
-        results = evaluate_runs(judgments, runs, measures, progress=progress, **how)
-    _finish(results, options)
+    else:
+        how = {name: options[name] for name in ("tie_warning", "slices", "by")} | shared
+        _finish(call.work(evaluate_runs, judgments, runs, measures, **how), options)
 
 
 def _finish(results: "gf.results.RunScores", options: Options) -> None:
@@ -125,24 +115,22 @@ def _finish(results: "gf.results.RunScores", options: Options) -> None:
     if options["save_baseline"] is not None:
         (scores,) = results.values()
         gf.comparison.save_baseline(scores, options["save_baseline"])
-    level, gate = options["level"] or 0.95, None
+    interval, level, gate = options["interval"], options["level"], None
     rules = options["fail_if"], options["fail_unless"]
     if any(rules):
         # The project file's settings for comparisons apply, so that a floor means the same in both commands.
         gate = gf.results.Gate.of_scores(
             results,
             *rules,
-            interval=options["interval"] or _of_comparisons("interval") or "hall",
-            level=options["level"] or _of_comparisons("level") or 0.95,
+            interval=interval or _of_comparisons("interval") or "hall",
+            level=level or _of_comparisons("level") or 0.95,
         )
-    notes = _notes(results, options, level)
     worst, best = options["worst"] or 0, options["best"] or 0
-    if worst or best:
-        rows = results.per_query.ends(worst=worst, best=best)
-        call.print_result(rows, options, notes, bare=call.ROWS, gate=gate)
-    else:
-        how = {"per_query": options["per_query"], "interval": options["interval"], "level": level}
-        call.print_result(results, options, notes, gate=gate, **how)
+    rows = results.per_query.ends(worst=worst, best=best) if worst or best else results
+    how = {"per_query": options["per_query"], "interval": interval, "level": level or 0.95}
+    is_sliced = options["slices"] is not None or options["by"]
+    notes = _notes(results, how, is_sliced=is_sliced) if is_sliced or interval else None
+    call.print_result(rows, options, notes, gate=gate, **how)
 
     def summary() -> str:
         table = gf.writing.render(results, "markdown", digits=options["digits"])
@@ -151,18 +139,15 @@ def _finish(results: "gf.results.RunScores", options: Options) -> None:
     call.finish_gate(gate, options, summary)
 
 
-def _notes(runs: "gf.results.RunScores", options: Options, level: float) -> Iterator[str]:
-    """Yield notes about the scores: intervals, dialect, policy and coverage."""
-    is_sliced = options["slices"] is not None or options["by"]
-    if options["interval"] is not None or is_sliced:
-        kind = gf.results.Scores
-        make = kind.slices_table if is_sliced else kind.intervals_table
-        method = {} if options["interval"] is None else {"method": options["interval"]}
-        yield from make(runs, level=level, **method).notes
+def _notes(runs: "gf.results.RunScores", how: dict[str, Any], *, is_sliced: bool) -> Iterator[str]:
+    """Yield notes about intervals, and about the scores."""
+    kind = gf.results.Scores
+    make = kind.slices_table if is_sliced else kind.intervals_table
+    yield from make(runs, level=how["level"], method=how["interval"] or "hall").notes
     yield from runs.table().notes
 
 
-def _check_conditions(options: Options, dialect: str | None) -> None:
+def _check_conditions(options: Options) -> None:
     """Reject conditions that cannot be checked, before the work."""
     for name in ("bounds", "subtopics"):
         if options[name]:
@@ -171,9 +156,9 @@ def _check_conditions(options: Options, dialect: str | None) -> None:
         return
     if options["bounds"]:
         raise click.UsageError("--fail-if and --fail-unless cannot be combined with --bounds.")
-    if not options["subtopics"]:  # subtopic measures are read with the subtopic judgments
-        rules = call.gate_rules(options, list(options["measures"]), dialect=dialect, compared=False)
-        options["fail_if"], options["fail_unless"] = rules
+    if not options["subtopics"]:
+        # Subtopic measures are read with the subtopic judgments.
+        options["fail_if"], options["fail_unless"] = call.gate_rules(options, compared=False)
 
 
 def _of_comparisons(name: str) -> Any:

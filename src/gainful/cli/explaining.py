@@ -11,15 +11,15 @@ import click
 import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
-from gainful.cli.main import progress_bar, tell
 from gainful.cli.option_table import Options
-from gainful.cli.project import command, current_project, no_such_option
+from gainful.cli.project import command, no_such_option
 
 _NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 _GRADES = re.compile(rf"\s*{_NUMBER}((\s*,\s*|\s+){_NUMBER})*\s*")
-_OF_RUNS = frozenset(
-    ["ties", "unjudged", "missing", "duplicates", "extra", "fold", "drop_self", "precision"]
-)
+_OF_RUNS = (
+    "query", "against", "judgments", *call.TABLES, "dialect",
+    "ties", "unjudged", "missing", "duplicates", "extra", "fold", "drop_self", "precision",
+)  # fmt: skip
 _FAILED = 1
 
 _OF_CHECK = (*option.READING, "chunks")
@@ -73,17 +73,7 @@ def _of_grades(text: str, options: Options) -> "gf.results.Explanation":
     option.set_aside(options)
     grades = _grades(text)
     shared = call.read_shared_options(option.EVALUATING, options)
-    call.format_of(options)  # reports a wrong format before the work
-    policy = shared["policy"] or gf.Policy()
-    idle = [name for name in ("query", "against", "judgments") if options[name] is not None]
-    idle += [name for name, keyword in call.TABLES.items() if keyword in shared]
-    idle += ["dialect"] if "dialect" in shared else []
-    idle += [
-        choice.name
-        for choice in gf.measures.choices()
-        if choice.name in _OF_RUNS and getattr(policy, choice.name) != choice.default
-    ]
-    if idle:
+    if idle := [name for name in _OF_RUNS if option.is_typed(name)]:
         raise click.UsageError(
             f"{option.option_name(idle[0])} requires JUDGMENTS and RUN instead of GRADES."
         )
@@ -92,7 +82,7 @@ def _of_grades(text: str, options: Options) -> "gf.results.Explanation":
         grades,
         f"nDCG@{len(grades)}" if measure is None else measure,
         judged=None if judged is None else _grades(judged, "--judged"),
-        policy=policy,
+        policy=shared["policy"],
     )
 
 
@@ -109,7 +99,6 @@ def _of_run(
         )
     if base is not None:
         runs = (base, *runs)
-    call.check_files(options, judgments, *runs)
     if options["query"] is None:
         raise click.UsageError("Name the query to explain: --query ID.")
     work_out: Any = gf.explain if base is None else gf.explanation.attribute
@@ -157,7 +146,6 @@ def why(files: tuple[str, ...], **options: Any) -> None:
             raise click.UsageError(f"Each tool has its own policy: leave out {', '.join(choices)}.")
     is_chosen = bool(call.given_choices() or call.set_choices())
     shared = call.read_shared_options(option.OF_WHY, options, judgments, run)
-    call.check_files(options, judgments, run)
     measure = options["measure"] or "nDCG@10"
     if not is_chosen:
         shared["policy"] = None
@@ -189,7 +177,6 @@ def check(files: tuple[str, ...], **options: Any) -> None:
     """
     judgments, runs = call.judged_runs(files, options, fewest=0)
     reading = call.read_shared_options(_OF_CHECK, options, judgments, *runs.values())
-    call.check_files(options, judgments, *runs.values())
     scale = None
     if (text := options["scale"]) is not None:
         try:
@@ -199,17 +186,7 @@ def check(files: tuple[str, ...], **options: Any) -> None:
             raise click.UsageError(message) from None
         scale = low, high
     findings = gf.check(judgments, runs, cutoff=options["cutoff"], scale=scale, **reading)
-    call.print_result(findings, options, [findings.summary])
-    unreadable = {finding.input for finding in findings if finding.rule == "unreadable-row"}
-    project = current_project()
-    if (
-        project is not None
-        and option.is_set("judgments")
-        and any(
-            call.looks_like_judgments(path) for name, path in runs.items() if name in unreadable
-        )
-    ):
-        tell(project.why_a_run())
+    call.print_result(findings, options)
     if findings.counts["error"] or (options["strict"] and not findings.clean):
         sys.exit(_FAILED)
 
@@ -242,13 +219,11 @@ def power(files: tuple[str, ...], **options: Any) -> None:
         judgments, runs = call.judged_runs(files, options, fewest=2, most=2)
         if sd is not None:
             raise click.UsageError("Pass JUDGMENTS BASE RUN or --sd, not both.")
-    call.check_files(options, judgments, *runs.values())
     shared = call.read_shared_options(option.MEASURING, options, judgments, *runs.values())
     if judgments is not None:
         both = dict(zip(("base", "run"), runs.values(), strict=True))
         measure = options["measure"] or "nDCG@10"
-        with progress_bar() as progress:
-            comparison = gf.compare(judgments, both, measure, progress=progress, **shared)
+        comparison = call.work(gf.compare, judgments, both, measure, **shared)
         difference = comparison.differences[0]
         sd = difference.sd
         basis = [
@@ -260,6 +235,5 @@ def power(files: tuple[str, ...], **options: Any) -> None:
             raise gf.errors.InputError("power", "runs that differ from query to query", instead)
     if sd is None:
         raise click.UsageError("Pass --sd, or JUDGMENTS BASE RUN to compute it from.")
-    solved = {name: options[name] for name in ("difference", "queries", "alpha", "power")}
-    table = gf.power(sd=sd, **solved).table()
-    call.print_result(replace(table, notes=[*table.notes, *basis]), options, basis, bare=call.ROWS)
+    table = gf.power(**call.keywords(gf.power, options | {"sd": sd})).table()
+    call.print_result(replace(table, notes=[*table.notes, *basis]), options, basis)

@@ -2,8 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import click
 import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
-from gainful.cli.main import print_data, progress_bar, tell, tell_some
+from gainful.cli.main import print_data, tell, tell_some
 from gainful.cli.option_table import Options
 from gainful.cli.project import command
 from gainful.message_texts import counted, shortened
@@ -22,10 +21,6 @@ _TABLES = (
 )  # fmt: skip
 _OF_CONCLUSIONS = _TABLES[-4:]
 _MERGED_FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
-_OF_A_NEW_STUDY = (
-    "queries", "docs", "judgments", "scale", "depth", "order", "compare", "overlap", "overlap_share", "show_ranks",
-    "doc_format", "image_host", "tag", "seed", "title",
-)  # fmt: skip
 _CACHE = ".answers.jsonl"
 _LETTERS = 4  # characters per token, roughly
 _NOTED = ("table", "markdown", "latex", "html")  # formats with room for a summary
@@ -60,19 +55,15 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
         call.leave_out_columns(options, of="judgments")
     named = call.runs_of(runs, options, judgments)
     read = (*named.values(), judgments)
-    how = call.read_shared_options(option.MEASURING, options, *read)
-    call.refuse_standard_input_twice(*read)
-    call.check_target(options["output"], *read)
+    how = call.read_shared_options(option.MEASURING, options, *read, documents="pools")
     format_ = call.format_of_documents(options, "pools")
-    passed = ("measure", "budget", "grades", "compare", "depth")
-    how |= {name: options[name] for name in passed if options[name] is not None}
-    if "grades" in how:
-        how["grades"] = tuple(call.numbers("--grades", how["grades"], "0,1,2,3"))
-    with progress_bar() as progress:
-        if judgments is None:
-            documents = gf.pool(named, progress=progress, **how)
-        else:
-            documents = gf.judging.next_to_judge(judgments, named, progress=progress, **how)
+    if options["grades"] is not None:
+        options["grades"] = tuple(call.numbers("--grades", options["grades"], "0,1,2,3"))
+    how |= call.keywords(gf.judging.next_to_judge, options | {"judgments": None})
+    if judgments is None:
+        documents = call.work(gf.pool, named, **how)
+    else:
+        documents = call.work(gf.judging.next_to_judge, judgments, named, **how)
     call.write_documents(documents, options, format_)
     if format_ not in _NOTED:
         tell(documents.summary)
@@ -92,8 +83,8 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
         "--overlap-share SHARE>=0.0<=1.0": "The share of documents, drawn at random, that --overlap assessors judge, such as 0.2; one assessor judges the others.  [default: 1]",
         "--show-ranks/--hide-ranks": "Whether assessors see the ranks of a document in the RUNs.  [default: hide-ranks]",
         "--doc-format [auto|text|markdown|html]": "How pages show the texts of documents; auto: by what each text looks like. HTML is shown without scripts and styles.  [default: auto]",
-        "--image-host URL...": "A server from which pages may load images of documents, such as https://images.example.com; repeat for more.  [default: none]",
-        "--tag WORDS...": "A reason that assessors can attach to a grade; repeat for more.  [default: some common reasons]",
+        "--image-host URL... -> image_hosts": "A server from which pages may load images of documents, such as https://images.example.com; repeat for more.  [default: none]",
+        "--tag WORDS... -> tags": "A reason that assessors can attach to a grade; repeat for more.  [default: some common reasons]",
         "--seed INTEGER": "The random seed of the order and of --overlap-share.  [default: 0]",
         "--title TEXT": "The title of the study.  [default: the name of the database]",
         "--guideline INPUT": "A text file with instructions for assessors; a changed text becomes a new version.",
@@ -139,8 +130,7 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
             f"--invite {LEAD}: the lead already has a link. Choose another name for an assessor."
         )
     if backup is not None:
-        with _naming_the_command():
-            acts = back_up(options["db"], backup)
+        acts = back_up(options["db"], backup)
         tell(f"{backup}: a copy of {options['db']} with {counted(acts, 'action')}")
         return
     # Everything that can fail comes before the study is created or changed.
@@ -173,40 +163,18 @@ def _study(runs: tuple[str, ...], options: Options) -> Any:
 
     lease: dict[str, Any] = {"lease": LEASE} if options["offline"] else {}
     if not runs:
-        option.set_aside(options, ["judgments", "queries", "docs"])
-    chosen = {name: options[name] for name in _OF_A_NEW_STUDY if options[name] not in (None, ())}
-    if not runs:
-        if chosen:
-            names = ", ".join(map(option.option_name, chosen))
-            raise click.UsageError(
-                f"{names}: only allowed with RUNs. An existing study keeps its own settings."
-            )
-        with _naming_the_command():
-            return gf.judging.Study(options["db"], **lease)
+        return gf.judging.Study(options["db"], **lease)
     named = call.runs_of(runs, options, options["judgments"])
     texts = {name: options[name] for name in ("queries", "docs")}
     call.refuse_standard_input_twice(*named.values(), *texts.values(), options["judgments"])
     for name, path in texts.items():
         if path is None:
             raise click.UsageError(f"Missing option '--{name}': assessors need the texts to judge.")
-    for option_, setting in (("tag", "tags"), ("image_host", "image_hosts")):
-        if option_ in chosen:
-            chosen[setting] = chosen.pop(option_)
-    if "scale" in chosen:
-        chosen["scale"] = _judging_scale(chosen["scale"])
-    return gf.judging.Study.create(options["db"], named, **chosen, **lease)
-
-
-@contextmanager
-def _naming_the_command() -> Iterator[None]:
-    """Add the command that creates a study to the error about a missing one."""
-    try:
-        yield
-    except gf.errors.StudyError as problem:
-        if problem.code != "study.missing":
-            raise
-        remedy = "Create one: gainful judge RUN… --queries FILE --docs FILE --db …."
-        raise problem.with_remedy(remedy) from None
+    chosen = {name: options[name] for name in option.OF_A_NEW_STUDY.split()}
+    if (scale := options["scale"]) is not None:
+        chosen["scale"] = _judging_scale(scale)
+    how = call.keywords(gf.judging.Study.create, chosen)
+    return gf.judging.Study.create(options["db"], named, **how, **lease)
 
 
 def _judging_scale(text: str) -> str | dict[float, str]:
@@ -294,37 +262,35 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
     FILE is a table with query, doc, assessor and grade. Alternatively, pass one FILE of judgments per
     assessor, or a pattern such as '*.qrels'.
     """
-    option.set_aside(
-        options, ["assessors"]
-    )  # it merges several assessors, and here each of them counts
+    # They would be merged, and here each of them counts.
+    option.set_aside(options, ["assessors"])
     runs = call.runs_of(options["runs"], options)
     if not runs:
         call.leave_out_columns(options, of="run")
     read = (*files, *runs.values())
-    call.check_files(options, *read)
     shared = call.read_shared_options(option.MEASURING, options, *read)
     reading = {name: value for name, value in shared.items() if name in option.READING}
+    call.check_outputs(options, ("html",), *read)
     page = options["html"]
     if page:
-        call.check_target(page, *read)
         gf.results.Report.check_path(page)
     grades = files[0] if len(files) == 1 else files
-    names, measures = call.listed(options["names"]), options["measures"]
-    sure = {name: options[name] for name in ("level", "seed")}
-    how = {name: options[name] for name in ("baseline", "pairs", "correction")}
-    of_runs = {"runs": runs, "measures": measures, "rule": options["rule"], **how, **shared}
-    result = gf.judging.agreement(
-        grades,
-        names=names,
-        resamples=options["resamples"],
-        **sure,
-        **(of_runs if runs else reading),
-    )
+    options |= {"runs": runs, "names": call.listed(options["names"])}
+    how = call.keywords(gf.judging.agreement, options)
+    if runs:
+        how |= shared
+    else:
+        of_grades = ("names", "level", "resamples", "seed")
+        how = reading | {name: how[name] for name in of_grades if name in how}
+    result = gf.judging.agreement(grades, **how)
     if page:  # about the runs by the merged grades, and about the assessors
-        merged = gf.judging.merge_judgments(grades, options["rule"], names=names, **reading)
-        how |= {name: shared[name] for name in ("policy", "dialect", "chunks") if name in shared}
-        report = gf.report(merged, runs, list(measures), agreement=result, **sure, **how)
-        report.write(page)
+        merged = gf.judging.merge_judgments(
+            grades, options["rule"], names=options["names"], **reading
+        )
+        for name in ("names", "resamples", *option.READING):
+            how.pop(name, None)
+        how = call.keywords(gf.report, how)
+        gf.report(merged, agreement=result, **how).write(page)
     tables, name = result.named_tables(), options["table_name"]
     if name is None:
         others = ", ".join(name for name in tables if name != "coefficients")
@@ -400,7 +366,6 @@ def collect(source: str, **options: Any) -> None:
         call.leave_out_columns(options, of="run")
     read = (source, options["queries"], options["docs"], options["prompt"])
     shared = call.read_shared_options(("columns", "engine"), options, *read)
-    call.refuse_standard_input_twice(*read)
     if not dry:
         call.check_target(output, *read)
     target = {"output": output, "format": options.pop("format")}
@@ -411,13 +376,12 @@ def collect(source: str, **options: Any) -> None:
         options["cache"] = f"{output}{_CACHE}"
     cache = options["cache"]
     call.check_cache(cache, output, *read)
-    function, model = options.pop("call"), options.pop("model")
+    model = options.pop("model") or options["call"]
     options["parameters"] = _parameters_of(options["parameters"])
     options["grades"] = _grades_of(options["grades"])
-    with option.own_modules(click.get_current_context().obj), progress_bar() as progress:
-        grades = gf.judging.collect_grades(
-            source, function or model, dry=dry, progress=progress, **options, **shared
-        )
+    how = call.keywords(gf.judging.collect_grades, options) | shared
+    with option.own_modules(click.get_current_context().obj):
+        grades = call.work(gf.judging.collect_grades, source, model, dry=dry, **how)
     if dry:
         plan = f"{counted(grades.unasked, 'prompt')} to send, {_size(grades)}; {grades.cached:,} cached"
         print_data(f"{grades.first_prompt.rstrip()}\n")
@@ -507,35 +471,28 @@ def sample(files: tuple[str, ...], **options: Any) -> None:
     file, model = options["design"], options["model"]
     read = (*files, options["strata"], model)
     call.refuse_standard_input("Sources, strata and judgments", *read)
-    call.check_files(options, *read)
-    if file is not None:
-        call.check_target(file, *read)
-        call.refuse_other_endings(file, ".json")
-        if file == options["output"]:
-            raise click.UsageError("Each output needs a file of its own.")
-    how = {name: options[name] for name in ("size", "allocation", "seed")}
-    by = list(options["by"])
-    if options["documents"]:
+    call.check_outputs(options, ("design",), *read)
+    if options.pop("documents"):
         if model is None:
             option.set_aside(options, ["assessors"])
         runs = call.runs_of(files, options, model)
-        how |= {name: options[name] for name in ("depth", "model") if options[name] is not None}
-        how |= {"by": by} if by else {}
-        how |= call.read_shared_options(option.MEASURING, options, *files)
+        shared = call.read_shared_options(option.MEASURING, options, *read)
+        how = call.keywords(gf.judging.sample_documents, options) | shared
         design = gf.judging.sample_documents(runs, **how)
     else:
         if len(files) > 1:
             raise click.UsageError("Queries are drawn from one SOURCE: pass a single file.")
-        if len(by) > 1:
+        if len(options["by"]) > 1:
             raise click.UsageError("--by accepts one column of --strata: pass it once.")
         option.set_aside(options, ["dialect", "chunks", "chunk_map"])
-        shared = call.read_shared_options(option.MEASURING, options, *files)
+        shared = call.read_shared_options(option.MEASURING, options, *read)
+        options["by"] = next(iter(options["by"]), None)
+        how = call.keywords(gf.judging.sample_queries, options)
         how |= {name: shared[name] for name in option.READING if name in shared}
-        how |= {"strata": options["strata"], "by": by[0] if by else None}
         design = gf.judging.sample_queries(files[0], **how)
     if file is not None:
         design.write(file, format="json")
-    call.print_result(design.table(), options, [design.summary], bare=call.ROWS)
+    call.print_result(design.table(), options)
     if file is None:
         tell(
             "The design was not saved: pass --design FILE so that `gainful calibrate` can read it."
@@ -568,20 +525,17 @@ def merge(files: tuple[str, ...], **options: Any) -> None:
     assessor, or a pattern such as '*.qrels'.
     """
     option.set_aside(options, ["assessors"])  # --rule has the same meaning here
-    how = call.read_shared_options(option.READING, options, *files)
-    call.refuse_standard_input_twice(*files)
-    call.refuse_other_endings(options["output"], *gf.writing.endings(of="merged"))
-    call.check_target(options["output"], *files)
-    how |= {name: options[name] for name in ("ties", "first")}
+    how = call.read_shared_options(option.READING, options, *files, documents="merged")
     if (text := options["weights"]) is not None:
         example = "assessors with numbers, such as ann=2,bob=0.5"
         weights = call.pairs("--weights", text.split(","), example, str.rpartition)
         try:
-            how["weights"] = {name: float(number) for name, number in weights.items()}
+            options["weights"] = {name: float(number) for name, number in weights.items()}
         except ValueError:
             raise click.UsageError(f"--weights expects {example}, not {text!r}.") from None
-    grades, names = files[0] if len(files) == 1 else files, call.listed(options["names"])
-    merged = gf.judging.merge_judgments(grades, options["rule"], names=names, **how)
+    options["names"] = call.listed(options["names"])
+    how |= call.keywords(gf.judging.merge_judgments, options)
+    merged = gf.judging.merge_judgments(files[0] if len(files) == 1 else files, **how)
     call.write_documents(merged, options, options["format"])
     for line in merged.notes:
         tell(line)

@@ -1,6 +1,5 @@
 """Commands that look things up: `measures`, `dialects`, `conformance`, `config`, `help`, `completion` and `mcp`."""
 
-import difflib
 import inspect
 import json
 import sys
@@ -24,6 +23,7 @@ from gainful.cli.project import (
     read_project_file,
     read_settings,
 )
+from gainful.message_texts import closest
 from gainful.output.rendering.table_formats import Cell, Table
 
 
@@ -122,7 +122,7 @@ def conformance(words: tuple[str, ...], topics: tuple[str, ...], **options: Any)
         raise click.UsageError("Expected COMMAND, such as: gainful conformance python3 my_ndcg.py")
     chosen |= {name: options[name] for name in ("tolerance", "timeout", "one_by_one")}
     report = gf.vectors.conformance_of_command(words, **chosen)
-    call.print_result(report, options, [report.summary])
+    call.print_result(report, options)
     if not report.conforms:
         sys.exit(_FAILED)
 
@@ -156,12 +156,14 @@ def config(context: click.Context, /, trust: bool, **options: Any) -> None:
     if trust and file is None:
         raise click.UsageError("--trust: found no project file to trust.")
     project = None if file is None else _checked(read_settings(file))
-    rows = _rows(project, context, exact=call.format_of(options) in call.ROWS)
+    rows = _rows(project, context, exact=call.format_of(options) in ("csv", "tsv", "json", "jsonl"))
     title = "" if project is None else f"Settings of {project}"
     call.print_result(Table(["setting", "value", "from"], rows, title=title), options)
     if project is None:
         if context.parent is None or not context.parent.params["no_config"]:
-            tell_lines(f"\n{_NONE}\n\n{EXAMPLE}")
+            tell_lines("")
+            tell(_NONE)
+            tell_lines(f"\n{EXAMPLE}")
         return
     _tell_trust(project, trust=trust)
     if (other := project.file.shadowed) is not None:
@@ -356,10 +358,6 @@ def _on_output() -> Iterator[Part]:
 _CONDITIONS = (
     ("Δ nDCG@10 < -0.01", "a change from BASE, confirmed by the whole interval; also change(nDCG@10)"),
     ("nDCG@10 < 0.6", "a floor for a RUN's mean, checked against the lower end of the interval"),
-    ("coverage < 0.9", "the share of judged queries that the run contains"),
-    ("missing > 0", "the number of judged queries that the run lacks"),
-    ("unjudged > 0.3", "the share of unjudged documents among those measured"),
-    ("saturation > 0.5", "the share of queries where both runs score 1, for the measure where it is largest"),
     ("changed", "the judgments differ from the saved baseline's"),
 )  # fmt: skip
 
@@ -372,6 +370,7 @@ def _on_gates() -> Iterator[Part]:
     doesn't fail.
     """
     yield "Conditions", _CONDITIONS
+    yield "Facts to compare with a number, such as coverage < 0.9", gf.results.Gate.facts.items()
     yield (
         "Δ, changed and saturation work in `gainful compare` only. Each option may be repeated. --junit "
         "and --summary write the results for CI."
@@ -404,18 +403,11 @@ def _complete_topic(context: click.Context, _: click.Parameter, incomplete: str)
     return [name for name in (*TOPICS, *commands) if name.startswith(incomplete)]
 
 
-_INSTALL = {
-    "bash": 'add this line to ~/.bashrc: eval "$(gainful completion bash)"',
-    "zsh": 'add this line to ~/.zshrc, after compinit: eval "$(gainful completion zsh)"',
-    "fish": "run: gainful completion fish > ~/.config/fish/completions/gainful.fish",
-}
-
-
 @command(
     "gainful completion bash",
     cls=option.GroupedCommand,
 )
-@click.argument("shell", type=option.Choice(_INSTALL))
+@click.argument("shell", type=option.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
     """Print the script with which SHELL completes commands, options, values and files.
@@ -432,7 +424,7 @@ def completion(context: click.Context, shell: str) -> None:
     script = kind(context.find_root().command, {}, "gainful", COMPLETE_VARIABLE).source()
     print_data(f"{script.strip()}\n")
     if sys.stdout.isatty():
-        tell(f"To install the completion, {_INSTALL[shell]}")
+        tell("To install this script, see `gainful completion --help`.")
 
 
 @click.command(name="help")
@@ -463,9 +455,8 @@ def help_(context: click.Context, topic: str | None) -> None:
     if topic is not None and (command := commands.get_command(context, topic)) is not None:
         pages.append(_help_of(command, context.parent, topic))
     if not pages:
-        names = [*TOPICS, *commands.list_commands(context)]
-        close = difflib.get_close_matches(str(topic).casefold(), names, n=1)
-        hint = f" Did you mean 'gainful help {close[0]}'?" if close else ""
+        close = closest(topic, [*TOPICS, *commands.list_commands(context)])
+        hint = f" Did you mean 'gainful help {close}'?" if close else ""
         raise click.UsageError(
             f"There is no help on {topic!r}.{hint} `gainful help` lists the topics, and `gainful --help` "
             "lists the commands."

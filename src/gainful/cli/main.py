@@ -20,7 +20,7 @@ from itertools import takewhile
 from typing import Any, NoReturn
 
 import gainful as gf
-from gainful.message_texts import printable, shortened
+from gainful.message_texts import closest, printable, shortened
 
 COMPLETE_VARIABLE = "_GAINFUL_COMPLETE"
 """The environment variable in which a shell asks for completions."""
@@ -164,10 +164,8 @@ def _misused(problem: Any) -> int:
         tell_lines(message)
         return int(problem.exit_code)
     if possibilities := getattr(problem, "possibilities", None):
-        import difflib
-
-        close = difflib.get_close_matches(problem.option_name, possibilities, n=1)
-        message = f"{problem.message} Did you mean '{close[0]}'?" if close else problem.message
+        close = closest(problem.option_name, possibilities)
+        message = f"{problem.message} Did you mean '{close}'?" if close else problem.message
     is_described = type(problem).__name__ != "UsageError"  # otherwise the message says what to do
     if context is not None and is_described:
         message = re.sub(r"(\w)$", r"\1.", message) + f" See `{context.command_path} --help`."

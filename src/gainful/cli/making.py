@@ -12,19 +12,21 @@ import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.evaluate import INTERVAL, IntervalCommand
-from gainful.cli.main import progress_bar, seen_enough, tell, tell_some
+from gainful.cli.main import seen_enough, tell, tell_some
 from gainful.cli.option_table import Options
 from gainful.cli.project import command, current_project
-from gainful.message_texts import counted
+from gainful.output.writing.output_files import read_naming
 
 _MEGABYTE = 1_000_000
 _OF_GRADES = ("query", "doc", "assessor", "grade")  # the columns of --grades
 _RUN_FORMATS = ("trec", "csv", "tsv", "jsonl", "parquet", "json")
+_RUN_ENDINGS = {
+    ending: name for ending, name in gf.writing.endings(of="fused").items() if name in _RUN_FORMATS
+}
 _SERVICE = ("url", "call", "command")
 _OF_ENGINES = ("template", "ids", "scores", "method")
 _OF_SERVERS = ("engine", "headers", "key_variable", "embed", "timeout")
 _PART = ".part.jsonl"
-_PACKED = (".gz", ".zst")
 _METHODS = gf.fusion.methods()
 _NORMALISATIONS = gf.fusion.normalisations()
 _ENDINGS = gf.writing.endings(of="documents")
@@ -63,23 +65,16 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     if len(runs) == 1:
         # Without a comparison, there is nothing to slice.
         option.set_aside(options, ["slices", "by"])
-    how = {name: options[name] for name in ("queries", "docs", "title", "depth")}
-    texts = (how["queries"], how["docs"])
+    texts = (options["queries"], options["docs"])
     read = (judgments, *runs.values(), options["slices"], *texts, *options["grades"])
-    call.refuse_standard_input_twice(*read)
-    call.check_target(target, *read)
-    gf.results.Report.check_path(target)
     shared = call.read_shared_options(option.PAGE, options, *read)
-    how["agreement"] = _agreement(runs, options, shared) if options["grades"] else None
-    how |= call.comparing_of(options) | shared
-    with progress_bar() as progress:
-        page = gf.report(judgments, runs, list(options["measures"]), progress=progress, **how)
+    gf.results.Report.check_path(target)
+    assessors = _agreement(runs, options, shared) if options["grades"] else None
+    how = call.keywords(gf.report, options) | shared
+    page = call.work(gf.report, judgments, runs, agreement=assessors, **how)
     page.write(target)
-    kept = page.payload()["kept"]
-    detail = f"{kept['queries']} of {counted(kept['of'], 'query', 'queries')} in detail"
     size = "" if target == "-" else f"{Path(target).stat().st_size / _MEGABYTE:.1f} MB, "
-    why = "" if kept["why"] is None else f" ({kept['why']})"
-    tell(f"{target}: {size}{detail}{why}")
+    tell(f"{target}: {size}{page.summary}")
 
 
 def _agreement(
@@ -130,13 +125,13 @@ def _columns_of_grades(shared: dict[str, Any], *, runs: bool) -> list[dict[str, 
     }
     if own:
         named = {f"judgments.{key.removeprefix('grades.')}": name for key, name in own.items()}
-        return [named | of_runs, named]
-    both = {
+        return [named | of_runs]
+    of_judgments = {
         key: name
         for key, name in others.items()
-        if runs or (not key.startswith("run.") and key not in ("score", "rank"))
+        if not key.startswith("run.") and key not in ("score", "rank")
     }
-    return [both, of_runs, {}]
+    return [of_judgments | of_runs, of_runs]
 
 
 @command(
@@ -174,7 +169,7 @@ def run(queries: str | None, **options: Any) -> None:
     read = (queries, options["template"])
     call.refuse_standard_input_twice(*read)
     call.refuse_other_endings(output, *_ENDINGS)
-    format_ = options.pop("format") or _run_format(output)
+    format_ = options.pop("format") or _format_of_run(output)
     call.check_target(output, *read)
     call.check_cache(own_cache, output, *read)
     if sum(options[name] is not None for name in _SERVICE) != 1:
@@ -188,14 +183,12 @@ def run(queries: str | None, **options: Any) -> None:
             gf.record(queries, lambda _: []).write("-", format="trec", dry=True)
     part = f"{output}{_PART}" if own_cache is None and output not in (None, "-") else None
     cache = part or own_cache
-    how = {name: value for name, value in options.items() if name not in ("call", "output")}
-    how["headers"] = _headers_of(options["headers"])
+    how = call.keywords(gf.record, options) | {"headers": _headers_of(options["headers"])}
     with (
         option.own_modules(click.get_current_context().obj),
-        progress_bar() as progress,
         redirect_stdout(sys.stderr),  # the output of a user's function isn't part of the run
     ):
-        recorded = gf.record(queries, options["call"], cache=cache, progress=progress, **how)
+        recorded = call.work(gf.record, queries, options["call"], cache=cache, **how)
     try:
         call.write_documents(recorded, options, format_)
     except gf.errors.GainfulError as problem:
@@ -213,19 +206,11 @@ def run(queries: str | None, **options: Any) -> None:
     tell(recorded.summary)
 
 
-def _run_format(output: str | None) -> str:
+def _format_of_run(output: str | None) -> str:
     """Return the format that the extension of the output selects."""
-    if output in (None, "-"):
+    if output is None or output == "-":
         return "trec"
-    endings = gf.writing.endings(of="fused").items()
-    known = {ending: name for ending, name in endings if name in _RUN_FORMATS}
-    path = Path(str(output).lower())
-    ending = (Path(path.stem) if path.suffix in _PACKED else path).suffix
-    if ending not in known:
-        raise click.UsageError(
-            f"{output}: cannot infer the run's format from this extension. End the name in {', '.join(known)}, or pass --format."
-        )
-    return known[ending]
+    return read_naming(output, None, _RUN_ENDINGS).format
 
 
 def _set_aside_others(options: Options) -> None:
@@ -294,52 +279,47 @@ def fuse(runs: tuple[str, ...], **options: Any) -> None:
         call.leave_out_columns(options, of="judgments")
     named = call.runs_of(runs, options, judgments)
     read = (*named.values(), judgments)
-    call.refuse_standard_input_twice(*read)
-    shared = call.read_shared_options(option.MEASURING, options, *read)
-    call.refuse_other_endings(output, *_ENDINGS)
-    call.check_target(output, *read)
+    shared = call.read_shared_options(option.MEASURING, options, *read, documents="documents")
     policy = shared["policy"]
-    how = {name: options[name] for name in ("method", "normalise", "depth")}
-    how["ties"] = "auto" if policy is None else policy.ties
+    options["ties"] = "auto" if policy is None else policy.ties
     lists: dict[str, Any] = {
-        name: call.numbers(f"--{name}", options[name], "1,2")
+        name: call.numbers(f"--{name}", text, "1,2")
         for name in ("k", "p")
-        if options[name] is not None
+        if (text := options.pop(name)) is not None
     }
-    if (weights := options["weights"]) is not None:
+    if (weights := options.pop("weights")) is not None:
         several = [] if weights == "grid" else weights.split(":")
         lists["weights"] = [call.numbers("--weights", text, "1,2") for text in several] or weights
+    how = call.keywords(gf.fusion.write_fused, options)
     if judgments is not None:
-        tuned = _tuned(judgments, named, options, {**lists, **how, **shared})
+        options |= {"judgments": None, "folds": _folds(options["folds"])}
+        candidates = call.keywords(gf.fusion.tune, options) | lists | shared
+        tuned = call.work(gf.fusion.tune, judgments, named, **candidates)
         with seen_enough():
             gf.writing.write_text(f"{tuned}\n", "-")
         if output is None:
             return
-        how, lists = tuned.arguments, {}
+        how, lists = call.keywords(gf.fusion.write_fused, options | tuned.arguments), {}
     for name, values in lists.items():
         if len(values) > 1:
             raise click.UsageError(f"Several values for --{name} require --judgments.")
         how[name] = values[0]
     how |= {name: shared[name] for name in option.READING if name in shared}
-    how |= {"tag": options["tag"]} if options["tag"] is not None else {}
     target = "-" if output is None else output
     how["format"] = options["format"] or ("trec" if target == "-" else None)
-    with seen_enough(), progress_bar() as progress:
-        notes = gf.fusion.write_fused(named, target, top=options["top"], progress=progress, **how)
+    with seen_enough():
+        notes = call.work(gf.fusion.write_fused, named, target, **how)
     for note in notes:
         tell(note)
 
 
-def _tuned(judgments: str, runs: dict[str, str], options: Options, how: dict[str, Any]) -> Any:
-    """Choose the best settings by judgments."""
-    given = ("measure", "folds", "seed")
-    chosen = {name: options[name] for name in given if options[name] is not None}
-    if (folds := chosen.get("folds", "loo")) != "loo":
-        if not folds.removeprefix("-").isdecimal():
-            raise click.UsageError(f"--folds expects loo or a number, not {folds!r}.")
-        chosen["folds"] = int(folds)
-    with progress_bar() as progress:
-        return gf.fusion.tune(judgments, runs, progress=progress, **chosen, **how)
+def _folds(text: str | None) -> str | int | None:
+    """Return the number of folds, or loo."""
+    if text in (None, "loo"):
+        return text
+    if not text.removeprefix("-").isdecimal():
+        raise click.UsageError(f"--folds expects loo or a number, not {text!r}.")
+    return int(text)
 
 
 @command(
@@ -350,7 +330,7 @@ def _tuned(judgments: str, runs: dict[str, str], options: Options, how: dict[str
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
 @option.give(
     {
-        "--measure, -m TEXT... -> asked": "What to measure, such as Coverage@10 or 'ILD(by=genre)@10' (see `gainful measures --recommend`); repeat for more.  "
+        "--measure, -m TEXT... -> measures": "What to measure, such as Coverage@10 or 'ILD(by=genre)@10' (see `gainful measures --recommend`); repeat for more.  "
         "[default: everything that the files allow, at 10]",
     },
     "items judgments",
@@ -370,39 +350,28 @@ def recommend(runs: tuple[str, ...], **options: Any) -> None:
     measures --recommend NAME` lists the other files that a measure needs.
     """
     named = call.runs_of(runs, options)
-    tables = {name: options.pop(name) for name in _FILES}
-    read = (*named.values(), *tables.values())
-    call.check_files(options, *read)
-    if tables["judgments"] is None:
+    read = (*named.values(), *(options[name] for name in _FILES))
+    if options["judgments"] is None:
         call.leave_out_columns(options, of="judgments")
     shared = call.read_shared_options(option.READING, options, *read)
     if options["compared"] and len(named) < _FEWEST:
         raise click.UsageError("--compare needs at least two RUNs.")
-    tables["separator"] = options["separator"]
-    measures = list(options["asked"]) or None
-    with progress_bar() as progress:
-        results = gf.recommending.evaluate_recommendation_runs(
-            named, measures, progress=progress, **tables, **shared
-        )
+    evaluate_runs = gf.recommending.evaluate_recommendation_runs
+    results = call.work(evaluate_runs, named, **call.keywords(evaluate_runs, options), **shared)
     scores = next(iter(results.values()))
     if options["compared"]:  # by the measures with per-user values
         options["interval"] = options["interval"] or "hall"
-        comparison = gf.comparison.compare_scores(results, **call.comparing_of(options))
-        call.print_result(comparison, options, comparison.notes())
+        how = call.keywords(gf.comparison.compare_scores, options | {"measures": None})
+        comparison = gf.comparison.compare_scores(results, **how)
+        call.print_result(comparison, options)
         for note in (_HIGHER, *scores.aggregates):
             tell(note)
         return
     per_user, interval = options["per_user"], options["interval"]
     for_people = call.format_of(options) in ("table", "markdown", "latex", "html")
     is_table = for_people and len(results) == 1 and not per_user and not interval
-    call.print_result(
-        scores.table() if is_table else results,
-        options,
-        [*(f"{name}: {run.coverage}" for name, run in results.items()), *scores.aggregates],
-        per_query=per_user,
-        interval=interval,
-        level=options["level"],
-    )
+    how = {"per_query": per_user, "interval": interval, "level": options["level"]}
+    call.print_result(scores.table() if is_table else results, options, **how)
 
 
 def _help() -> str:

@@ -235,6 +235,8 @@ _DEFINE = {
         "callback": _define,
     },
 }
+WITHOUT_DEFAULT = {"default": (), "show_default": False}
+"""Changes of an option with several values whose help describes the default."""
 _ENGINES = (
     "elasticsearch", "opensearch", "solr", "vespa", "typesense", "meilisearch", "algolia", "qdrant", "postgresql",
 )  # fmt: skip
@@ -298,8 +300,9 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "items": _ITEMS,
     "comparing": _comparing,
     "gate": {
-        "--fail-if CONDITION...": "",
-        "--fail-unless CONDITION...": "",
+        "--fail-if CONDITION...": "Exit 1 if this holds; repeat for more. 'nDCG@10 < 0.6' is a floor for a RUN's mean, checked against the lower end of the "
+        "interval; 'Δ nDCG@10 < -0.01' is a change from BASE that the whole interval confirms. `gainful help gates` lists all conditions.",
+        "--fail-unless CONDITION...": "Exit 1 unless the interval confirms this, such as 'nDCG@10 >= 0.6'. It demands proof, so it is stricter; repeat for more.",
     },
     "gate_files": {
         "--junit FILE": "Write the conditions as JUnit XML.",
@@ -451,6 +454,7 @@ class Conflict(NamedTuple):
 
 _POLICY = " ".join(choice.name for choice in gf.measures.choices())
 OF_TABLES = "subtopic_judgments items separator vectors history expected"
+OF_A_NEW_STUDY = "queries docs judgments scale depth order compare overlap overlap_share show_ranks doc_format image_hosts tags seed title"
 _MACHINE = "memory threads temp_dir unpacked engine master"
 _COMPARING = "pairs test correction baseline margin tie resamples seed slices by"
 _SCORES = Conflict(
@@ -504,6 +508,7 @@ CONFLICTS = {
         Conflict("output budget", needed="offline"),
         Conflict("offline", "merge"),
         Conflict("as", needed="merge"),
+        Conflict(OF_A_NEW_STUDY, needed="runs", more=": an existing study keeps its own settings"),
     ),
     "calibrate": (Conflict("human", needed="model"), Conflict("model", needed="human")),
     "agreement": (
@@ -577,11 +582,14 @@ def refuse_conflicts(tables: Iterable[str], options: Options) -> None:
     used = [
         name
         for name, value in options.items()
-        if value is not None and value is not False and value not in ((), "duckdb")
+        if value not in (None, (), "duckdb") and (value is not False or is_typed(name))
     ]
 
     def written(names: Iterable[str], word: str) -> str:
-        return f" {word} ".join(max(params[name].opts, key=len) for name in names)
+        return f" {word} ".join(
+            "RUNs" if isinstance(params[name], click.Argument) else max(params[name].opts, key=len)
+            for name in names
+        )
 
     for conflict in (conflict for table in tables for conflict in CONFLICTS[table]):
         first = [name for name in conflict.options.split() if name in used and name in params]
@@ -601,6 +609,7 @@ def refuse_conflicts(tables: Iterable[str], options: Options) -> None:
 
 
 _LONGEST_NAMES = 24  # characters of names and choices that fit next to the help
+_LINE = 76  # characters of names and choices that fit on a line
 _FULL = "gainful.full_help"  # in a context: whether to show the full help
 _OWN = {
     ("run", "engine"),
@@ -679,16 +688,23 @@ def first_clause(told: str) -> str:
     return f"{brief}{brackets}{more}"
 
 
-def brief_record(option: click.Option, context: click.Context) -> tuple[str, str] | None:
-    """Return the names of an option and its brief help; a long list of choices moves to the help."""
+def help_record(
+    option: click.Option, context: click.Context, *, full: bool
+) -> tuple[str, str] | None:
+    """Return the names of an option and its help, brief or full; a long list of choices moves to the help."""
     record = option.get_help_record(context)
     if record is None:
         return None
-    names, told = record[0], first_clause(record[1])
-    if isinstance(option.type, click.Choice) and len(names) > _LONGEST_NAMES:
+    names, told = record[0], record[1] if full else first_clause(record[1])
+    longest = _LINE if full else _LONGEST_NAMES
+    if isinstance(option.type, click.Choice) and len(names) > longest:
         text, brackets, more = told.partition("  [")
         names = f"{', '.join(sorted(option.opts, key=len))} {max(option.opts, key=len)[2:].upper()}"
-        told = f"{text.removesuffix('.')}: {', '.join(option.type.choices)}.{brackets}{more}"
+        if not full:
+            text = f"{text.removesuffix('.')}: {', '.join(option.type.choices)}."
+        elif not all(choice in text for choice in option.type.choices):
+            text = f"{text} Choices: {', '.join(option.type.choices)}."
+        told = f"{text}{brackets}{more}"
     return names, told
 
 
@@ -732,9 +748,9 @@ class GroupedCommand(click.Command):
                 names = "  ".join(max(each.opts, key=len) for each in options)
                 formatter.write(f"{click.wrap_text(names, formatter.width, '  ', '  ')}\n")
                 continue
-            record = click.Option.get_help_record if full else brief_record
+            records = [help_record(each, ctx, full=full) for each in options]
             with formatter.section(group.title):
-                formatter.write_dl([row for each in options if (row := record(each, ctx))])
+                formatter.write_dl([record for record in records if record])
         if not full:
             with formatter.indentation():
                 write_paragraphs(formatter, f"Run gainful help {self.name} for the full help.")

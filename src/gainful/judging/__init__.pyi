@@ -2,6 +2,7 @@
 
 from gainful.judging.assessors.agreement import agreement
 from gainful.judging.assessors.calibrate import calibrate
+from gainful.judging.assessors.collecting import CollectingOptions
 from gainful.judging.assessors.collecting import collect_grades
 from gainful.judging.assessors.merging import merge_judgments
 from gainful.judging.assessors.sample import sample_documents
@@ -15,6 +16,7 @@ from gainful.judging.pool import next_to_judge
 from gainful.judging.random_orders import random_order
 
 __all__ = [
+    "CollectingOptions",
     "Study",
     "agreement",
     "bounds_of_runs",

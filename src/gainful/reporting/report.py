@@ -28,7 +28,7 @@ from gainful.judging.assessors.agreement import Agreement
 from gainful.matching.keyword_options import EvaluatingOptions, PageOptions, TableOptions, takes
 from gainful.measures.measure import refuse_without_baseline
 from gainful.measures.notation import Measures
-from gainful.message_texts import shown
+from gainful.message_texts import counted, shown
 from gainful.output.plotting.renderer import refuse_without_renderer
 from gainful.output.rendering.table_formats import Table
 from gainful.output.writing.output_files import (
@@ -143,11 +143,16 @@ class Report(Result):
         """Return the same report with more notes."""
         return replace(self, notes=(*self.notes, *notes))
 
-    def __repr__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """How many queries the page shows in detail, and why not all."""
         kept = self._data["kept"]
+        why = "" if kept["why"] is None else f" ({kept['why']})"
+        return f"{kept['queries']} of {counted(kept['of'], 'query', 'queries')} in detail{why}"
+
+    def __repr__(self) -> str:
         runs = ", ".join(run["name"] for run in self._data["runs"])
-        queries = "query" if kept["of"] == 1 else "queries"
-        return f"Report({runs}; {kept['queries']} of {kept['of']} {queries} in detail)"
+        return f"Report({runs}; {self.summary.partition(' (')[0]})"
 
 
 class ComparingPageOptions(ComparisonOptions, PageOptions, TableOptions, total=False):

@@ -1193,7 +1193,8 @@ def test_an_ending_that_is_no_run_is_refused_before_the_first_call(name, tmp_pat
     monkeypatch.chdir(tmp_path)
     Path("queries.tsv").write_text("q1\tbread\n")
     words = ["run", "queries.tsv", "--command", "sh -c 'touch called; echo d'", "-o", name]
-    assert "End the name in" in called(*words, code=2).output
+    refused = CliRunner().invoke(commands, words).exception
+    assert "a name that tells the format by its ending" in str(refused)
     assert not Path("called").exists()
     called(*words, "--format", "csv")
     assert Path("called").exists()

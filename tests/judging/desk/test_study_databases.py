@@ -809,7 +809,7 @@ def test_a_backup_changes_nothing_and_harms_no_file(tmp_path, cli, monkeypatch):
         (["--backup", "hard.db"], "a file other than the study itself"),
         (["--backup", "open.db"], "a file that nobody has open"),
         (["--backup", "none/copy.db"], "a file that can be written"),
-        (["--db", "none.db", "--backup", "copy.db"], "Create one: gainful judge RUN"),
+        (["--db", "none.db", "--backup", "copy.db"], "on the command line gainful judge RUN"),
         (["--db", "no.db", "--backup", "copy.db"], "a file that isn't a database"),
         (["--db", "other.db", "--backup", "copy.db"], "expected a study"),
         (["--db", "postgresql://u:SECRET@h/db", "--backup", "copy.db"], "pg_dump"),

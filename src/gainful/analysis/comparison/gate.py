@@ -13,7 +13,7 @@ the lower end of the interval is below x. For a ceiling, `M > x`, the upper end 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -356,6 +356,7 @@ class Gate(Result):
     checked: tuple[Checked, ...]
     comparison: ComparisonResult | None = None
     notes: tuple[str, ...] = ()
+    facts: ClassVar[Mapping[str, str]] = FACTS
 
     @property
     def failed(self) -> bool:

@@ -1,13 +1,15 @@
 """Ask many questions: several at a time, at a limited rate, with retries."""
 
+import os
 import queue
 import random
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypedDict, TypeVar
 
+from gainful import arguments
 from gainful.errors import GainfulError
 
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0  # seconds between tries
@@ -15,6 +17,9 @@ _LONGEST_ASKED = 300.0  # seconds of delay that a server may request
 _FIRST_FAILURES, _MOST_FAILURES = 3, 20  # consecutive failures before and after the first answer
 _GRACE = 2.0  # seconds for pending calls when the work is stopped
 _LOOK = 0.25  # seconds between checks for results
+_MOST_AT_A_TIME, _MOST_IN_A_CALL, _MOST_TRIES = 1000, 1_000_000, 100
+_AT_A_TIME = 8  # unless the service is a function
+_LARGEST = 1_000_000.0  # seconds, or calls per minute
 
 
 class Clock:
@@ -102,6 +107,56 @@ class Manner:
     retries: int = 0
     ask_again: int = 0
     per_minute: float | None = None
+
+
+class CallingOptions(TypedDict, total=False):
+    """How a service is called: the options that `record` and `collect_grades` share.
+
+    Attributes:
+        key_variable: the environment variable that contains the key; no key is sent if None. The key is never written.
+        timeout: the time limit of a call in seconds; 30 for a search service and 120 for a model if None. A function has
+            no limit.
+        concurrency: the number of simultaneous calls; 8 if None, 1 for a function.
+        retries: how often a failed call is repeated, after 1, 2, 4, … seconds, or as long as the server requests. If None,
+            3 for a search service, 5 for a model and 0 for a function.
+        cache: the path of a file that stores the answers, created if missing. Another call then sends only what has no
+            answer. Use a new file when the service changes.
+    """
+
+    key_variable: str | None
+    timeout: float | None
+    concurrency: int | None
+    retries: int | None
+    cache: str | os.PathLike[str] | None
+
+
+def read_manner(
+    options: Mapping[str, Any],
+    *,
+    is_function: bool,
+    retries: int,
+    per_minute: float | None,
+    batch: int | None = None,
+    ask_again: int = 0,
+) -> Manner:
+    """Return how to call a service; `retries` is the default for a service that is no function."""
+    threads, tries = options.get("concurrency"), options.get("retries")
+    threads = (1 if is_function else _AT_A_TIME) if threads is None else threads
+    tries = (0 if is_function else retries) if tries is None else tries
+    size = 1 if batch is None else batch
+    return Manner(
+        concurrency=arguments.whole(threads, "concurrency", least=1, most=_MOST_AT_A_TIME),
+        batch=arguments.whole(size, "batch", least=1, most=_MOST_IN_A_CALL),
+        retries=arguments.whole(tries, "retries", least=0, most=_MOST_TRIES),
+        ask_again=arguments.whole(ask_again, "ask_again", least=0, most=_MOST_TRIES),
+        per_minute=per_minute,
+    )
+
+
+def read_positive(value: object, name: str) -> float:
+    """Return a time limit or a rate: a number above 0."""
+    number = arguments.number(value, name, "a number above 0", lambda number: number > 1e-6)
+    return min(number, _LARGEST)
 
 
 class _Pace:

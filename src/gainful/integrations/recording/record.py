@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from operator import gt
-from typing import Any
+from typing import Any, Unpack
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from gainful import arguments
@@ -30,10 +30,13 @@ from gainful.integrations.calling.environment_keys import (
 from gainful.integrations.calling.http_client import HttpClient, read_address
 from gainful.integrations.calling.parallel_calls import (
     Asking,
+    CallingOptions,
     Manner,
     Service,
     UnansweredError,
     duration,
+    read_manner,
+    read_positive,
 )
 from gainful.integrations.calling.stored_answers import KeptAnswers, key_of
 from gainful.integrations.recording.engine_table import ENGINES, NEEDED, POSTGRESQL, SearchEngine
@@ -55,6 +58,7 @@ from gainful.integrations.recording.service_transports import (
     Query,
     Ranked,
 )
+from gainful.matching.keyword_options import takes
 from gainful.measures.user_given_names import at_place
 from gainful.message_texts import counted, shown
 from gainful.output.writing.output_files import name_of
@@ -65,9 +69,9 @@ from gainful.rows.run_and_judgment_columns import plain_name
 from gainful.rows.side_table_columns import SENT_QUERY_TEXTS
 from gainful.rows.side_table_reader import read_table
 
-_AT_A_TIME, _RETRIES, _TIMEOUT = 8, 3, 30.0  # defaults for servers and commands
-_MOST_AT_A_TIME, _MOST_TRIES, _MOST_DEPTH = 1000, 100, 1_000_000
-_LONGEST_TIMEOUT = 1_000_000.0
+_RETRIES, _TIMEOUT = 3, 30.0  # defaults for servers and commands
+_DEPTH, _MOST_DEPTH = 100, 1_000_000
+_ENGINES = (*ENGINES, POSTGRESQL)
 _SHORTEST_PASSWORD = 4
 _ADDRESS = "the address of a search service, such as 'http://localhost:9200/articles'"
 _SEARCH = "a function from a query to ids, or its location 'module:name'"
@@ -82,29 +86,51 @@ _DESCRIPTION = "description"  # a column that may contain the query, or only an 
 AnyService = Service[Query, Ranked]
 
 
+class RecordingOptions(CallingOptions, total=False):
+    """The search service, and how to call it: the options of `record`, of `gainful run` and of [run] in a project file.
+
+    Attributes:
+        url: the address of the service. It may contain {query}, {depth} and {id}, and ${NAME} for the value of an environment
+            variable.
+        engine: elasticsearch, opensearch, solr, vespa, typesense, meilisearch, algolia, qdrant or postgresql. The url then contains
+            the index or collection, as in http://localhost:9200/articles.
+        template: the request: JSON whose strings may contain {query}, {depth}, {id} and {vector}, as a dict, as text or as the path
+            of a file. The engine's own if None. For postgresql, SQL with %(query)s and %(depth)s.
+        ids: the path of the ids in an answer, such as hits[*].id; the engine's own if None.
+        scores: the path of the scores, such as hits[*].score; the engine's own if None.
+        method: GET or POST; the engine's own if None, otherwise POST with a template and GET without.
+        headers: additional headers; ${NAME} in a value is replaced by an environment variable.
+        embed: a function from a query to its vector, or its location, for {vector}.
+        command: a command that is called for each query. Its words may contain {query}, {depth} and {id}; without {query}, it reads
+            the query from standard input. It prints one id per line, optionally with a tab and a score; with `ids`, JSON.
+        depth: the maximum number of documents per query.
+        per_second: the maximum number of calls per second.
+        failed: `error` raises an error if a query has no answer; `leave-out` leaves it out of the run and lists it in `failed`.
+        tag: the name of the run; the name of the engine or the function if None.
+        progress: called with the completed share of the work and a line with the counts.
+    """
+
+    url: str | None
+    engine: str | None
+    template: Mapping[str, object] | str | os.PathLike[str] | None
+    ids: str | None
+    scores: str | None
+    method: str | None
+    headers: Mapping[str, str] | None
+    embed: Callable[[str], object] | str | None
+    command: str | Sequence[str] | None
+    depth: int
+    per_second: float | None
+    failed: str
+    tag: str | None
+    progress: Callable[[float, str], None] | None
+
+
+@takes(RecordingOptions, {"depth": _DEPTH, "failed": _FAILED[0]})
 def record(
     queries: TableLike,
     search: Callable[..., object] | str | None = None,
-    *,
-    url: str | None = None,
-    engine: str | None = None,
-    template: Mapping[str, object] | str | os.PathLike[str] | None = None,
-    ids: str | None = None,
-    scores: str | None = None,
-    method: str | None = None,
-    headers: Mapping[str, str] | None = None,
-    key_variable: str | None = None,
-    embed: Callable[[str], object] | str | None = None,
-    command: str | Sequence[str] | None = None,
-    depth: int = 100,
-    concurrency: int | None = None,
-    per_second: float | None = None,
-    timeout: float | None = None,
-    retries: int | None = None,
-    failed: str = "error",
-    cache: str | os.PathLike[str] | None = None,
-    tag: str | None = None,
-    progress: Callable[[float, str], None] | None = None,
+    **options: Unpack[RecordingOptions],
 ) -> RecordedRun:
     """Send queries to a search service, and record the results as a run.
 
@@ -117,111 +143,73 @@ def record(
         queries: the texts of the queries: `{query: text}`, a data frame, or the path of a file as for `report`.
         search: a function that accepts the text of a query and returns ids in order, pairs (id, score) or `{id: score}`; or its
             location, `module:name`.
-        url: the address of the service. It may contain {query}, {depth} and {id}, and ${NAME} for the value of an environment
-            variable.
-        engine: elasticsearch, opensearch, solr, vespa, typesense, meilisearch, algolia, qdrant or postgresql. The url then contains
-            the index or collection, as in http://localhost:9200/articles.
-        template: the request: JSON whose strings may contain {query}, {depth}, {id} and {vector}, as a dict, as text or as the path
-            of a file. The engine's own if None. For postgresql, SQL with %(query)s and %(depth)s.
-        ids: the path of the ids in an answer, such as hits[*].id; the engine's own if None.
-        scores: the path of the scores, such as hits[*].score; the engine's own if None.
-        method: GET or POST; the engine's own if None, otherwise POST with a template and GET without.
-        headers: additional headers; ${NAME} in a value is replaced by an environment variable.
-        key_variable: the environment variable that contains the key. It is sent in the engine's usual header, or else as
-            `Authorization: Bearer …`. For opensearch the key is user:password, for postgresql the password. It is never written.
-        embed: a function from a query to its vector, or its location, for {vector}.
-        command: a command that is called for each query. Its words may contain {query}, {depth} and {id}; without {query}, it reads
-            the query from standard input. It prints one id per line, optionally with a tab and a score; with `ids`, JSON.
-        depth: the maximum number of documents per query.
-        concurrency: how many calls run at a time; 8 if None, 1 for a function.
-        per_second: the maximum number of calls per second.
-        timeout: the time limit of a call in seconds; 30 if None. A function has no limit.
-        retries: how often a failed call is repeated, after 1, 2, 4, … seconds, or as long as the server requests. 3 if None, 0 for a
-            function.
-        failed: `error` raises an error if a query has no answer; `leave-out` leaves it out of the run and lists it in `failed`.
-        cache: the path of a file that stores the answers; it is created if missing. Use a new file when the index changes.
-        tag: the name of the run; the name of the engine or the function if None.
-        progress: called with the completed share of the work and a line with the counts.
+        **options: see `RecordingOptions`. For opensearch the key is user:password, for postgresql the password; it is sent in the
+            engine's usual header, or else as `Authorization: Bearer …`.
 
     >>> texts = {"a": "bread and butter", "b": "rye bread", "c": "tyres"}
     >>> run = record({"q1": "bread"}, lambda query: [doc for doc, text in texts.items() if query in text], depth=10)
     >>> run["q1"], run.failed
     ({'a': 10.0, 'b': 9.0}, {})
     """
-    arguments.choice(failed, "failed", _FAILED)
-    deep = arguments.whole(depth, "depth", least=1, most=_MOST_DEPTH)
-    report_progress = arguments.function(progress, "progress")
-    limit = _TIMEOUT if timeout is None else _positive(timeout, "timeout")
+    failed = arguments.choice(options.get("failed", _FAILED[0]), "failed", _FAILED)
+    depth = arguments.whole(options.get("depth", _DEPTH), "depth", least=1, most=_MOST_DEPTH)
+    report_progress = arguments.function(options.get("progress"), "progress")
+    cache, tag, per_second = options.get("cache"), options.get("tag"), options.get("per_second")
     kept = None if cache is None else name_of(cache)
-    named = [name for name, value in _services(search, url, command).items() if value is not None]
-    if len(named) != 1:
-        hint = "Pass one: a function, url=…, or command=…."
-        raise InputError("record", "one search service", " and ".join(named) or "none", hint)
-    of_server = {
-        "engine": engine, "template": template, "method": method, "headers": headers,
-        "key_variable": key_variable, "embed": embed,
-    }  # fmt: skip
-    if url is None:
-        _refuse_others(of_server, "none without a url")
-    if search is not None:
-        others = {"ids": ids, "scores": scores, "timeout": timeout}
-        _refuse_others(others, "none with a function")
-    word: str
-    service: AnyService
-    if search is not None:
-        word, service = _function(search, tag, deep, kept=kept is not None)
-    elif command is not None:
-        word, service = _command(command, ids, scores, deep, limit)
-    else:
-        chosen = _engine(engine)
-        if engine == POSTGRESQL:
-            _refuse_others(
-                {
-                    "ids": ids,
-                    "scores": scores,
-                    **of_server,
-                    "engine": None,
-                    "template": None,
-                    "key_variable": None,
-                },
-                "none with postgresql",
-            )
-            word, service = POSTGRESQL, _postgres(url, template, key_variable, deep, limit)
-        else:
-            word, service = _http(
-                url, engine, chosen, {**of_server, "ids": ids, "scores": scores}, deep, limit
-            )
-    called = read_tag(tag) if tag is not None else word
-    is_function = search is not None
-    threads = (1 if is_function else _AT_A_TIME) if concurrency is None else concurrency
-    tries = (0 if is_function else _RETRIES) if retries is None else retries
-    manner = Manner(
-        concurrency=arguments.whole(threads, "concurrency", least=1, most=_MOST_AT_A_TIME),
-        retries=arguments.whole(tries, "retries", least=0, most=_MOST_TRIES),
-        per_minute=None if per_second is None else 60 * _positive(per_second, "per_second"),
+    word, service = _read_service(search, options, depth, kept=kept is not None)
+    manner = read_manner(
+        options,
+        is_function=search is not None,
+        retries=_RETRIES,
+        per_minute=None if per_second is None else 60 * read_positive(per_second, "per_second"),
     )
     asked, query_type, choice = _read_queries(queries)
     by_id = "id" in places_in(service.identity)
-    work = _Recording(service, manner, asked, deep, by_id=by_id)
-    recorded = work.done(kept, report_progress, called, query_type, leave_out=failed == "leave-out")
+    work = _Recording(service, manner, asked, depth, by_id=by_id)
+    recorded = work.done(
+        kept,
+        report_progress,
+        word if tag is None else read_tag(tag),
+        query_type,
+        leave_out=failed == "leave-out",
+    )
     return replace(recorded, sent=choice) if choice else recorded
 
 
-def _services(search: object, url: object, command: object) -> dict[str, object]:
-    return {"search": search, "url": url, "command": command}
+def _read_service(
+    search: object, options: RecordingOptions, depth: int, *, kept: bool
+) -> tuple[str, AnyService]:
+    """Return the one service that the options describe, and a word for its runs."""
+    url, command = options.get("url"), options.get("command")
+    services = {"search": search, "url": url, "command": command}
+    named = [name for name, value in services.items() if value is not None]
+    if len(named) != 1:
+        hint = "Pass one: a function, url=…, or command=…."
+        raise InputError("record", "one search service", " and ".join(named) or "none", hint)
+    timeout = options.get("timeout")
+    limit = _TIMEOUT if timeout is None else read_positive(timeout, "timeout")
+    if url is None:
+        _refuse(options, "engine template method headers key_variable embed", "none without a url")
+    if search is not None:
+        _refuse(options, "ids scores timeout", "none with a function")
+        return _function(search, options.get("tag"), depth, kept=kept)
+    if command is not None:
+        return _command(command, options.get("ids"), options.get("scores"), depth, limit)
+    engine = options.get("engine")
+    entry = None if engine is None else ENGINES.get(arguments.choice(engine, "engine", _ENGINES))
+    if engine != POSTGRESQL:
+        return _http(url, engine, entry, options, depth, limit)
+    _refuse(options, "ids scores method headers embed", "none with postgresql")
+    key_variable = options.get("key_variable")
+    return POSTGRESQL, _postgres(url, options.get("template"), key_variable, depth, limit)
 
 
-def _refuse_others(options: Mapping[str, object], expected: str) -> None:
-    for name, value in options.items():
-        if value is not None:
+def _refuse(options: Mapping[str, object], names: str, expected: str) -> None:
+    for name in names.split():
+        if (value := options.get(name)) is not None:
             # A value in place of a key may be secret, so it isn't shown.
             actual = type(value).__name__ if name in ("key_variable", "headers") else shown(value)
             raise InputError(name, expected, actual)
-
-
-def _positive(value: object, name: str) -> float:
-    number = arguments.number(value, name, "a number above 0", lambda number: number > 1e-6)
-    return min(number, _LONGEST_TIMEOUT)
 
 
 def _read_queries(source: object) -> tuple[list[Query], IdType, str]:
@@ -324,13 +312,6 @@ def _command(
     return _as_tag(os.path.basename(words[0])), service  # noqa: PTH119 - a word, not a file
 
 
-def _engine(engine: object) -> SearchEngine | None:
-    if engine is None:
-        return None
-    name = arguments.choice(engine, "engine", (*ENGINES, POSTGRESQL))
-    return ENGINES.get(name)
-
-
 def _postgres(
     url: object, template: object, key_variable: object, depth: int, timeout: float
 ) -> PostgresService:
@@ -393,7 +374,7 @@ def _http(
     url: object,
     engine: str | None,
     entry: SearchEngine | None,
-    options: Mapping[str, object],
+    options: RecordingOptions,
     depth: int,
     timeout: float,
 ) -> tuple[str, HttpService]:
@@ -407,19 +388,19 @@ def _http(
     if entry is not None and not path.endswith(entry.path):
         path = path.rstrip("/") + entry.path
     target = (path or "/") + (f"?{parts.query}" if parts.query else "")
-    template = options["template"]
+    template = options.get("template")
     if template is None and entry is not None:
         if entry.template is None:
             hint = f"Such as: {NEEDED[str(engine)]}."
             raise InputError("template", f"one for {entry.title}", "none", hint)
         template = entry.template
     body = None if template is None else read_template(template)
-    if options["ids"] is None and entry is None:
+    if options.get("ids") is None and entry is None:
         hint = "Pass the path of the ids in an answer: ids='hits[*].id', on the command line --ids; or name an engine."
         raise InputError("ids", "a path, or an engine", "none", hint)
     verb = entry.method if entry is not None else "GET" if body is None else "POST"
-    if options["method"] is not None:
-        verb = arguments.choice(options["method"], "method", _METHODS)
+    if options.get("method") is not None:
+        verb = arguments.choice(options.get("method"), "method", _METHODS)
     places = places_in(target, body)
     if not places & {"query", "vector"}:
         raise InputError(
@@ -427,9 +408,9 @@ def _http(
         )
     for word, place in misspelt_places(target, body).items():
         warn(f"{{{word}}} is sent unchanged: did you mean {{{place}}}?")
-    embed, embedded = _embed(options["embed"], wanted="vector" in places, engine=engine)
-    plain, sent, more = _read_headers(options["headers"])
-    key = read_key(options["key_variable"])
+    embed, embedded = _embed(options.get("embed"), wanted="vector" in places, engine=engine)
+    plain, sent, more = _read_headers(options.get("headers"))
+    key = read_key(options.get("key_variable"))
     if key is not None:
         header = ("Authorization", f"Bearer {key}") if entry is None else entry.header(key)
         sent = {**sent, header[0]: header[1]}
@@ -437,7 +418,7 @@ def _http(
         more += [key, b64encode(key.encode()).decode()]
     literal = [value for name, value in parse_qsl(parts.query) if is_secret_name(name) and value]
     secrets = tuple(dict.fromkeys([*keys, *(quote(key, safe="") for key in keys), *more, *literal]))
-    reader = _reader(options["ids"], options["scores"], entry)
+    reader = _reader(options.get("ids"), options.get("scores"), entry)
     score_path = None if reader.scores is None else reader.scores.text
     name = f"{parts.scheme}://{parts.netloc}{path}"
     about_the_key = "Check the key and its permissions." if secrets else NAME_THE_KEY

@@ -13,10 +13,13 @@ from gainful.errors import GainfulError, InputError
 from gainful.integrations.calling.environment_keys import read_key
 from gainful.integrations.calling.parallel_calls import (
     Asking,
+    CallingOptions,
     Manner,
     Service,
     UnansweredError,
     duration,
+    read_manner,
+    read_positive,
 )
 from gainful.integrations.calling.stored_answers import KeptAnswers, key_of
 from gainful.judging.assessors.answer_reading import Reading, read_answer, read_answers
@@ -32,45 +35,78 @@ from gainful.message_texts import counted, shown
 from gainful.output.writing.output_files import name_of
 from gainful.rows.input_types import TableLike
 
-_AT_A_TIME, _RETRIES, _TIMEOUT = 8, 5, 120.0  # defaults for an endpoint
-_MOST_AT_A_TIME, _MOST_TOGETHER, _MOST_TRIES = 1000, 1000, 100
-_MOST_IN_A_CALL = 1_000_000
-_MILLION = 1_000_000
+_RETRIES, _TIMEOUT = 5, 120.0  # defaults for an endpoint
+_MOST_TOGETHER = 1000
 _MODEL = "a function, or its location 'module:name'; with an endpoint, the name of a model"
 _MISSING = ("error", "skip")
 _CUT = "an answer that was truncated at its token limit"
 
 
-@takes(InputOptions)
+class CollectingOptions(CallingOptions, InputOptions, total=False):
+    """What a model is asked, and how: the options of `collect_grades` and of `gainful collect`.
+
+    Attributes:
+        columns: the columns of the pairs, as in `ReadingOptions`, like `assessors` and `engine`.
+        progress: called with the share done and a line of counts.
+        depth: the rank down to which documents are graded, if the pairs are a run.
+        prompt: a template with {query}, {document} and {scale}, or the path of a file with one; {{
+            and }} are literal braces. If None, gainful's own.
+        grades: the scale: `{0: "off topic", 1: "on topic"}`, inserted as {scale}; or only its
+            numbers, if the template explains them. 0 to 3 if None.
+        per_prompt: the number of documents of a query per prompt, if the template has {documents}.
+        longest: the maximum number of characters of a document shown to the model; all if None.
+        missing_texts: how to handle missing texts: `error`, or `skip`, which leaves the document
+            unjudged.
+        batch: the maximum number of prompts in one call of a function from a list of prompts to a
+            list of answers.
+        endpoint: the address of a server with an OpenAI-compatible chat completions API, such as
+            http://localhost:8000/v1.
+        parameters: further parameters of each request, such as {"temperature": 0}.
+        ask_again: how often a prompt is repeated if its answer is unreadable.
+        per_minute: the maximum number of calls per minute.
+        prices: the prices of a million tokens in and out, to compute the cost.
+        price_per_call: the price of a call, in addition to its tokens.
+        max_calls: the maximum number of calls, including failed and repeated ones. The work then
+            stops and returns the grades so far.
+        max_cost: the maximum cost of the calls, in the currency of the prices. The work stops
+            before a call that might exceed it; see `limit` of the result.
+        name: the name of the model as assessor; the model's own if None. It identifies a function's
+            answers in the cache, so use another name when the function changes.
+        dry: whether to send nothing: grade from the cache, and count the rest.
+    """
+
+    depth: int | None
+    prompt: str | os.PathLike[str] | None
+    grades: Mapping[float, str] | Sequence[float] | None
+    per_prompt: int
+    longest: int | None
+    missing_texts: str
+    batch: int | None
+    endpoint: str | None
+    parameters: Mapping[str, object] | None
+    ask_again: int
+    per_minute: float | None
+    prices: tuple[float, float] | None
+    price_per_call: float | None
+    max_calls: int | None
+    max_cost: float | None
+    name: str | None
+    dry: bool
+
+
+_DEFAULTS: CollectingOptions = {
+    "per_prompt": 1, "missing_texts": _MISSING[0], "ask_again": 0, "dry": False,
+}  # fmt: skip
+
+
+@takes(CollectingOptions, _DEFAULTS)
 def collect_grades(
     pairs: TableLike,
     model: Callable[..., Any] | str,
     *,
     queries: TableLike,
     docs: TableLike,
-    depth: int | None = None,
-    prompt: str | os.PathLike[str] | None = None,
-    grades: Mapping[float, str] | Sequence[float] | None = None,
-    per_prompt: int = 1,
-    longest: int | None = None,
-    missing_texts: str = "error",
-    batch: int | None = None,
-    endpoint: str | None = None,
-    key_variable: str | None = None,
-    parameters: Mapping[str, object] | None = None,
-    timeout: float | None = None,
-    concurrency: int | None = None,
-    retries: int | None = None,
-    ask_again: int = 0,
-    per_minute: float | None = None,
-    prices: tuple[float, float] | None = None,
-    price_per_call: float | None = None,
-    max_calls: int | None = None,
-    max_cost: float | None = None,
-    cache: str | os.PathLike[str] | None = None,
-    name: str | None = None,
-    dry: bool = False,
-    **options: Unpack[InputOptions],
+    **options: Unpack[CollectingOptions],
 ) -> CollectedGrades:
     r"""Have a model grade documents of queries: a Python function, or a server.
 
@@ -87,41 +123,7 @@ def collect_grades(
         queries: the texts of queries: `{query: text}`, a data frame, or the path of a file as for
             `report`.
         docs: the texts of documents, in the same forms, with a title, a text or both.
-        depth: the rank down to which documents are graded, if `pairs` is a run.
-        prompt: a template with {query}, {document} and {scale}, or the path of a file with one; {{
-            and }} are literal braces. If None, gainful's own.
-        grades: the scale: `{0: "off topic", 1: "on topic"}`, inserted as {scale}; or only its
-            numbers, if the template explains them. 0 to 3 if None.
-        per_prompt: the number of documents of a query per prompt, if the template has {documents}.
-        longest: the maximum number of characters of a document shown to the model; all if None.
-        missing_texts: how to handle missing texts: `error`, or `skip`, which leaves the document
-            unjudged.
-        batch: the maximum number of prompts in one call of a function from a list of prompts to a
-            list of answers.
-        endpoint: the address of a server with an OpenAI-compatible chat completions API, such as
-            http://localhost:8000/v1.
-        key_variable: the environment variable with the API key; no key is sent if None. The key is
-            never written anywhere.
-        parameters: further parameters of each request, such as {"temperature": 0}.
-        timeout: the time limit of a request to an endpoint, in seconds; 120 if None.
-        concurrency: the number of simultaneous calls; if None, 8 for an endpoint and 1 for a
-            function.
-        retries: how often a failed call is repeated, after 1, 2, 4, … seconds or the delay that the
-            server requests. If None, 5 for an endpoint and 0 for a function.
-        ask_again: how often a prompt is repeated if its answer is unreadable.
-        per_minute: the maximum number of calls per minute.
-        prices: the prices of a million tokens in and out, to compute the cost.
-        price_per_call: the price of a call, in addition to its tokens.
-        max_calls: the maximum number of calls, including failed and repeated ones. The work then
-            stops and returns the grades so far.
-        max_cost: the maximum cost of the calls, in the currency of the prices. The work stops
-            before a call that might exceed it; see `limit` of the result.
-        cache: the path of a file for the answers, created if missing.
-        name: the name of the model as assessor; the model's own if None. It identifies a function's
-            answers in the cache, so use another name when the function changes.
-        dry: whether to send nothing: grade from the cache, and count the rest.
-        **options: see `ReadingOptions`; columns are the pairs' columns. `progress` is called with
-            the share done and a line of counts.
+        **options: see `CollectingOptions`.
 
     >>> def model(prompt):
     ...     return "It is about bread.\ngrade: 2" if "flour" in prompt else "grade: 0"
@@ -131,46 +133,32 @@ def collect_grades(
     >>> collected["q1"], collected.summary
     ({'a': 2.0, 'b': 0.0}, 'model: 2 of 2 documents graded; 2 calls, 0 cached')
     """
-    arguments.choice(missing_texts, "missing_texts", _MISSING)
-    arguments.truth(dry, "dry")
-    progress = arguments.function(options.get("progress"), "progress")
-    together = arguments.whole(per_prompt, "per_prompt", least=1, most=_MOST_TOGETHER)
+    chosen: CollectingOptions = {**_DEFAULTS, **options}
+    missing = arguments.choice(chosen["missing_texts"], "missing_texts", _MISSING)
+    dry = arguments.truth(chosen["dry"], "dry")
+    progress = arguments.function(chosen.get("progress"), "progress")
+    together = arguments.whole(chosen["per_prompt"], "per_prompt", least=1, most=_MOST_TOGETHER)
+    longest = chosen.get("longest")
     shown_upto = None if longest is None else arguments.whole(longest, "longest", least=1)
-    cost = _read_prices(prices, price_per_call)
-    template = read_template(prompt, read_scale(grades), several=together > 1)
-    named_model = _read_model(
-        model,
-        name,
-        kept=cache is not None,
-        batch=batch,
-        of_endpoint={
-            "endpoint": endpoint,
-            "key_variable": key_variable,
-            "parameters": parameters,
-            "timeout": timeout,
-        },
+    cost = _read_prices(chosen.get("prices"), chosen.get("price_per_call"))
+    scale = read_scale(chosen.get("grades"))
+    template = read_template(chosen.get("prompt"), scale, several=together > 1)
+    named_model = _read_model(model, chosen)
+    per_minute = chosen.get("per_minute")
+    manner = read_manner(
+        chosen,
+        is_function=chosen.get("endpoint") is None,
+        retries=_RETRIES,
+        per_minute=None if per_minute is None else read_positive(per_minute, "per_minute"),
+        batch=chosen.get("batch"),
+        ask_again=chosen["ask_again"],
     )
-    manner = _read_manner(
-        is_endpoint=endpoint is not None,
-        concurrency=concurrency,
-        batch=batch,
-        retries=retries,
-        ask_again=ask_again,
-        per_minute=per_minute,
-    )
-    to_grade = read_pairs(pairs, depth, options)
-    texts = read_texts(
-        to_grade, queries, docs, longest=shown_upto, skip_missing=missing_texts == "skip"
-    )
-    limit = _read_limit(
-        max_calls,
-        max_cost,
-        cost,
-        None if endpoint is None else parameters or {},
-        of_tokens=prices is not None,
-    )
+    to_grade = read_pairs(pairs, chosen.get("depth"), chosen)
+    skip = missing == "skip"
+    texts = read_texts(to_grade, queries, docs, longest=shown_upto, skip_missing=skip)
+    limit = _read_limit(chosen, cost)
     work = _Work(named_model, manner, template, to_grade, texts, together, cost, limit)
-    return work.done(cache, progress, dry=dry)
+    return work.done(chosen.get("cache"), progress, dry=dry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,15 +169,14 @@ class _Asked:
     name: str
 
 
-def _read_model(
-    source: Any, name: object, *, kept: bool, batch: int | None, of_endpoint: Mapping[str, Any]
-) -> _Asked:
+def _read_model(source: Any, options: CollectingOptions) -> _Asked:
+    name, endpoint, batch = options.get("name"), options.get("endpoint"), options.get("batch")
     called = (
         None if name is None else arguments.text(name, "name", "the name of an assessor").strip()
     )
     if called == "":
         raise InputError("name", "the name of an assessor", shown(name))
-    if of_endpoint["endpoint"] is not None:
+    if endpoint is not None:
         expected = "the name of a model, with an endpoint"
         model = arguments.text(source, "model", expected)
         if not model.strip():
@@ -197,18 +184,18 @@ def _read_model(
         if batch is not None:
             hint = "For several documents in one prompt, use per_prompt=…."
             raise InputError("batch", "None with an endpoint", shown(batch), hint)
-        timeout = of_endpoint["timeout"]
-        limit = _TIMEOUT if timeout is None else _positive(timeout, "timeout")
-        endpoint = Endpoint(
-            of_endpoint["endpoint"],
+        timeout = options.get("timeout")
+        server = Endpoint(
+            endpoint,
             model,
-            key=read_key(of_endpoint["key_variable"]),
-            parameters=read_parameters(of_endpoint["parameters"]),
-            timeout=min(limit, _MILLION),
+            key=read_key(options.get("key_variable")),
+            parameters=read_parameters(options.get("parameters")),
+            timeout=_TIMEOUT if timeout is None else read_positive(timeout, "timeout"),
         )
-        return _Asked(endpoint, called or model)
-    for option, value in of_endpoint.items():
-        if value is not None:
+        return _Asked(server, called or model)
+    of_endpoint: Mapping[str, object] = options
+    for option in ("key_variable", "parameters", "timeout"):
+        if (value := of_endpoint.get(option)) is not None:
             actual = type(value).__name__ if option == "key_variable" else shown(value)
             raise InputError(
                 option, "None without an endpoint", actual, "Pass its address: endpoint=…."
@@ -219,37 +206,12 @@ def _read_model(
     own = getattr(function, "__qualname__", None)
     place = f"{getattr(function, '__module__', '')}:{own}"
     nameless = not isinstance(own, str) or "<lambda>" in own
-    if called is None and nameless and kept:
+    if called is None and nameless and options.get("cache") is not None:
         hint = "The cache uses it to distinguish the answers of different models."
         raise InputError("name", "a name for this model", "none", hint)
     shown_as = called or ("model" if nameless else str(own).rpartition(".")[2])
     identity = called or place
     return _Asked(FunctionModel(function, identity, several=batch is not None), shown_as)
-
-
-def _read_manner(
-    *,
-    is_endpoint: bool,
-    concurrency: int | None,
-    batch: int | None,
-    retries: int | None,
-    ask_again: int,
-    per_minute: float | None,
-) -> Manner:
-    threads = (_AT_A_TIME if is_endpoint else 1) if concurrency is None else concurrency
-    tries = (_RETRIES if is_endpoint else 0) if retries is None else retries
-    size = 1 if batch is None else batch
-    return Manner(
-        concurrency=arguments.whole(threads, "concurrency", least=1, most=_MOST_AT_A_TIME),
-        batch=arguments.whole(size, "batch", least=1, most=_MOST_IN_A_CALL),
-        retries=arguments.whole(tries, "retries", least=0, most=_MOST_TRIES),
-        ask_again=arguments.whole(ask_again, "ask_again", least=0, most=_MOST_TRIES),
-        per_minute=None if per_minute is None else _positive(per_minute, "per_minute"),
-    )
-
-
-def _positive(value: object, name: str) -> float:
-    return arguments.number(value, name, "a number above 0", lambda number: number > 1e-6)
 
 
 def _read_prices(per_million: object, per_call: object) -> Prices | None:
@@ -268,15 +230,10 @@ def _read_prices(per_million: object, per_call: object) -> Prices | None:
     return Prices(into, out, call)
 
 
-def _read_limit(
-    max_calls: object,
-    max_cost: object,
-    prices: Prices | None,
-    parameters: Mapping[str, object] | None,
-    *,
-    of_tokens: bool,
-) -> SpendingLimit | None:
-    """Return the spending limit; the parameters are an endpoint's, or None for a function."""
+def _read_limit(options: CollectingOptions, prices: Prices | None) -> SpendingLimit | None:
+    """Return the spending limit, if there is one."""
+    max_calls, max_cost = options.get("max_calls"), options.get("max_cost")
+    is_function = options.get("endpoint") is None
     if max_calls is None and max_cost is None:
         return None
     calls = None if max_calls is None else arguments.whole(max_calls, "max_calls", least=0)
@@ -290,13 +247,14 @@ def _read_limit(
             raise InputError(
                 "max_cost", "prices above 0", "prices of 0", "The limit would never be reached."
             )
-        if parameters is None and of_tokens:
+        if is_function and options.get("prices") is not None:
             hint = "The tokens of a function are unknown: pass only price_per_call=…."
             raise InputError(
                 "max_cost", "a price of each call, with a function", "prices of tokens", hint
             )
+    parameters = {} if is_function else options.get("parameters") or {}
     return SpendingLimit(
-        max_calls=calls, max_cost=cost, prices=prices or Prices(), parameters=parameters or {}
+        max_calls=calls, max_cost=cost, prices=prices or Prices(), parameters=parameters
     )
 
 

@@ -31,6 +31,10 @@ _AT_ONCE, _LONGEST_MESSAGE = 500, 1_000_000
 _PREPARED = ("SELECT", "INSERT", "UPDATE", "DELETE")
 # up to the last @, because a password may contain one
 _PASSWORD = re.compile(r"://[^:@]*:(.*)@", re.S)
+CREATION = (
+    "Study.create(…), on the command line gainful judge RUN… --queries FILE --docs FILE --db …"
+)
+"""How to create a study, for messages."""
 _ADDRESS = "postgresql://USER:PASSWORD@HOST/DATABASE"
 
 _TABLES = """
@@ -289,7 +293,7 @@ class _SQLite(Store):
         inside = path == ":memory:"
         if not inside and not new and not Path(path).is_file():
             raise StudyError(
-                path, "a study", "no such file", "Make one: Study.create(…).", code="study.missing"
+                path, "a study", "no such file", f"Create one: {CREATION}.", code="study.missing"
             )
         self._read_only = not inside and Path(path).exists() and not _may_write(Path(path))
         with self._telling():
@@ -726,7 +730,7 @@ def _prepare(store: Store, *, new: bool) -> None:
             store.name,
             "a study",
             actual,
-            "Create a study at a new address: Study.create(…).",
+            f"Create one at a new address: {CREATION}.",
             code="study.missing",
         )
     with store.reading() as transaction:

@@ -22,7 +22,7 @@ from gainful.judging.desk.assessor_acts import ADJUDICATED, ROLES
 from gainful.judging.desk.assessor_and_lead import LONGEST_NOTE, Assessor, Lead, read_item
 from gainful.judging.desk.export_tables import grade_table, record_table
 from gainful.judging.desk.results_so_far import Dispute, Standing, disputes, grade_rows, stand
-from gainful.judging.desk.store import Store, Transaction, is_empty, open_store
+from gainful.judging.desk.store import CREATION, Store, Transaction, is_empty, open_store
 from gainful.judging.desk.study_database_rows import (
     DrawnDocument,
     NoGradesError,
@@ -132,7 +132,7 @@ class Study:
                 self.address,
                 "a study",
                 "one that was only partly created",
-                "Create it again: Study.create(…).",
+                f"Create it again: {CREATION}.",
                 code="study.missing",
             )
 
