@@ -104,15 +104,23 @@ def evaluate(
 
 def _is_dict_of_runs(run: Run) -> bool:
     """Return whether something that isn't a run is a dict of runs."""
-    first = next(iter(run.values()), None) if isinstance(run, Mapping) else None
+    # Imported here because only an error needs it.
+    from gainful.rows.records_of_lists import is_of_a_query
+
+    if not isinstance(run, Mapping) or is_of_a_query(run):
+        return False
+    first = next(iter(run.values()), None)
     if isinstance(first, list | tuple):  # of documents, or of rows
+        return False
+    if isinstance(first, Mapping) and (not first or is_of_a_query(first)):
         return False
     with taken_warnings(), opened_session({}) as (session, columns):
         try:
-            open_input(first, RUN, columns, session)
+            rows = open_input(first, RUN, columns, session).first_rows()
         except GainfulError:
             return False
-    return True
+    # Opening doesn't check numbers, and a split holds queries in their place.
+    return not any(isinstance(number, Mapping) for _, number in rows)
 
 
 @takes(EvaluatingOptions)
