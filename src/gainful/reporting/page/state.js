@@ -53,7 +53,7 @@ function differenceOf(base, run, query, measure = state.measure) {
 
 /** The verdicts under the chosen measure: comparisons with the baseline first, then the other pairs. */
 function verdictsNow() {
-  const aside = ({ base }) => Number(base !== report.baseline);
+  const aside = (verdict) => Number(verdict.baseline !== report.baseline);
   return report.verdicts
     .filter(({ measure }) => measure === measureName())
     .sort((a, b) => aside(a) - aside(b) || b.difference - a.difference);

@@ -42,7 +42,7 @@ function verdictSection() {
   return made;
 }
 
-const againstBaseline = ({ base }) => base === report.baseline;
+const againstBaseline = (verdict) => verdict.baseline === report.baseline;
 const pairName = (verdict) => (againstBaseline(verdict) ? verdict.run : `${verdict.run} − ${verdict.baseline}`);
 
 /** The measure is named above the chart, so the labels of its rows need only the run. */
