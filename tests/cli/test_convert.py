@@ -63,7 +63,7 @@ def test_the_input_is_never_overwritten(cli, run, tmp_path):
     ("arguments", "said"),
     [
         (["x.csv"], "Missing option '--as'"),
-        (["x.csv", "--as", "scores"], "'run', 'judgments'"),
+        (["x.csv", "--as", "scores"], "Choices: run, judgments"),
         (["x.cvs", "--as", "run"], "Did you mean '.csv'?"),
         (["x", "--as", "run", "--format", "parket"], "Did you mean 'parquet'?"),
         (["x.qrels", "--as", "judgments"], "This looks like a run"),

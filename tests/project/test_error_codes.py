@@ -176,7 +176,9 @@ def codes_of(tree: ast.AST) -> Iterator[str]:
         match node:
             case ast.keyword(arg="code", value=value):
                 coded = [value]
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in CODED:
+            case ast.Assign(
+                targets=[ast.Name(id=name) | ast.Attribute(attr=name)], value=value
+            ) if name in CODED:
                 coded = [value]
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.AST() as value) if name in CODED:
                 coded = [value]

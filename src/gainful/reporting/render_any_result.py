@@ -12,7 +12,15 @@ from gainful.errors import InputError
 from gainful.measures.measure_family import ALWAYS, MEAN, NEVER, RUN, Family
 from gainful.measures.policy import shared_policy
 from gainful.measures.tool_dialect import Dialect
-from gainful.output.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
+from gainful.output.rendering.table_formats import (
+    SCREEN,
+    WRITERS,
+    Cell,
+    Table,
+    as_text,
+    read_digits,
+    read_width,
+)
 from gainful.output.writing.result_base import Document
 from gainful.version import VERSION
 
@@ -22,7 +30,6 @@ if TYPE_CHECKING:  # a command without such results imports none of them
     from gainful.analysis.linting.findings import Findings
     from gainful.evaluation.scores import Scores
 
-_MOST_DIGITS = 17  # more digits than a float64 has
 _FOR_PEOPLE = ("table", "markdown", "latex", "html")
 
 
@@ -85,11 +92,8 @@ def render(
     """
     arguments.choice(format, "format", WRITERS, expected="one of the formats")
     arguments.truth(per_query, "per_query")
-    if digits is not None:
-        digits = arguments.whole(digits, "digits", least=0, most=_MOST_DIGITS)
     arguments.truth(verbose, "verbose")
-    if width is not None:
-        width = arguments.whole(width, "width", least=1)
+    digits, width = read_digits(digits), read_width(width)
     write = WRITERS[format]
     if write is as_text:
         write = partial(as_text, width=width, verbose=verbose)

@@ -15,6 +15,7 @@ from itertools import zip_longest
 from types import SimpleNamespace
 from typing import Any
 
+from gainful import arguments
 from gainful.errors import MissingDependencyError
 from gainful.message_texts import printable
 
@@ -94,6 +95,7 @@ _SHORT, _SHORTEST = 24, 8
 _LEAST_PROSE = 20  # columns, below which a folded text is hard to read
 _INDENT = "  "  # the indentation of the following lines of a folded note
 _LONGEST_WIDTH = 6  # digits
+_MOST_DIGITS = 17  # more digits than a float64 has
 _LINE_END = "\r\n"
 # A spreadsheet runs cells that begin with one of these; some read wide characters as narrow ones.
 _FORMULA = re.compile("[=+\\-@\t\r\n＝＋－＠]")
@@ -250,7 +252,7 @@ def as_text(table: Table, *, width: int | None = None, verbose: bool = False) ->
         width: the width in characters; if None, the terminal's width, and at least 80.
         verbose: print notes in full instead of their short form.
     """
-    most = screen_width() if width is None else width
+    most = read_width(width)
     if table.optional:
         return as_text(_narrowed_table(table, most), width=most, verbose=verbose)
     table = table.for_screen() if table.once else table
@@ -299,8 +301,19 @@ def _shortened(text: str, most: int) -> str:
     return next((text for text in texts if _width(text) <= most), "…")
 
 
-def screen_width() -> int:
-    """Return the width for text: the terminal's, and at least 80."""
+def read_digits(digits: int | None) -> int | None:
+    """Return the caller's number of decimals; None if each table has its usual number."""
+    if digits is None:
+        return None
+    return arguments.whole(digits, "digits", least=0, most=_MOST_DIGITS)
+
+
+def read_width(width: int | None) -> int:
+    """Return the caller's width for text; if None, the terminal's, and at least 80."""
+    return _screen_width() if width is None else arguments.whole(width, "width", least=1)
+
+
+def _screen_width() -> int:
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and len(columns) <= _LONGEST_WIDTH:
         return max(SCREEN, int(columns))

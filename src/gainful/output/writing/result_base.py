@@ -26,7 +26,8 @@ from gainful.output.rendering.table_formats import (
     as_text,
     data_frame_library,
     folded,
-    screen_width,
+    read_digits,
+    read_width,
 )
 
 if TYPE_CHECKING:
@@ -212,10 +213,10 @@ class Document(Result):
             width: the width of the text in characters; if None, the terminal's width, and at least 80.
             digits: the number of decimals; if None, as many as each table usually has.
         """
-        most = screen_width() if width is None else width
+        most, decimals = read_width(width), read_digits(digits)
         said = "\n".join(folded(printable(sentence), most) for sentence in self.sentences())
         tables = [
-            table if digits is None else dataclasses.replace(table, digits=digits)
+            table if decimals is None else dataclasses.replace(table, digits=decimals)
             for table in self.narrow_tables()
         ]
         parts = (said, *(as_text(table, width=most) for table in tables))
