@@ -4,6 +4,8 @@ import dataclasses
 
 import numpy as np
 
+from gainful.matching.dict_matching import judged_rows, match_dict
+
 
 def assert_same(left, right):
     for field in dataclasses.fields(left):
@@ -15,3 +17,7 @@ def assert_same(left, right):
             assert not other.flags.writeable
         else:
             assert one == other, field.name
+
+
+def match_dicts(judgments, run, policy, depth=None, chunks=None):
+    return match_dict(judged_rows(judgments, policy), run, policy, depth, chunks)

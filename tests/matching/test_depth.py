@@ -4,9 +4,9 @@ import pytest
 
 import gainful as gf
 from every_case import assert_every_case
-from gainful.matching import dict_matching
 from gainful.measures.policy import Policy
 from random_runs import random_case
+from same_matched import match_dicts
 
 
 @pytest.mark.filterwarnings("ignore:document ids")
@@ -31,12 +31,12 @@ def test_values_and_signatures_are_those_of_the_whole_run(ties):
 def test_what_is_seen_down_to_a_depth():
     judgments = {"q": {"a": 1, "b": 2, "c": 3}}
     run = {"q": {"a": 5, "x": 4, "b": 3, "y": 3, "c": 1}}
-    matched = dict_matching.match(judgments, run, Policy(ties="doc"), 3)
+    matched = match_dicts(judgments, run, Policy(ties="doc"), 3)
     # y stands before b by the tie rule; both share the score at rank 3, so both are seen.
     assert matched.rank.tolist() == [1]
     assert (matched.retrieved.tolist(), matched.seen.tolist()) == ([5], [4])
     assert matched.unjudged.tolist() == [2]
-    matched = dict_matching.match(judgments, run, Policy(ties="average"), 3)
+    matched = match_dicts(judgments, run, Policy(ties="average"), 3)
     assert matched.rank_first.tolist() == [1, 3]
     assert matched.rank_last.tolist() == [1, 4]
 

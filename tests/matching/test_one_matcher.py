@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gainful.matching import array_matching, dict_matching, rows_under_policy
+from gainful.matching import array_matching, rows_under_policy
 from gainful.matching.input import TableInput
 from gainful.matching.reader import reading
 from gainful.matching.rows_under_policy import Step
@@ -16,7 +16,7 @@ from gainful.measures.policy import Policy
 from gainful.rows import table_source
 from gainful.rows.arrays import read_lists
 from input_forms import FORMS, as_dicts
-from same_matched import assert_same
+from same_matched import assert_same, match_dicts
 
 JUDGMENTS = [("q1", "a", 2.0), ("q1", "xb", 3.0), ("q2", "a", 1.0)]
 RUN = [
@@ -50,7 +50,7 @@ def made_up(monkeypatch):
 
 
 def expected(depth=None, run=LEFT, judgments=JUDGMENTS):
-    return dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties="doc"), depth)
+    return match_dicts(as_dicts(judgments), as_dicts(run), Policy(ties="doc"), depth)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=str)

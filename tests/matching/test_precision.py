@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gainful as gf
-from gainful.matching import array_matching, dict_matching
+from gainful.matching import array_matching
 from gainful.matching import input as inputs
 from gainful.matching.chunks_to_documents import read_chunks
 from gainful.matching.reader import reading
@@ -21,7 +21,7 @@ from gainful.measures.policy import Policy
 from gainful.rows import clean_text_files
 from gainful.rows.arrays import read_lists
 from input_forms import FORMS, as_dicts
-from same_matched import assert_same
+from same_matched import assert_same, match_dicts
 
 pytestmark = pytest.mark.usefixtures("on_engine")
 
@@ -79,10 +79,8 @@ def differs(one, other):
 @pytest.mark.parametrize(("ties", "depth"), [("doc", 1), ("average", None), ("order", 3)])
 def test_every_form_of_a_run(form, ties, depth, tmp_path):
     judgments, run = close_rows(1)
-    exact = dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties=ties), depth)
-    expected = dict_matching.match(
-        as_dicts(judgments), rounded(as_dicts(run)), Policy(ties=ties), depth
-    )
+    exact = match_dicts(as_dicts(judgments), as_dicts(run), Policy(ties=ties), depth)
+    expected = match_dicts(as_dicts(judgments), rounded(as_dicts(run)), Policy(ties=ties), depth)
     assert differs(exact, expected)
     given = form.make(run, "run", tmp_path)
     policy = Policy(ties=ties, precision="single")
@@ -109,7 +107,7 @@ def test_clean_files_without_the_engine(ties, depth, name, chunk, tmp_path, monk
         folder.mkdir()
         judgments, run = close_rows(seed)
         both = form.make(judgments, "judgments", folder), form.make(run, "run", folder)
-        expected = dict_matching.match(
+        expected = match_dicts(
             as_dicts(judgments), rounded(as_dicts(run)), Policy(ties=ties), depth
         )
         assert_same(matched(*both, policy, depth), expected)
@@ -155,9 +153,7 @@ def test_beside_other_choices(depth, choices, form, tmp_path):
     in_double = dataclasses.replace(policy, precision="double")
     chunks = "#" if "fold" in choices else None
     expected, exact = (
-        dict_matching.match(
-            as_dicts(judgments), given, in_double, depth, read_chunks(chunks, policy)
-        )
+        match_dicts(as_dicts(judgments), given, in_double, depth, read_chunks(chunks, policy))
         for given in (rounded(as_dicts(run)), as_dicts(run))
     )
     assert differs(exact, expected)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from gainful.errors import InputError
-from gainful.matching import array_matching, dict_matching
+from gainful.matching import array_matching
 from gainful.measures.policy import Policy
 from gainful.rows.arrays import read_lists
-from same_matched import assert_same
+from same_matched import assert_same, match_dicts
 
 
 @functools.cache
@@ -59,7 +59,7 @@ def test_flat_arrays_with_query_ids(ties, levels, grades):
     policy = Policy(ties=ties)
     for seed in range(30):
         together, apart, dicts = in_every_way(seed, levels, grades)
-        expected = dict_matching.match(*dicts, policy)
+        expected = match_dicts(*dicts, policy)
         assert_same(array_matching.match(together, policy), expected)
         if ties != "order":
             assert_same(array_matching.match(apart, policy), expected)
@@ -71,7 +71,7 @@ def test_negative_labels_that_are_no_judgments(ties, unjudged):
     policy = Policy(ties=ties, unjudged=unjudged, negative="unjudged")
     for seed in range(15):
         lists = random_lists(seed, 3, WHOLE)
-        expected = dict_matching.match(*as_dicts(lists), policy)
+        expected = match_dicts(*as_dicts(lists), policy)
         assert expected.unjudged.any()
         query, labels, scores = zip(
             *((query, *pair) for query, docs in lists.items() for pair in docs), strict=True
@@ -110,7 +110,7 @@ def test_a_batch_with_a_mask_a_flat_array_with_sizes_and_a_batch_with_ids(ties):
             names[row]: list(zip(labels[row][mask[row]], scores[row][mask[row]], strict=True))
             for row in range(10)
         }
-        assert_same(dict_matching.match(*as_dicts(lists), policy), batch)
+        assert_same(match_dicts(*as_dicts(lists), policy), batch)
 
 
 def test_scores_that_differ_in_their_last_bits_only():
@@ -130,7 +130,7 @@ def test_scores_that_differ_in_their_last_bits_only():
             labels, flat = zip(*(lists["q"] + lists["r"]), strict=True)
             assert_same(
                 array_matching.match(read_lists(labels, flat, query=query), Policy(ties=ties)),
-                dict_matching.match(*as_dicts(lists), Policy(ties=ties)),
+                match_dicts(*as_dicts(lists), Policy(ties=ties)),
             )
 
 
@@ -160,7 +160,7 @@ def test_tied_scores_of_every_scale(scale, highest):
     for ties in ("average", "order"):
         assert_same(
             array_matching.match(read_lists(labels, scores, query=query), Policy(ties=ties)),
-            dict_matching.match(*as_dicts(lists), Policy(ties=ties)),
+            match_dicts(*as_dicts(lists), Policy(ties=ties)),
         )
 
 
@@ -211,7 +211,7 @@ def test_very_unequal_lists_are_sorted_in_buckets():
         str(number): list(zip(labels[query == number], scores[query == number], strict=True))
         for number in range(sizes.size)
     }
-    assert_same(by_size, dict_matching.match(*as_dicts(lists), Policy(ties="average")))
+    assert_same(by_size, match_dicts(*as_dicts(lists), Policy(ties="average")))
 
 
 def test_batches_change_nothing(monkeypatch):

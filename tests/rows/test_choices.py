@@ -5,12 +5,11 @@ import random
 import pytest
 
 import gainful as gf
-from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import read_chunks
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import FORMS, as_dicts
-from same_matched import assert_same
+from same_matched import assert_same, match_dicts
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:document ids"),
@@ -57,7 +56,7 @@ def test_duplicates(rule, ties, form, tmp_path):
     run = repeated_rows(2, [0.5, 0.25, 1.0, -0.0, 0.0])
     policy = Policy(ties=ties, duplicates=rule)
     once = without_repeats(judgments, rule), without_repeats(run, rule)
-    expected = {depth: dict_matching.match(*once, policy, depth) for depth in (None, 2)}
+    expected = {depth: match_dicts(*once, policy, depth) for depth in (None, 2)}
 
     for place, given in enumerate((form.make(judgments, "judgments", tmp_path), once[0])):
         with reading(given, policy) as reader:
@@ -74,7 +73,7 @@ def test_a_rule_for_duplicates_where_there_are_none(form, rule, tmp_path):
     found = matched(
         form.make(rows, "judgments", tmp_path), form.make(rows, "run", tmp_path), policy
     )
-    assert_same(found, dict_matching.match(as_dicts(rows), as_dicts(rows), policy))
+    assert_same(found, match_dicts(as_dicts(rows), as_dicts(rows), policy))
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
@@ -116,7 +115,7 @@ def test_chunks(form, fold, ties, depth, chunks, tmp_path):
         ("q", "c##1é2", 0.75), ("p", "#", 1.0), ("q", "a#1#3", 0.1), ("p", "c##1é2", 1.0),
     ]  # fmt: skip
     policy = Policy(ties=ties, fold=fold)
-    expected = dict_matching.match(
+    expected = match_dicts(
         as_dicts(judgments), as_dicts(run), policy, depth, read_chunks(chunks, policy)
     )
     both = form.make(judgments, "judgments", tmp_path), form.make(run, "run", tmp_path)
@@ -177,7 +176,7 @@ def test_queries_that_retrieve_themselves(form, only, tmp_path):
     with reading(form.make(judgments, "judgments", tmp_path), policy) as reader:
         for depth in (None, 1):
             given = form.make(run, "run", folder_in(tmp_path, depth))
-            expected = dict_matching.match(as_dicts(judgments), as_dicts(run), policy, depth)
+            expected = match_dicts(as_dicts(judgments), as_dicts(run), policy, depth)
             assert_same(reader.match(given, depth)[0], expected)
 
 
@@ -191,9 +190,7 @@ def test_unjudged(form, unjudged, tmp_path):
         policy = Policy(ties=ties, unjudged=unjudged)
         folder = folder_in(tmp_path, ties)
         both = form.make(judgments, "judgments", folder), form.make(run, "run", folder)
-        assert_same(
-            matched(*both, policy), dict_matching.match(as_dicts(judgments), as_dicts(run), policy)
-        )
+        assert_same(matched(*both, policy), match_dicts(as_dicts(judgments), as_dicts(run), policy))
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)

@@ -9,7 +9,6 @@ import pytest
 
 import gainful as gf
 from every_case import assert_every_case
-from gainful.matching import dict_matching
 from gainful.matching import input as inputs
 from gainful.matching import match as the_matcher
 from gainful.matching.input import TableInput
@@ -21,7 +20,7 @@ from gainful.rows.files import LocalFile
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.text_formats import Row, json_lines_layout, rows
 from random_texts import made
-from same_matched import assert_same
+from same_matched import assert_same, match_dicts
 
 ALPHABET = "abc0123-_#'.:;{}[] é語🙂\x7f"
 TIES = ("doc", "doc_ascending", "average", "order")
@@ -70,7 +69,7 @@ def test_same_as_dicts(files, monkeypatch, case, deep):
         chunk, depth, ties = choices
         monkeypatch.setattr(clean_text_files, "_chunk_size", lambda _: chunk)
         matched = match(qrels, system, Policy(ties=ties), depth)
-        assert_same(matched, dict_matching.match(judgments, run, Policy(ties=ties), depth))
+        assert_same(matched, match_dicts(judgments, run, Policy(ties=ties), depth))
 
     every = list(itertools.product((150, 1000, 1 << 20), (None, 3), TIES))
     # A third of them has every chunk and every rule for ties; the next of ORDERS has the next third.
@@ -78,7 +77,7 @@ def test_same_as_dicts(files, monkeypatch, case, deep):
     system.write_bytes(system.read_bytes().removesuffix(written["end"].encode()))
     matched = match(qrels, system, Policy(ties="doc"), None)
     if written["end"] == "\n":
-        assert_same(matched, dict_matching.match(judgments, run, Policy(ties="doc")))
+        assert_same(matched, match_dicts(judgments, run, Policy(ties="doc")))
     else:  # a last line that ends in another way than the others is for the engine
         assert matched is None
 
@@ -212,7 +211,7 @@ def test_numbers_are_those_of_a_dict(files, matches, number):
         with reading(str(qrels), Policy(ties=ties)) as reader:
             found, _ = reader.match(str(system))
         run = {"q": {"c": 1.0, "b": float(number)}}
-        assert_same(found, dict_matching.match(judgments, run, Policy(ties=ties)))
+        assert_same(found, match_dicts(judgments, run, Policy(ties=ties)))
     assert all(matches)
 
 
@@ -250,7 +249,7 @@ def test_integers_as_ids(files, monkeypatch, matches, clean):
             run = {"7": {"3": 1.0, doc: 2.0, "5555555555": 3.0}}
             with reading(str(qrels), Policy()) as reader:
                 found, _ = reader.match(str(system))
-            assert_same(found, dict_matching.match(judged, run, Policy(ties="doc")))
+            assert_same(found, match_dicts(judged, run, Policy(ties="doc")))
 
     assert_every_case(check, INTEGERS if clean else NO_INTEGERS)
 

@@ -7,7 +7,6 @@ import pytest
 
 from every_case import assert_every_case
 from gainful.errors import InputError
-from gainful.matching import dict_matching
 from gainful.matching import input as inputs
 from gainful.matching import match as the_matcher
 from gainful.matching.reader import reading as opened
@@ -17,7 +16,7 @@ from gainful.rows import clean_text_files
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.text_formats import Layout
 from random_texts import made
-from same_matched import assert_same
+from same_matched import assert_same, match_dicts
 
 
 def read_judgments(path, mark):
@@ -89,7 +88,7 @@ def test_same_as_dicts(tmp_path, monkeypatch, seed, deep):
         depth, policy = choices[0], Policy(ties=choices[1])
         matched = match(judged, system, mark, policy, depth)
         assert matched is not None
-        assert_same(matched, dict_matching.match(judgments, run, policy, depth))
+        assert_same(matched, match_dicts(judgments, run, policy, depth))
 
     assert_every_case(check, itertools.product(DEPTHS, TIES))
 
@@ -113,11 +112,11 @@ def test_same_of_tables(tmp_path, monkeypatch, mark, end, columns, deep):
         policy = Policy(ties=ties)
         matched = match_in(judged, system, layout, policy, depth)
         assert matched is not None
-        assert_same(matched, dict_matching.match(judgments, run, policy, depth))
+        assert_same(matched, match_dicts(judgments, run, policy, depth))
     system.write_bytes(system.read_bytes().removesuffix(end.encode()))
     matched = match_in(judged, system, layout, Policy(ties="doc"), None)
     if end == "\n":
-        assert_same(matched, dict_matching.match(judgments, run, Policy(ties="doc")))
+        assert_same(matched, match_dicts(judgments, run, Policy(ties="doc")))
     else:  # a last line that ends in another way than the others is for the engine
         assert matched is None
 
@@ -191,7 +190,7 @@ def test_lists_much_longer_than_a_chunk(tmp_path, monkeypatch):
     monkeypatch.setattr(clean_text_files, "_chunk_size", lambda _: 1000)
     for depth, ties in itertools.product(DEPTHS, TIES):
         matched = match(judged, system, " ", Policy(ties=ties), depth)
-        assert_same(matched, dict_matching.match(judgments, run, Policy(ties=ties), depth))
+        assert_same(matched, match_dicts(judgments, run, Policy(ties=ties), depth))
     # What would have to be kept of them is limited.
     monkeypatch.setattr(clean_text_files, "_MOST_KEPT", 5000)
     found = match(judged, system, " ", Policy(ties="doc"), None)
@@ -210,7 +209,7 @@ def test_many_ties(tmp_path, monkeypatch, ties):
         monkeypatch.setattr(the_matcher, "_PAIRS", pairs)
         for depth in (None, 10):
             matched = match(judged, system, " ", Policy(ties=ties), depth)
-            assert_same(matched, dict_matching.match(judgments, run, Policy(ties=ties), depth))
+            assert_same(matched, match_dicts(judgments, run, Policy(ties=ties), depth))
 
 
 def test_the_engine_gives_the_same(tmp_path, monkeypatch):
@@ -283,7 +282,7 @@ def test_long_ids(tmp_path, monkeypatch):
     qrels, system = written(tmp_path, judgments, run)
     judged = read_judgments(qrels, " ")
     matched = match(judged, system, " ", Policy(ties="doc"), None)
-    assert_same(matched, dict_matching.match(judgments, run, Policy(ties="doc")))
+    assert_same(matched, match_dicts(judgments, run, Policy(ties="doc")))
     # A line that does not fit where the next chunk is looked for is left to the engine.
     monkeypatch.setattr(clean_text_files, "_chunk_size", lambda size: 64)
     monkeypatch.setattr(clean_text_files, "_LONGEST_LINE", 100)
@@ -307,4 +306,4 @@ def test_keys_that_agree_are_not_enough(tmp_path, monkeypatch):
     judgments, run = {"q": {"ab": 1, "c": 2}}, {"q": {"xy": 1.0, "c": 0.5}}
     qrels, system = written(tmp_path, judgments, run)
     matched = match(read_judgments(qrels, " "), system, " ", Policy(ties="doc"), None)
-    assert_same(matched, dict_matching.match(judgments, run, Policy(ties="doc")))
+    assert_same(matched, match_dicts(judgments, run, Policy(ties="doc")))

@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gainful as gf
-from gainful.matching import dict_matching
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import FORMS, STRICTEST_FIRST, WORDS, as_dicts
 from odd_cases import cases, choices
-from same_matched import assert_same
+from same_matched import assert_same, match_dicts
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:document ids"),
@@ -57,7 +56,7 @@ def matched(judgments, run, policy, depth=None, chunks=None):
 )
 def test_as_a_run(form, ties, depth, tmp_path):
     judgments, run = fixed_case()
-    expected = dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties=ties), depth)
+    expected = match_dicts(as_dicts(judgments), as_dicts(run), Policy(ties=ties), depth)
     given = form.make(run, "run", tmp_path)
     assert_same(matched(as_dicts(judgments), given, Policy(ties=ties), depth), expected)
 
@@ -66,7 +65,7 @@ def test_as_a_run(form, ties, depth, tmp_path):
 def test_as_judgments(form, tmp_path):
     judgments, run = fixed_case()
     policy = Policy(ties="doc")
-    expected = dict_matching.match(as_dicts(judgments), as_dicts(run), policy)
+    expected = match_dicts(as_dicts(judgments), as_dicts(run), policy)
     given = form.make(judgments, "judgments", tmp_path)
     other = FORMS[(FORMS.index(form) * 7 + 3) % len(FORMS)]
     assert_same(matched(given, other.make(run, "run", tmp_path), policy), expected)
@@ -97,7 +96,7 @@ def test_whatever_the_ids_the_numbers_and_the_policy(data):
     ids = min((form.ids for pair in several for form in pair), key=STRICTEST_FIRST.index)
     judgments, run = data.draw(cases(ids))
     policy, chunks, folding, depth = data.draw(choices(judgments, run))
-    expected = dict_matching.match(as_dicts(judgments), as_dicts(run), policy, depth, folding)
+    expected = match_dicts(as_dicts(judgments), as_dicts(run), policy, depth, folding)
     for one, other in several:
         with tempfile.TemporaryDirectory() as folder:
             made = one.make(judgments, "judgments", Path(folder))
@@ -113,7 +112,7 @@ def test_ids_of_every_kind_in_the_forms_that_hold_them(data):
     form = data.draw(st.sampled_from(wide))
     judgments, run = data.draw(cases(form.ids))
     policy, chunks, folding, depth = data.draw(choices(judgments, run))
-    expected = dict_matching.match(as_dicts(judgments), as_dicts(run), policy, depth, folding)
+    expected = match_dicts(as_dicts(judgments), as_dicts(run), policy, depth, folding)
     with tempfile.TemporaryDirectory() as folder:
         made = form.make(judgments, "judgments", Path(folder))
         found = matched(made, form.make(run, "run", Path(folder)), policy, depth, chunks)
@@ -127,7 +126,7 @@ def test_several_runs_with_the_same_judgments(form, tmp_path):
     policy = Policy(ties="doc", unjudged=1)
     with reading(form.make(judgments, "judgments", tmp_path), policy) as reader:
         for rows, given in ((run, form.make(run, "run", tmp_path)), (other, as_dicts(other))):
-            expected = dict_matching.match(as_dicts(judgments), as_dicts(rows), policy)
+            expected = match_dicts(as_dicts(judgments), as_dicts(rows), policy)
             assert_same(reader.match(given)[0], expected)
 
 

@@ -9,13 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gainful as gf
-from gainful.matching import dict_matching
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from gainful.rows import clean_text_files
 from input_forms import WORDS, as_dicts, fields_of, trec
 from odd_cases import cases
-from same_matched import assert_same
+from same_matched import assert_same, match_dicts
 
 pytestmark = pytest.mark.filterwarnings("ignore:document ids")
 
@@ -53,7 +52,7 @@ def test_any_white_space(data):
         for path, rows, kind in zip(paths, (judgments, run), ("judgments", "run"), strict=True):
             path.write_bytes(spread(data, rows, kind))
         found = matched(*paths, policy, depth)
-    assert_same(found, dict_matching.match(as_dicts(judgments), as_dicts(run), policy, depth))
+    assert_same(found, match_dicts(as_dicts(judgments), as_dicts(run), policy, depth))
 
 
 def large_rows(count):
@@ -69,7 +68,7 @@ def test_parts_of_a_file_of_any_size(size, monkeypatch, tmp_path):
     run = large_rows(300)
     judgments = [(query, doc, number % 3) for query, doc, number in run[::5]]
     monkeypatch.setattr(clean_text_files, "_SMALL_CHUNK", size)
-    expected = dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties="doc"))
+    expected = match_dicts(as_dicts(judgments), as_dicts(run), Policy(ties="doc"))
     for change in (
         lambda text: text,
         lambda text: b"\xef\xbb\xbf" + text,
@@ -94,7 +93,7 @@ def test_one_odd_line_in_a_large_file(place, tmp_path):
     lines[odd] = lines[odd].replace(b" ", b" \t").replace(b"\n", b" \r\n")
     path = tmp_path / "run"
     path.write_bytes(b"".join(lines))
-    expected = dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties="doc"), 10)
+    expected = match_dicts(as_dicts(judgments), as_dicts(run), Policy(ties="doc"), 10)
     assert_same(matched(as_dicts(judgments), path, Policy(ties="doc"), 10), expected)
 
 

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 
 import gainful as gf
-from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.spark import partition_matching as stream
 from gainful.matching.spark.plan import JUDGMENT, PRESENT, RETRIEVED, Plan
+from same_matched import match_dicts
 from spark_cases import random_sides
 
 POLICIES = (
@@ -78,7 +78,7 @@ def joined(bunches):
 
 
 def compare(seed, judgments, run, policy, depth, hashes=hash):
-    expected = dict_matching.match(judgments, run, policy, depth)
+    expected = match_dicts(judgments, run, policy, depth)
     cut = depth is not None
     plan = Plan(policy, depth, None, expected.lowest_grade)
     assert plan.cut == cut

@@ -319,8 +319,8 @@ def _measure_run(
         # Imported here because it measures again for ties, with the functions above.
         from gainful.evaluation.spark.evaluate import measure_on_spark
 
-        pair, decided = reader.on_spark(run, depth)
-        return measure_on_spark(pair, measures, decided, tool, reader.query_type(run))
+        pair = reader.on_spark(run, depth)
+        return measure_on_spark(pair, measures, tool, reader.query_type(run))
     again = None if whole or depth is None else _matched_again(reader, run)
     lists, decided = reader.match(run, None if again is None else depth)
     matched = cut(lists, depth)

@@ -4,7 +4,8 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,11 +23,10 @@ from gainful.evaluation.mean_intervals import (
     mean_interval,
     names_of_ends,
 )
-from gainful.evaluation.measuring import Rows, aggregate_of, cell_of
+from gainful.evaluation.measuring import aggregate_of, cell_of
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import RUN
-from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 from gainful.output.rendering.table_formats import Cell, Table
 from gainful.rows.identifiers import examples
@@ -35,10 +35,12 @@ from gainful.rows.run_and_judgment_columns import SLICES_QUERY, Columns, read_co
 from gainful.rows.side_table_columns import SLICES
 from gainful.rows.side_table_reader import InputTable, read_table
 
+if TYPE_CHECKING:
+    from gainful.evaluation.scores import Scores
+
 _MOST_VALUES = 12  # of a column of numbers that are taken as they are
 _BINS = 4
 _NONE = "(none)"
-_UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +90,14 @@ class Slicing:
                 parts += parts_by_number(column, counts.judged.astype(np.float64), nothing)
         return parts
 
-    def slices(
-        self,
-        measures: Sequence[Measure],
-        rows: Rows,
-        counts: QueryCounts,
-        policy: Policy,
-        depth: int | None,
-    ) -> "tuple[ScoreSlice, ...]":
+    def slices(self, scores: "Scores") -> "tuple[ScoreSlice, ...]":
         """Return the slices of scores: by column, then by measure, then from the worst mean to the best."""
+        measures, rows, counts = scores.measures, scores.rows, scores.evidence.counts
         row = {query: at for at, query in enumerate(rows.queries)}
         slices: list[ScoreSlice] = []
         for part in self.parts(counts):
-            coverage = counts.only(part.chosen, part.also).coverage(policy, depth)
+            of_part = counts.only(part.chosen, part.also)
+            coverage = of_part.coverage(scores.policy, scores.coverage.depth)
             chosen = (counts.queries[at] for at in np.flatnonzero(part.chosen).tolist())
             places = [row[query] for query in chosen if query in row]  # others count for no measure
             values, counted = rows.values[places], rows.counted[places]
@@ -328,22 +325,24 @@ def parts_by_metadata(
             f"none of them; it has {examples(metadata['query'])}",
             f"Measured are {examples(queries)}.",
         )
-    numeric = metadata.is_numeric(column)
-    cells: Any = metadata.numbers(column) if numeric else metadata.texts(column)
-    nothing: Any = np.nan if numeric else None
-    values, others = (
-        [nothing if row is None else cells[row] for row in some] for some in (rows, other_rows)
+    if metadata.is_numeric(column):
+        numbers = metadata.numbers(column)
+        values, others = (
+            np.array([np.nan if row is None else numbers[row] for row in some], np.float64)
+            for some in (rows, other_rows)
+        )
+        return parts_by_number(column, values, others)
+    texts = metadata.texts(column)
+    cells, other_cells = (
+        np.array([None if row is None else texts[row] for row in some], np.object_)
+        for some in (rows, other_rows)
     )
-    if numeric:
-        return parts_by_number(column, np.array(values, np.float64), np.array(others, np.float64))
-    names = sorted({cell for cell in values if cell is not None})
-    code: dict[str | None, int] = {name: number for number, name in enumerate(names)}
-    code[None] = len(names)
-    codes, other_codes = (
-        np.array([code.get(cell, _UNKNOWN) for cell in some], np.int64) for some in (values, others)
-    )
-    cuts = [(_NONE if name is None else name, _is(at)) for name, at in code.items()]
-    return _cut(column, cuts, codes, other_codes)
+    names = [*sorted({cell for cell in cells if cell is not None}), None]
+    parts = [
+        Part(column, _NONE if name is None else name, cells == name, other_cells == name)
+        for name in names
+    ]
+    return [part for part in parts if part.chosen.any()]
 
 
 def parts_by_number(column: str, values: Floats, also: Floats | None = None) -> list[Part]:
@@ -357,36 +356,28 @@ def parts_by_number(column: str, values: Floats, also: Floats | None = None) -> 
     >>> [part.value for part in parts_by_number("length", np.array([2.0, 3.0, 2.0, np.nan]))]
     ['2', '3', '(none)']
     """
-    known = values[~np.isnan(values)]
+    others, known = np.empty(0) if also is None else also, values[~np.isnan(values)]
+
+    def part(value: str, holds: Callable[[Floats], Bools]) -> Part:
+        return Part(column, value, holds(values), holds(others))
+
     distinct = np.unique(known)
-    cuts: list[tuple[str, _Holds]]
     if distinct.size <= _MOST_VALUES:
-        cuts = [(_plain(number), _is(number)) for number in distinct.tolist()]
+        parts = [part(_plain(number), partial(np.equal, number)) for number in distinct.tolist()]
     else:
         inner = np.quantile(known, np.arange(1, _BINS) / _BINS)
         edges = [-np.inf, *np.unique(inner).tolist(), np.inf]
-        within = [_between(low, high) for low, high in itertools.pairwise(edges)]
-        cuts = [(_range(values[holds(values)]), holds) for holds in within if holds(values).any()]
-    return _cut(column, [*cuts, (_NONE, np.isnan)], values, np.empty(0) if also is None else also)
+        parts = [
+            part(_range(inside), partial(_is_within, low, high))
+            for low, high in itertools.pairwise(edges)
+            if (inside := values[_is_within(low, high, values)]).size
+        ]
+    return [part for part in (*parts, part(_NONE, np.isnan)) if part.chosen.any()]
 
 
-_Holds = Callable[[Any], Bools]
-
-
-def _is(value: float) -> _Holds:
-    return lambda values: values == value
-
-
-def _between(low: float, high: float) -> _Holds:
-    return lambda values: (values > low) & (values <= high)
-
-
-def _cut(
-    column: str, cuts: Sequence[tuple[str, _Holds]], values: object, also: object
-) -> list[Part]:
-    """Return the parts that have a query."""
-    parts = [Part(column, value, holds(values), holds(also)) for value, holds in cuts]
-    return [part for part in parts if part.chosen.any()]
+def _is_within(low: float, high: float, values: Floats) -> Bools:
+    """Return which values are above the low end, and not above the high end."""
+    return (values > low) & (values <= high)
 
 
 def _plain(number: float) -> str:

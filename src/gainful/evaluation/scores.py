@@ -391,11 +391,7 @@ class Scores(Logged):
 
 def sliced_scores(scores: Scores, slicing: "Slicing | None") -> Scores:
     """Return the same scores with slices; unchanged if slicing is None."""
-    if slicing is None:
-        return scores
-    counts, depth = scores.evidence.counts, scores.coverage.depth
-    slices = slicing.slices(scores.measures, scores.rows, counts, scores.policy, depth)
-    return replace(scores, slices=slices)
+    return scores if slicing is None else replace(scores, slices=slicing.slices(scores))
 
 
 def _of_all_queries(scores: Scores) -> "list[ScoreSlice]":

@@ -6,7 +6,7 @@ needs them.
 
 import math
 import struct
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
@@ -18,8 +18,7 @@ from gainful.arithmetic.number_arrays import LARGEST_EXACT
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, warn
 from gainful.matching.chunks_to_documents import Chunks, FurtherChunk
-from gainful.matching.match import Hits, Numbers, Run, match_part, unjudged_documents
-from gainful.matching.match import match as match_rows
+from gainful.matching.match import Hits, Numbers, Run, Work, match, match_part, unjudged_documents
 from gainful.matching.matched import Matched, offsets_of
 from gainful.matching.rows_under_policy import JudgedRows, applied, documents_in, steps_of
 from gainful.measures.policy import Policy
@@ -55,12 +54,7 @@ class DictRun(Run):
         """Store documents by query id, as returned by `queries_of`."""
         self._documents, self._judged = documents, judged
 
-    def each(
-        self,
-        work: Callable[[PackedRows | Numbers], Result | None],
-        depth: int | None,
-        policy: Policy,
-    ) -> list[Result] | None:
+    def each(self, work: Work[Result], depth: int | None, policy: Policy) -> list[Result] | None:
         """Process all queries at once."""
         del depth
         found = work(_DictRows(self._documents, self._judged, policy))
@@ -159,29 +153,6 @@ def judged_rows(judgments: Mapping[object, Mapping[object, float]], policy: Poli
     return JudgedRows(queries, starts, grades, documents=documents).under(policy)
 
 
-def match(
-    judgments: Mapping[object, Mapping[object, float]],
-    run: Mapping[object, Mapping[object, float]],
-    policy: Policy,
-    depth: int | None = None,
-    chunks: Chunks | None = None,
-) -> Matched:
-    """Match a run with its judgments.
-
-    Args:
-        judgments: query → document → grade.
-        run: query → document → score, higher is better.
-        policy: with `ties` decided.
-        depth: the deepest rank needed; None for all.
-        chunks: how to fold chunks into documents.
-
-    >>> matched = match({"q": {"a": 2, "b": 1}}, {"q": {"a": 0.5, "x": 0.9}}, Policy(ties="doc"))
-    >>> matched.rank.tolist(), matched.grade.tolist(), matched.pool_grades.tolist()
-    ([2], [2.0], [2.0, 1.0])
-    """
-    return match_dict(judged_rows(judgments, policy), run, policy, depth, chunks)
-
-
 def match_dict(
     judged: JudgedRows,
     run: Mapping[Any, DocNumbers],
@@ -189,7 +160,21 @@ def match_dict(
     depth: int | None = None,
     chunks: Chunks | None = None,
 ) -> Matched:
-    """Match a dict of dicts with judgments."""
+    """Match a dict of dicts with judgments.
+
+    Args:
+        judged: the judgments, under the policy.
+        run: query → document → score, higher is better.
+        policy: with `ties` decided.
+        depth: the deepest rank needed; None for all.
+        chunks: how to fold chunks into documents.
+
+    >>> policy = Policy(ties="doc")
+    >>> judged = judged_rows({"q": {"a": 2, "b": 1}}, policy)
+    >>> matched = match_dict(judged, {"q": {"a": 0.5, "x": 0.9}}, policy)
+    >>> matched.rank.tolist(), matched.grade.tolist(), matched.pool_grades.tolist()
+    ([2], [2.0], [2.0, 1.0])
+    """
     returned = queries_of(run, RUN.name)
     if not returned:
         raise InputError("run", "at least one retrieved document", "none")
@@ -197,7 +182,7 @@ def match_dict(
         warn(
             "lists: all lists of the run are empty, so every query counts as answered with nothing."
         )
-    matched = match_rows(judged, DictRun(returned, judged), policy, depth, chunks)
+    matched = match(judged, DictRun(returned, judged), policy, depth, chunks)
     assert matched is not None  # noqa: S101 - a dict can always be read
     return matched
 

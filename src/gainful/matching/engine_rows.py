@@ -15,7 +15,7 @@ from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.matching.dict_matching import documents_of, numbers_of, queries_of, refuse_arrays_in
-from gainful.matching.match import Hits, Numbers, Run
+from gainful.matching.match import Hits, Numbers, Run, Work
 from gainful.matching.matched import offsets_of
 from gainful.matching.ranking import Segments, ranges, with_repeats
 from gainful.matching.rows_under_policy import JudgedRows, needs_ids
@@ -137,12 +137,7 @@ class EngineRun(Run):
         self._tables: dict[int | None, _RunTable] = {}
         self._table = self._row = self._sorted = ""
 
-    def each(
-        self,
-        work: Callable[[PackedRows | Numbers], Result | None],
-        depth: int | None,
-        policy: Policy,
-    ) -> list[Result] | None:
+    def each(self, work: Work[Result], depth: int | None, policy: Policy) -> list[Result] | None:
         """Process the judged queries in parts of limited size; the first part includes all other queries."""
         if not self._table:
             self._read(policy)

@@ -16,7 +16,7 @@ from gainful.arithmetic.cores import cached_property
 from gainful.errors import InputError
 from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import Chunks
-from gainful.matching.match import Numbers, Run, match
+from gainful.matching.match import Run, Work, match
 from gainful.matching.matched import Matched, marks_among
 from gainful.matching.rows_under_policy import JudgedRows, judged_in
 from gainful.measures.policy import Policy
@@ -37,7 +37,6 @@ from gainful.rows.mistakes import (
     warn_of_ranks_in_dicts,
     warn_of_ranks_in_table,
 )
-from gainful.rows.packed_rows import PackedRows
 from gainful.rows.run_and_judgment_columns import find_rank, may_be_of_a_run
 from gainful.rows.table_source import Source, plain_text, ready, refuse_duplicate
 from gainful.rows.text_formats import Layout, Row, rows
@@ -592,12 +591,7 @@ class CleanRun(Run):
     def __init__(self, path: Path, layout: Layout) -> None:
         self.name, self._path, self._layout = str(path), path, layout
 
-    def each(
-        self,
-        work: Callable[[PackedRows | Numbers], Result | None],
-        depth: int | None,
-        policy: Policy,
-    ) -> list[Result] | None:
+    def each(self, work: Work[Result], depth: int | None, policy: Policy) -> list[Result] | None:
         """Process the queries of each chunk of the file; None if it isn't clean."""
         single = policy.precision == "single"
         return work_on_clean_rows(self._path, self._layout, work, depth, single=single)

@@ -122,6 +122,10 @@ class Numbers(ABC):
         yield self.packed(distinct(hits.list))
 
 
+Work = Callable[[PackedRows | Numbers], Result | None]
+"""Processes some queries; None if the run can't be processed."""
+
+
 class Run(ABC):
     """A run that can be read any number of times.
 
@@ -134,12 +138,7 @@ class Run(ABC):
     table: "tuple[Session, Source] | None" = None
 
     @abstractmethod
-    def each(
-        self,
-        work: "Callable[[PackedRows | Numbers], Result | None]",
-        depth: int | None,
-        policy: Policy,
-    ) -> list[Result] | None:
+    def each(self, work: Work[Result], depth: int | None, policy: Policy) -> list[Result] | None:
         """Process all queries, some at a time, perhaps on several cores.
 
         Documents that can't be among the `depth` best of their query may be left out. Before that, scores are

@@ -201,10 +201,10 @@ class Reader:
         opened = [self.judgments.given, *map(self.run, runs)]
         return any(each.spark is not None for each in opened)
 
-    def on_spark(self, run: Run, depth: int | None = None) -> "tuple[RunWithJudgments, Policy]":
+    def on_spark(self, run: Run, depth: int | None = None) -> "RunWithJudgments":
         """Bring judgments and a run to Spark, if one of them is there.
 
-        The other one is on this machine, and therefore small. Also returns the policy with the tie rule decided.
+        The other one is on this machine, and therefore small.
         """
         opened, judgments = self.run(run), self.judgments
         sessions = (judgments.given.spark, opened.spark)
@@ -222,7 +222,7 @@ class Reader:
             lowest = judged.facts().lowest if decided.absent == "lowest" else math.inf
             plan = Plan(decided, depth, self.chunks, lowest)
             self._warn_of_mistakes(opened)
-            return RunWithJudgments(judged, rows, plan), decided
+            return RunWithJudgments(judged, rows, plan)
 
     def documents(self, run: Run, query: str) -> "tuple[Documents, Documents]":
         """Return the judgments and the run of one query as dicts, with the ids of all queries.

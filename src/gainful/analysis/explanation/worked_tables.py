@@ -32,6 +32,8 @@ CUMULATED = frozenset(["CG", "DCG", "IDCG", "nDCG"])
 """The families whose sums are measures, too."""
 
 _DIGITS = 3
+_LINES: dict[str, Callable[[str], str]] = {"table": folded, "markdown": str, "latex": "% {}".format}
+"""How a line of an account is written in each format that is text."""
 
 
 class Account(Document, ABC):
@@ -78,16 +80,11 @@ class Account(Document, ABC):
         return f"<h4>{heading}</h4><p>{conventions}</p>{shown}<p><b>{conclusion}</b></p>"
 
     def _rendered(self, format: str) -> str:  # noqa: A002
-        match format:
-            case "table":
-                return account_as_text(self, write_for_file(format))
-            case "markdown":
-                return self.to_markdown()
-            case "html":
-                return self.to_html()
-            case "latex":
-                return account_as_text(self, write_for_file(format), "% {}".format)
-        return super()._rendered(format)
+        if format == "html":
+            return self.to_html()
+        if format not in _LINES:
+            return super()._rendered(format)
+        return account_as_text(self, write_for_file(format), _LINES[format])
 
 
 def conventions_of(measure: Measure) -> str:

@@ -36,7 +36,6 @@ from gainful.evaluation.spark.partition_measuring import (
 )
 from gainful.matching.spark.plan import Keep, RunWithJudgments
 from gainful.measures.measure import Measure
-from gainful.measures.policy import Policy
 from gainful.measures.tool_dialect import Dialect
 from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.identifiers import UNTYPED, IdType, in_order, refuse_disjoint_queries
@@ -201,8 +200,8 @@ class SparkScores(Scores):
         return tie_ranges(self.measures, self._mean_under)
 
     def _mean_under(self, measure: Measure, ties: str) -> float:
-        policy, evidence = replace(self.policy, ties=ties), self.evidence
-        other = measure_on_spark(evidence.pair.under(policy), (measure,), policy, evidence.tool)
+        pair = self.evidence.pair.under(replace(self.policy, ties=ties))
+        other = measure_on_spark(pair, (measure,), self.evidence.tool)
         other.unpersist()
         return other[measure]
 
@@ -240,7 +239,6 @@ _TOO_LARGE = "OversizedAllocationException"
 def measure_on_spark(
     pair: RunWithJudgments,
     measures: tuple[Measure, ...],
-    policy: Policy,
     tool: Dialect | None = None,
     query_type: IdType = UNTYPED,
 ) -> SparkScores:
@@ -249,11 +247,10 @@ def measure_on_spark(
     Args:
         pair: the run with its judgments.
         measures: the measures, in the requested order.
-        policy: with `ties` decided.
         tool: the dialect, if requested.
         query_type: the original type of the query ids.
     """
-    plan = pair.plan
+    plan, policy = pair.plan, pair.plan.policy
     reaches = tuple(dict.fromkeys(measure.reach for measure in measures))
     # Workers don't know the lowest grade, because each of them has only a part of the judgments.
     plan = replace(plan, policy=plan.policy.knowing(plan.lowest))
@@ -276,7 +273,18 @@ def measure_on_spark(
                 )
             }
             _refuse(pair, frame, summary)
-            _refuse_queries(frame, summary, names, measures, policy)
+            refuse_by_policy(
+                measures,
+                policy,
+                missing=(summary.missing, partial(names["missing"].first, _EXAMPLES)),
+                extra=(summary.extra, partial(names["extra"].first, _EXAMPLES)),
+                empty=[
+                    (count, partial(_names, frame, f"empty[{column}]", _EXAMPLES))
+                    for column, count in enumerate(summary.lacking)
+                ],
+            )
+            for measure, count in zip(measures, summary.counted, strict=True):
+                refuse_nothing_counted(measure, count, policy)
         except BaseException:
             frame.unpersist()
             raise
@@ -375,28 +383,6 @@ def _refuse(pair: RunWithJudgments, frame: "DataFrame", summary: Summary) -> Non
     if summary.problems:
         name, *arguments = min(summary.problems)
         raise getattr(errors, name)(*arguments)
-
-
-def _refuse_queries(
-    frame: "DataFrame",
-    summary: Summary,
-    names: dict[str, Names],
-    measures: tuple[Measure, ...],
-    policy: Policy,
-) -> None:
-    """Reject queries that the policy doesn't allow; their names are fetched only then."""
-    refuse_by_policy(
-        measures,
-        policy,
-        missing=(summary.missing, partial(names["missing"].first, _EXAMPLES)),
-        extra=(summary.extra, partial(names["extra"].first, _EXAMPLES)),
-        empty=[
-            (count, partial(_names, frame, f"empty[{column}]", _EXAMPLES))
-            for column, count in enumerate(summary.lacking)
-        ],
-    )
-    for measure, count in zip(measures, summary.counted, strict=True):
-        refuse_nothing_counted(measure, count, policy)
 
 
 @errors_of_spark()

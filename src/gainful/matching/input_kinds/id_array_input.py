@@ -1,7 +1,7 @@
 """A run as a NumPy array of ids: a row for each query, with its documents in rank order."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gainful.array_types import Ints
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import DictInput, Input
-from gainful.matching.match import Hits, Numbers, Run, match
+from gainful.matching.match import Hits, Numbers, Run, Work, match
 from gainful.matching.matched import Matched
 from gainful.matching.rows_under_policy import JudgedRows
 from gainful.measures.policy import Policy
@@ -92,12 +92,7 @@ class _IdArrayRun(Run):
     def __init__(self, ids: NDArray[Any], names: list[str]) -> None:
         self._ids, self._names = ids, names
 
-    def each(
-        self,
-        work: Callable[[PackedRows | Numbers], Result | None],
-        depth: int | None,
-        policy: Policy,
-    ) -> list[Result] | None:
+    def each(self, work: Work[Result], depth: int | None, policy: Policy) -> list[Result] | None:
         """Process all queries at once."""
         del policy
         result = work(_IdArrayRows(self._ids[:, :depth], self._names, self._ids.shape[1]))
