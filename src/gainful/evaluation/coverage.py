@@ -262,11 +262,10 @@ class QueryCounts:
 
     def only(self, chosen: Bools, extra: Bools) -> "QueryCounts":
         """Return the counts of some of the judged queries, and of some of the others."""
-        arrays = ("judged", "missing", "empty", "retrieved", "seen", "unjudged", "tied")
         return QueryCounts(
             queries=_where(self.queries, chosen),
             extra=_where(self.extra, extra),
-            **{name: getattr(self, name)[chosen] for name in arrays},
+            **{name: getattr(self, name)[chosen] for name in _PER_QUERY},
         )
 
     def coverage(self, policy: Policy, depth: int | None) -> Coverage:
@@ -285,6 +284,18 @@ class QueryCounts:
             tied=int(self.tied.sum()),
             tied_queries=int(np.count_nonzero(self.tied)),
         )
+
+
+_PER_QUERY = ("judged", "missing", "empty", "retrieved", "seen", "unjudged", "tied")
+
+
+def joined_counts(parts: Sequence[QueryCounts]) -> QueryCounts:
+    """Return the counts of several batches of queries together."""
+    return QueryCounts(
+        queries=tuple(chain.from_iterable(part.queries for part in parts)),
+        extra=tuple(chain.from_iterable(part.extra for part in parts)),
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _PER_QUERY},
+    )
 
 
 def coverage_of(

@@ -4,8 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from gainful.evaluation.computing import (
     precision_and_counts,
     user_models,
 )
+from gainful.evaluation.coverage import QueryCounts, joined_counts
 from gainful.evaluation.gains_ranks_and_ideals import (
     Arithmetic,
     Compute,
@@ -46,22 +46,14 @@ class Measured:
     """The plain values of a run, before the policy is applied.
 
     Attributes:
-        queries: (q,) ids.
         values: [query, measure] float64; 0 where a normalised measure is undefined.
         empty: [query, measure] bool, True if the query has no positive gain.
-        missing: (q,) bool, True if the run lacks the query.
-        tied: (q,) int64, the number of judged documents that share their score with another.
-        seen: (q,) int64, the number of documents, down to the depth if there is one.
-        unjudged: (q,) float64, how many of these are unjudged; the expected number if ties are averaged.
+        counts: what the values rest on, query by query.
     """
 
-    queries: tuple[str, ...]
-    values: NDArray[np.float64]
-    empty: NDArray[np.bool_]
-    missing: NDArray[np.bool_]
-    tied: NDArray[np.int64]
-    seen: NDArray[np.int64]
-    unjudged: NDArray[np.float64]
+    values: Floats
+    empty: Bools
+    counts: QueryCounts
 
 
 class Rows:
@@ -326,16 +318,10 @@ def match_and_measure(
 def _joined(measured: Sequence[Measured]) -> Measured:
     if len(measured) == 1:
         return measured[0]
-    queries = tuple(chain.from_iterable(part.queries for part in measured))
-    arrays = ("values", "empty", "missing", "tied", "seen", "unjudged")
-    return Measured(
-        queries, *(together([getattr(part, name) for part in measured]) for name in arrays)
+    values, empty = (
+        np.concatenate([getattr(part, name) for part in measured]) for name in ("values", "empty")
     )
-
-
-def together(arrays: Sequence[Array]) -> Array:
-    """Return arrays as one, that of a single batch without a copy."""
-    return arrays[0] if len(arrays) == 1 else cast("Array", np.concatenate(arrays))
+    return Measured(values, empty, joined_counts([part.counts for part in measured]))
 
 
 def batches_for(documents: int) -> int:
@@ -356,16 +342,23 @@ def _measure(
         starts, ends = matched.offsets[:-1], matched.offsets[1:]
         filled = starts < ends
         tied[filled] = np.add.reduceat(rows, starts[filled], dtype=np.int64)
+    judged = matched.pool_offsets[1:] - matched.pool_offsets[:-1]
+    if isinstance(policy.unjudged, float):  # the others have that grade in the pool
+        judged = judged - matched.unjudged
     seen, unjudged = _looked_at(sheet, depth)
-    return Measured(
+    values, empty = compute(sheet, measures), empty_for(sheet, measures)
+    counts = QueryCounts(
         queries=matched.queries,
-        values=compute(sheet, measures),
-        empty=empty_for(sheet, measures),
+        judged=judged,
         missing=matched.missing,
-        tied=tied,
+        empty=np.logical_or.reduce(empty, axis=1),
+        retrieved=matched.retrieved,
         seen=seen,
         unjudged=unjudged,
+        tied=tied,
+        extra=matched.extra,
     )
+    return Measured(values, empty, counts)
 
 
 def _looked_at(

@@ -21,7 +21,6 @@ from gainful.errors import InputError, MeasureError, warn
 from gainful.evaluation.coverage import (
     Coverage,
     Evidence,
-    QueryCounts,
     notes_by_run,
     notes_of,
     policy_note,
@@ -35,7 +34,6 @@ from gainful.evaluation.measuring import (
     measure_batches,
     refuse_by_policy,
     refuse_nothing_counted,
-    together,
 )
 from gainful.evaluation.request import find_measure
 from gainful.evaluation.scores_per_query import PerQuery, RunPerQuery
@@ -599,13 +597,12 @@ def scores_of(
         query_type: the original type of query ids, before they became text.
         rematch: a function that matches the whole lists, if they were cut.
     """
-    queries, lost = measured.queries, int(measured.missing.sum())
-    lacking = measured.empty.sum(axis=0).tolist()
-    counts = counts_of(batches, measured, policy)
+    counts, lacking = measured.counts, measured.empty.sum(axis=0).tolist()
+    queries, lost = counts.queries, int(counts.missing.sum())
     refuse_by_policy(
         measures,
         policy,
-        missing=(lost, lambda: compress(queries, measured.missing)),
+        missing=(lost, lambda: compress(queries, counts.missing)),
         extra=(len(counts.extra), lambda: counts.extra),
         empty=(
             (count, partial(compress, queries, empty))
@@ -613,7 +610,7 @@ def scores_of(
         ),
     )
     # The values change, too.
-    counted = apply_policy(measured.values, measured.empty, measured.missing, measures, policy)
+    counted = apply_policy(measured.values, measured.empty, counts.missing, measures, policy)
     of_users = [measure.has_users for measure in measures]
     counting = [
         count if known else len(queries) - lost
@@ -641,24 +638,6 @@ def scores_of(
         ),
         dialect=None if dialect is None else dialect.name,
         query_type=query_type,
-    )
-
-
-def counts_of(batches: Sequence[Matched], measured: Measured, policy: Policy) -> QueryCounts:
-    """Count the data behind an evaluation, query by query."""
-    judged = together([batch.pool_offsets[1:] - batch.pool_offsets[:-1] for batch in batches])
-    if isinstance(policy.unjudged, float):  # the other documents have that grade in the pool
-        judged = judged - together([batch.unjudged for batch in batches])
-    return QueryCounts(
-        queries=measured.queries,
-        judged=judged,
-        missing=measured.missing,
-        empty=np.logical_or.reduce(measured.empty, axis=1),
-        retrieved=together([batch.retrieved for batch in batches]),
-        seen=measured.seen,
-        unjudged=measured.unjudged,
-        tied=measured.tied,
-        extra=tuple(query for batch in batches for query in batch.extra),
     )
 
 

@@ -11,7 +11,6 @@ from gainful.errors import GainfulError
 from gainful.evaluation.coverage import digests, total
 from gainful.evaluation.measuring import apply_policy, measure_batches, summands
 from gainful.evaluation.request import refuse_grades
-from gainful.evaluation.scores import counts_of
 from gainful.matching.spark.partition_matching import Bunch, bunches
 from gainful.matching.spark.plan import Plan
 from gainful.measures.measure import Measure
@@ -125,8 +124,8 @@ class Measuring:
         matched, measures = bunch.matched, self.measures
         refuse_grades(self.tool, matched.grade, matched.pool_grades, measures)
         found = measure_batches([matched], measures, self.plan.policy, self.plan.depth)
-        counted = apply_policy(found.values, found.empty, found.missing, measures, self.plan.policy)
-        counts = counts_of([matched], found, self.plan.policy)
+        counts, policy = found.counts, self.plan.policy
+        counted = apply_policy(found.values, found.empty, counts.missing, measures, policy)
         numbers = {name: getattr(counts, name) for name in ("missing", "retrieved", "seen", "tied")}
         batch = _batch(
             **numbers,
