@@ -366,8 +366,10 @@ class Evidence:
     def hashes(self, reach: int | None) -> Hashes:
         """Return the hashes of the judgments and of the run, down to the last rank that a measure sees."""
         if reach not in self._hashed:
-            known = self.hash_of
-            self._hashed[reach] = _hashes_of(self.lists, reach) if known is None else known(reach)
+            compute = self.hash_of
+            self._hashed[reach] = (
+                _hashes_of(self.lists, reach) if compute is None else compute(reach)
+            )
         return self._hashed[reach]
 
     def whole(self) -> Sequence[Matched]:
@@ -384,8 +386,8 @@ class Evidence:
             raise InputError("scores", expected, str(problem).rstrip("."), remedy) from None
         for reach in self.reaches:
             if _hashes_of(batches, reach) != self.hashes(reach):
-                found = "others: they have changed since"
-                raise InputError("scores", "judgments and run as they were", found, remedy)
+                changed = "others: they have changed since"
+                raise InputError("scores", "judgments and run as they were", changed, remedy)
         return batches
 
     @property

@@ -190,16 +190,18 @@ def evaluate_request(
 ) -> dict[str, Scores]:
     """Measure runs as `evaluate_runs` does, for a parsed request."""
     engine = options.get("engine")
-    told = run_progress(runs, options)
+    report = run_progress(runs, options)
     if isinstance(engine, Spark):
-        if told is not None:
-            told.tell_step(0.0, "Spark starts, and its Java with it")
+        if report is not None:
+            report.tell_step(0.0, "Spark starts, and its Java with it")
         judgments, runs = engine.read(judgments, runs)
         engine = None
-    given: MeasuringOptions = {**options, "engine": engine, "progress": told}
-    with speaking(request.tool), reading(judgments, request.policy, given) as reader:
+    read_as: MeasuringOptions = {**options, "engine": engine, "progress": report}
+    with speaking(request.tool), reading(judgments, request.policy, read_as) as reader:
         whole = tie_warning is not None
-        results = measure_runs(reader, runs, request, progress=told, whole=whole, baseline=baseline)
+        results = measure_runs(
+            reader, runs, request, progress=report, whole=whole, baseline=baseline
+        )
     if tie_warning is not None:
         for name, scores in results.items():
             with naming_run(name, among=runs):
@@ -273,8 +275,8 @@ def measure_runs(
         with naming_run(baseline, among=runs):
             needed_of_base = replace(request, measures=needed)
             base = _measure_run(reader, runs[baseline], needed_of_base, depth, whole=False)
-        known = knowing_baseline(request.measures, base.values_by_measure())
-        request = replace(request, measures=known)
+        measures = knowing_baseline(request.measures, base.values_by_measure())
+        request = replace(request, measures=measures)
     for name, run in runs.items():
         with naming_run(name, among=runs), _telling(reader, run, progress):
             results[name] = _measure_run(reader, run, request, depth, whole=whole)
@@ -482,14 +484,14 @@ def evaluate_arrays(
             asked,
             resolved,
         )
-        found = scores_of(
+        result = scores_of(
             batches, measured, asked, resolved, dialect=tool, query_type=lists.query_type
         )
     if chosen.negative == "auto" and tool is None:
         tell_marks(marks_among(batches), arrays=True)
     if tool is None:
-        _warn_of_ratings(found, asked, "labels")
-    return found
+        _warn_of_ratings(result, asked, "labels")
+    return result
 
 
 def depth_for(measures: tuple[Measure, ...], policy: Policy) -> int | None:

@@ -75,9 +75,9 @@ class LearningCurve(Result):
         if not isinstance(step, tuple | list) or len(step) != 2:
             raise InputError("steps", _PAIRS, shown(step))
         at = arguments.whole(step[0], "steps, iteration", least=0)
-        found = arguments.one_of_type(step[1], "steps", Scores, "scores, as `evaluate` gives them")
-        held = found.measures, (at,), found.queries, found.values[None], found.counted[None]
-        return cls(*held, found.policy, found.coverage, found.dialect)
+        scores = arguments.one_of_type(step[1], "steps", Scores, "scores, as `evaluate` gives them")
+        held = scores.measures, (at,), scores.queries, scores.values[None], scores.counted[None]
+        return cls(*held, scores.policy, scores.coverage, scores.dialect)
 
     @classmethod
     def joined(cls, curves: Iterable["LearningCurve"]) -> "LearningCurve":
@@ -174,11 +174,11 @@ class LearningCurve(Result):
     def _chosen(self, measure: GivenMeasure | None) -> Measure:
         if measure is None:
             return self.measures[0]
-        found = find_measure(measure, self.measures, self.dialect)
-        if found is None:
+        measured = find_measure(measure, self.measures, self.dialect)
+        if measured is None:
             names = ", ".join(map(str, self.measures))
             raise InputError("measure", f"one of those measured, {names}", shown(measure))
-        return found
+        return measured
 
     def __str__(self) -> str:
         return as_text(self.table())

@@ -66,12 +66,12 @@ def mean_interval(
         remedy = "Choose how they count: the policy empty=zero, or empty=skip."
         raise InputError(str(measure), expected, undefined, remedy, choice="empty=nan")
     try:
-        found = intervals_of_means(method, _summed(measure, values)[:, None], draws, level)[0]
+        interval = intervals_of_means(method, _summed(measure, values)[:, None], draws, level)[0]
     except InputError as problem:  # values that are too large
         raise problem.at(str(measure)) from None
-    if measure.family.aggregate == GEOMETRIC and found.known:
-        found = replace(found, low=_exp(found.low), high=_exp(found.high))
-    return found.within(possible_ends(measure.family.ends, values))
+    if measure.family.aggregate == GEOMETRIC and interval.known:
+        interval = replace(interval, low=_exp(interval.low), high=_exp(interval.high))
+    return interval.within(possible_ends(measure.family.ends, values))
 
 
 def _summed(measure: Measure, values: Floats) -> Floats:
@@ -147,5 +147,5 @@ def _cautions(
         yield f"{what}: {interval.note}"
         return
     skewness = moments(_summed(measure, values)).skewness
-    if told := caution(what, "mean", skewness, values.size):
-        yield told
+    if warning := caution(what, "mean", skewness, values.size):
+        yield warning

@@ -155,8 +155,8 @@ def formula_of(measure: Combination, values: Floats, queries: Sequence[str]) -> 
     """Return a formula (q,) of the values [query, measure] of its measures; NaN where one has none."""
     parts = measure.formula.measures()
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        found = measure.formula.value(lambda part: values[:, parts.index(part)], OPERATIONS)
-    combined: Floats = np.broadcast_to(np.asarray(found, np.float64), len(queries))
+        value = measure.formula.value(lambda part: values[:, parts.index(part)], OPERATIONS)
+    combined: Floats = np.broadcast_to(np.asarray(value, np.float64), len(queries))
     wrong = ~np.isfinite(combined) & np.isfinite(values).all(axis=1)
     if wrong.any():
         raise InputError(
@@ -169,8 +169,8 @@ def formula_of(measure: Combination, values: Floats, queries: Sequence[str]) -> 
 
 def _of_documents(sheet: Worksheet, measure: Measure) -> Floats:
     """Return what a function of documents said (q,) when the run was read; 0 where the run lacks the query."""
-    known = measure.found if isinstance(measure, DocumentMeasure) else None
-    if known is None:
+    values = measure.found if isinstance(measure, DocumentMeasure) else None
+    if values is None:
         raise MeasureError(
             str(measure),
             "documents with ids and scores, which its function is given",
@@ -185,15 +185,15 @@ def _of_documents(sheet: Worksheet, measure: Measure) -> Floats:
             f"ties={sheet.policy.ties}",
             "Evaluate it under that policy.",
         )
-    return np.array([known.get(query, 0.0) for query in sheet.matched.queries], np.float64)
+    return np.array([values.get(query, 0.0) for query in sheet.matched.queries], np.float64)
 
 
 def _of_baseline(sheet: Worksheet, measure: BaselineMeasure) -> Floats:
     """Return what the baseline has (q,); NaN where a query does not count for it."""
     if measure.found is None:
         refuse_without_baseline([measure])
-    known: Mapping[str, float] = measure.found or {}
-    return np.array([known.get(query, math.nan) for query in sheet.matched.queries], np.float64)
+    values: Mapping[str, float] = measure.found or {}
+    return np.array([values.get(query, math.nan) for query in sheet.matched.queries], np.float64)
 
 
 def _of_tables(sheet: Worksheet, measure: Measure) -> Floats:
@@ -208,18 +208,18 @@ def _of_tables(sheet: Worksheet, measure: Measure) -> Floats:
             "only ranks and grades",
             "gf.evaluate, gf.evaluate_runs, gf.compare, gf.report and gf.explain compute it.",
         )
-    known = measure.of_run.values
-    if isinstance(known, float):
+    by_query = measure.of_run.values
+    if isinstance(by_query, float):
         return np.full(len(sheet.matched.queries), np.nan)
-    found = (known.get(query, math.nan) for query in sheet.matched.queries)
-    return np.array([0.0 if value is None else value for value in found], np.float64)
+    values = (by_query.get(query, math.nan) for query in sheet.matched.queries)
+    return np.array([0.0 if value is None else value for value in values], np.float64)
 
 
 def _empty_of_tables(sheet: Worksheet, measure: Measure) -> Bools:
-    known = {} if measure.of_run is None else measure.of_run.values
-    if isinstance(known, float):
+    by_query = {} if measure.of_run is None else measure.of_run.values
+    if isinstance(by_query, float):
         return np.zeros(len(sheet.matched.queries), np.bool_)
-    return np.array([known.get(query, 0.0) is None for query in sheet.matched.queries], np.bool_)
+    return np.array([by_query.get(query, 0.0) is None for query in sheet.matched.queries], np.bool_)
 
 
 def _how(measure: Measure) -> Compute:
@@ -242,22 +242,22 @@ def _by_cutoffs(
 
 def empty_for(sheet: Worksheet, measures: Sequence[Measure]) -> Bools:
     """Return where [query, measure] a query has nothing that a measure could find."""
-    found = np.empty((len(sheet.matched.queries), len(measures)), np.bool_)
+    empty = np.empty((len(sheet.matched.queries), len(measures)), np.bool_)
     for first, columns, cutoffs in _by_cutoffs(measures):
         parameters = first.parameters
         if isinstance(first, OwnMeasure | Combination | BaselineMeasure | DocumentMeasure):
             # Its parameters have a meaning of their own.
             nothing: Bools = sheet.empty(_LINEAR)[:, None]
         elif first.of_run is not None:
-            nothing = np.column_stack([_empty_of_tables(sheet, measures[each]) for each in columns])
+            nothing = np.column_stack([_empty_of_tables(sheet, measures[at]) for at in columns])
         elif "rel" in parameters:
             nothing = (relevant_total(sheet, parameters["rel"]) == 0)[:, None]
         elif first.name in cumulated_gain.EMPTY:
             nothing = cumulated_gain.EMPTY[first.name](sheet, parameters, cutoffs)
         else:
             nothing = sheet.empty(parameters.get("gain", _LINEAR))[:, None]
-        found[:, columns] = nothing
-    return found
+        empty[:, columns] = nothing
+    return empty
 
 
 def _refuse_overflow(values: Floats, sheet: Worksheet, measures: Sequence[Measure]) -> None:
@@ -265,8 +265,8 @@ def _refuse_overflow(values: Floats, sheet: Worksheet, measures: Sequence[Measur
     if finite.all():
         return
     apart = [
-        isinstance(each, Combination | BaselineMeasure) or each.of_run is not None
-        for each in measures
+        isinstance(measure, Combination | BaselineMeasure) or measure.of_run is not None
+        for measure in measures
     ]  # looked at before
     odd = ~finite & ~np.array(apart)
     if not odd.any():
@@ -485,7 +485,7 @@ def means_of(measures: Sequence[Measure], values: Floats, counted: Bools) -> dic
         counted: [query, measure].
     """
     columns = zip(measures, values.T, counted.T, strict=True)
-    return {str(each): aggregate_of(each, column[at].tolist()) for each, column, at in columns}
+    return {str(one): aggregate_of(one, column[at].tolist()) for one, column, at in columns}
 
 
 def aggregate_of(measure: Measure, values: list[float]) -> float:

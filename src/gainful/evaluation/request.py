@@ -100,7 +100,7 @@ def read_request(
 def _is_run(given: object) -> bool:
     """Return whether a run was passed as measures: a dict, a file or a frame."""
     if isinstance(given, Mapping):
-        return any(not isinstance(each, str | Measure) for each in given.values())
+        return any(not isinstance(one, str | Measure) for one in given.values())
     if isinstance(given, str):
         return os.path.isfile(given)  # noqa: PTH113 - a name that no path can have is no file
     return isinstance(given, os.PathLike) or hasattr(given, "columns")
@@ -128,9 +128,9 @@ def _policy_and_tool(options: MeasuringOptions) -> tuple[Policy, Dialect | None]
 
 def refuse_dialect(options: MeasuringOptions, why: str) -> None:
     """Reject a dialect; the error says why there can't be one."""
-    given = options.get("dialect")
-    if given is not None:
-        raise InputError("dialect", f"none: {why}", shown(given), "Leave it out.")
+    dialect = options.get("dialect")
+    if dialect is not None:
+        raise InputError("dialect", f"none: {why}", shown(dialect), "Leave it out.")
 
 
 def policy_for(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
@@ -157,16 +157,16 @@ def read_tool(dialect: str | Dialect | None, policy: GivenPolicy | None) -> Dial
         return None
     from gainful.measures.dialect_catalogue import dialect as find_dialect
 
-    found = find_dialect(dialect)
+    tool = find_dialect(dialect)
     if policy is not None:
         raise InputError(
             "policy",
-            f"none with the dialect {found.name}, which has its own policy",
+            f"none with the dialect {tool.name}, which has its own policy",
             shown(policy),
             "To change a choice of it: dataclasses.replace(gainful.measures.dialect(...).policy, ...), with "
             "the measure that gainful.measures.dialect(...).measure(...) returns.",
         )
-    return found
+    return tool
 
 
 def asked_of(measures: Measures, tool: Dialect | None) -> tuple[Measure, ...]:
@@ -200,18 +200,18 @@ def find_measure(
             return known
     from gainful.measures.dialect_catalogue import dialects
 
-    readers = [read_measure, *(each.measure for each in dialects() if each.name == dialect)]
-    needs = dict.fromkeys(each.family.needs for each in measures)
+    readers = [read_measure, *(tool.measure for tool in dialects() if tool.name == dialect)]
+    needs = dict.fromkeys(one.family.needs for one in measures)
     readers += [partial(parse_of, need) for need in needs if need != GRADES]
     problems = []
     for read in readers:
         try:
-            found = read(measure)
+            known_measure = read(measure)
         except MeasureError as problem:
             problems.append(problem)
         else:
-            if found in measures:
-                return found
+            if known_measure in measures:
+                return known_measure
     if len(problems) == len(readers):
         raise problems[0]
     return None

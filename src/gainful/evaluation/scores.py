@@ -137,7 +137,7 @@ class Scores(Logged):
     def values_by_measure(self) -> dict[Measure, dict[str, float]]:
         """Return the value of each query by its measure; NaN where it does not count."""
         columns = zip(self.measures, self.values.T.tolist(), strict=True)
-        return {measure: dict(zip(self.queries, each, strict=True)) for measure, each in columns}
+        return {measure: dict(zip(self.queries, row, strict=True)) for measure, row in columns}
 
     def interval(
         self,
@@ -234,8 +234,8 @@ class Scores(Logged):
         grades and ranks that the measure uses, so they don't depend on the kind of input, the engine or
         the other measures.
         """
-        found = self.measure(measure)
-        column = self.measures.index(found)
+        chosen = self.measure(measure)
+        column = self.measures.index(chosen)
         usual = Policy().resolved(ids=True).answers()
         choices = [
             f"{name}={answer}"
@@ -247,12 +247,12 @@ class Scores(Logged):
         coverage = self.coverage
         counts = f"queries={self.evidence.counting[column]}"
         counts += f" missing={len(coverage.missing)} empty={self.evidence.empty[column]}"
-        judgments, run = self.evidence.hashes(found.reach)
+        judgments, run = self.evidence.hashes(chosen.reach)
         of_run = self.measures[column].of_run
         tables = f" tables={of_run.digest}" if of_run and self.evidence.lists else ""
         return " | ".join(
             [
-                str(found),
+                str(chosen),
                 " ".join(choices),
                 counts,
                 f"judgments={judgments} run={run}{tables}",
@@ -275,13 +275,13 @@ class Scores(Logged):
 
     def measure(self, measure: GivenMeasure) -> Measure:
         """Return one of the measures of these scores, in any spelling."""
-        found = find_measure(measure, self.measures, self.dialect)
-        if found is None:
+        evaluated = find_measure(measure, self.measures, self.dialect)
+        if evaluated is None:
             name = name_of(measure)
             written = f"'{name}'" if isinstance(measure, Measure) else shown(name)
             hint = did_you_mean(name, map(str, self.measures))
             raise InputError("scores", "a measure that was evaluated", written, hint)
-        return found
+        return evaluated
 
     def write(
         self,
@@ -405,7 +405,7 @@ def _of_all_queries(scores: Scores) -> "list[ScoreSlice]":
 
 def _first_of_queries(scores: Scores) -> Measure:
     """Return the first measure with values per query, or else the first measure."""
-    with_values = (each for each in scores.measures if each.has_users)
+    with_values = (measure for measure in scores.measures if measure.has_users)
     return next(with_values, scores.measures[0])
 
 
@@ -417,8 +417,8 @@ def remeasured(scores: Scores, measures: tuple[Measure, ...]) -> Scores:
     if not scores.evidence.lists:
         raise InputError("scores", "rankings to measure again", "only their values")
     asked = read_measures(measures)
-    seen = max((each.reach or 0 for each in scores.measures), default=0)
-    deeper = any(each.reach is None or each.reach > seen for each in asked)
+    seen = max((one.reach or 0 for one in scores.measures), default=0)
+    deeper = any(one.reach is None or one.reach > seen for one in asked)
     batches = scores.evidence.whole() if deeper else scores.evidence.lists
     again = measure_matched(batches, asked, scores.policy)
     return replace(again, dialect=scores.dialect, query_type=scores.query_type)
@@ -505,7 +505,7 @@ class ScoresPlot:
         chosen = curve_measure(self._scores.measures) if measure is None else measure
         asked = drawn_cutoffs([self._scores.evidence.whole], chosen, upto)
         means = remeasured(self._scores, asked).means
-        rows = [{"run": name, "k": each.cutoff, "value": means[str(each)]} for each in asked]
+        rows = [{"run": name, "k": one.cutoff, "value": means[str(one)]} for one in asked]
         return charts.curve(rows, measure=without_cutoff(asked[0]), **look)
 
 
@@ -537,7 +537,7 @@ def tie_ranges(
     """
     ranges = {}
     for measure in measures:
-        if any(each.of_run is not None for each in measures_inside([measure])):
+        if any(part.of_run is not None for part in measures_inside([measure])):
             continue  # its tables were read for one order of the documents
         # For a measure that doesn't rise with the grades, these need not be the extremes.
         ends = [mean(measure, "worst"), mean(measure, "best")]
@@ -551,13 +551,13 @@ def tie_ranges(
 
 def warn_of_ties(scores: Scores, amount: float) -> None:
     """Warn about measures with a cutoff that the order of tied documents can move by more than an amount."""
-    least = arguments.number(amount, "tie_warning", "an amount from 0", lambda each: each >= 0)
+    least = arguments.number(amount, "tie_warning", "an amount from 0", lambda value: value >= 0)
     for measure in scores.measures:
-        found = scores.ties.get(str(measure))
-        if found is not None and measure.cutoff is not None and found.spread > least:
+        tie_range = scores.ties.get(str(measure))
+        if tie_range is not None and measure.cutoff is not None and tie_range.spread > least:
             warn(
-                f"ties: {measure} is {scores[measure]:.4f}, and would be from {found.worst:.4f} to "
-                f"{found.best:.4f} with documents of equal scores in another order. Break the "
+                f"ties: {measure} is {scores[measure]:.4f}, and would be from {tie_range.worst:.4f} to "
+                f"{tie_range.best:.4f} with documents of equal scores in another order. Break the "
                 f"ties, or report how they were broken.",
                 "run.tied",
             )
@@ -690,19 +690,20 @@ class RunScores(Logged, dict[str, Scores]):
     @property
     def policy(self) -> Policy:
         """The policy of all runs; `ties` is auto if it differs between them."""
-        return shared_policy(each.policy for each in self.values())
+        return shared_policy(scores.policy for scores in self.values())
 
     def __str__(self) -> str:
         return as_text(self.table())
 
     def __repr__(self) -> str:
-        told = [
-            f"{name}: " + ", ".join(f"{measure} {mean:.4f}" for measure, mean in each.means.items())
-            for name, each in list(self.items())[:_SHOWN]
+        lines = [
+            f"{name}: "
+            + ", ".join(f"{measure} {mean:.4f}" for measure, mean in scores.means.items())
+            for name, scores in list(self.items())[:_SHOWN]
         ]
         more = len(self) - _SHOWN
-        told += [f"… and {more} more"] if more > 0 else []
-        return f"RunScores({'; '.join(told)})"
+        lines += [f"… and {more} more"] if more > 0 else []
+        return f"RunScores({'; '.join(lines)})"
 
 
 def means_table(runs: Mapping[str, Scores]) -> Table:
@@ -712,8 +713,8 @@ def means_table(runs: Mapping[str, Scores]) -> Table:
         return Table(["run"], [])
     columns = ["run", *(str(measure) for measure in scores.measures)]
     rows: list[list[Cell]] = [
-        [run, *(cell_of(measure, each.means[str(measure)]) for measure in each.measures)]
-        for run, each in runs.items()
+        [run, *(cell_of(measure, of_run.means[str(measure)]) for measure in of_run.measures)]
+        for run, of_run in runs.items()
     ]
     return Table(columns, rows, notes=notes_of_runs(runs))
 
@@ -721,8 +722,8 @@ def means_table(runs: Mapping[str, Scores]) -> Table:
 def notes_of_runs(runs: Mapping[str, Scores]) -> list[str]:
     """Return the notes under a table of several runs: dialect, policy and coverage."""
     first = next(iter(runs.values()))
-    policy = shared_policy(each.policy for each in runs.values())
-    covered = notes_by_run({name: (each.coverage, each.policy) for name, each in runs.items()})
+    policy = shared_policy(run.policy for run in runs.values())
+    covered = notes_by_run({name: (run.coverage, run.policy) for name, run in runs.items()})
     spoken = [] if first.dialect is None else [f"dialect: {first.dialect}"]
     return [*first.aggregates, *covered, *spoken, policy_note(policy)]
 
@@ -766,7 +767,7 @@ def drawn_cutoffs(
 def _depth(lists: Sequence[Matched]) -> int:
     """Return the length of the longest list or pool."""
     lengths = (np.concatenate((batch.retrieved, np.diff(batch.pool_offsets))) for batch in lists)
-    return max((int(each.max(initial=0)) for each in lengths), default=0)
+    return max((int(some.max(initial=0)) for some in lengths), default=0)
 
 
 def curve_measure(measures: Sequence[Measure]) -> Measure:
@@ -775,7 +776,7 @@ def curve_measure(measures: Sequence[Measure]) -> Measure:
     >>> str(curve_measure([parse("AP"), parse("P@5"), parse("nDCG@10")]))
     'P@5'
     """
-    cut = (each for each in measures if each.cutoff is not None)
+    cut = (measure for measure in measures if measure.cutoff is not None)
     return next(cut, parse("nDCG@10"))
 
 

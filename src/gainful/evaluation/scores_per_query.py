@@ -128,7 +128,7 @@ class PerQuery(TableOfQueries):
             return list(self.queries)
         values, counted = self._column(column)
         pairs = zip(values.tolist(), counted.tolist(), strict=True)
-        return [value if known else None for value, known in pairs]
+        return [value if counts else None for value, counts in pairs]
 
     def _column(self, column: GivenMeasure) -> tuple[Floats, Bools]:
         place = self._place(column)
@@ -152,8 +152,8 @@ class PerQuery(TableOfQueries):
             hint = did_you_mean(name, self.columns)
             raise InputError("per_query", "one of its columns", shown(name), hint)
         if not measure.has_users:
-            found = f"'{measure}', a value of the whole run"
-            raise InputError("per_query", "a measure with values per query", found)
+            description = f"'{measure}', a value of the whole run"
+            raise InputError("per_query", "a measure with values per query", description)
         return self.measures.index(measure)
 
     def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
@@ -167,13 +167,13 @@ class PerQuery(TableOfQueries):
         worst = arguments.whole(worst, "worst", least=0)
         best = arguments.whole(best, "best", least=0)
         values, counted = self._column(self.columns[1] if measure is None else measure)
-        known = np.flatnonzero(counted)
-        values = values[known]
+        counting = np.flatnonzero(counted)
+        values = values[counting]
         lowest = np.argsort(values, kind="stable")[:worst]
         # Negated, so that queries with the same value keep their order.
         order = np.argsort(-values, kind="stable")
         highest = order[~np.isin(order, lowest)][:best]
-        places = known[np.concatenate((lowest, highest))]
+        places = counting[np.concatenate((lowest, highest))]
         queries = tuple(self.queries[at] for at in places.tolist())
         rows = Rows(queries, self.rows.values[places], self.rows.counted[places])
         return type(self)(rows, self.measures, self.query_type)
@@ -253,12 +253,12 @@ class RunPerQuery(TableOfQueries):
     def __getitem__(self, column: GivenMeasure) -> list[Cell]:
         """Return a column by its name, or by a measure in any spelling."""
         if isinstance(column, str) and column == "run":
-            return [name for name, each in self.runs.items() for _ in each.queries]
-        return [cell for each in self.runs.values() for cell in each[column]]
+            return [name for name, queries in self.runs.items() for _ in queries.queries]
+        return [cell for queries in self.runs.values() for cell in queries[column]]
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float | None]]]:
         """Return `{run: {query: {measure: value}}}`."""
-        return {name: each.to_dict() for name, each in self.runs.items()}
+        return {name: queries.to_dict() for name, queries in self.runs.items()}
 
     def table(self) -> Table:
         """Return the rows for rendering, with the policy and the coverage of each run as notes."""

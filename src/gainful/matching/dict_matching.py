@@ -57,8 +57,8 @@ class DictRun(Run):
     def each(self, work: Work[Result], depth: int | None, policy: Policy) -> list[Result] | None:
         """Process all queries at once."""
         del depth
-        found = work(_DictRows(self._documents, self._judged, policy))
-        return None if found is None else [found]
+        result = work(_DictRows(self._documents, self._judged, policy))
+        return None if result is None else [result]
 
     def refuse_duplicate(self, query: str, doc: str) -> NoReturn:
         """Reject an id that occurs both as a string and as an integer."""
@@ -142,9 +142,9 @@ def packed_documents(documents: Mapping[str, DocNumbers], numbers: Floats) -> Pa
 
 def judged_rows(judgments: Mapping[object, Mapping[object, float]], policy: Policy) -> JudgedRows:
     """Return judgments under a policy."""
-    known = queries_of(judgments, JUDGMENTS.name)
-    queries = in_order(known)
-    documents = [documents_of(known[query], JUDGMENTS.name, query, policy) for query in queries]
+    by_query = queries_of(judgments, JUDGMENTS.name)
+    queries = in_order(by_query)
+    documents = [documents_of(by_query[query], JUDGMENTS.name, query, policy) for query in queries]
     if not any(documents):
         raise InputError("judgments", "at least one judged document", "none")
     grades = numbers_of(documents, JUDGMENTS.number, JUDGMENTS.name, queries)
@@ -254,25 +254,25 @@ def returned_of(
     return documents_in(applied(rows, steps, policy, chunks))[0]
 
 
-def queries_of(given: object, what: str) -> dict[str, DocNumbers]:
+def queries_of(source: object, what: str) -> dict[str, DocNumbers]:
     """Return the queries by id as text; each value must be a dict of documents."""
-    if not isinstance(given, Mapping):
-        raise InputError(what, "a dict {query: {doc: number}}", shown_with_type(given))
-    for query, documents in given.items():
+    if not isinstance(source, Mapping):
+        raise InputError(what, "a dict {query: {doc: number}}", shown_with_type(source))
+    for query, documents in source.items():
         if not isinstance(documents, Mapping):
             raise InputError(
                 f"{what}, query {query!r}",
                 "a dict {doc: number}",
                 shown_with_type(documents),
             )
-    if "" in given:
+    if "" in source:
         raise empty_id(f"{what}, query ids")
-    if {*map(type, given)} <= {str}:
-        if not "".join(given).isascii():
-            refuse_halves(given, where=f"{what}, query ids")
-        return dict(given)
+    if {*map(type, source)} <= {str}:
+        if not "".join(source).isascii():
+            refuse_halves(source, where=f"{what}, query ids")
+        return dict(source)
     queries: dict[str, DocNumbers] = {}
-    for query, documents in given.items():
+    for query, documents in source.items():
         text = id_text(query, where=f"{what}, query ids")
         if text in queries:
             raise InputError(
@@ -299,21 +299,21 @@ def _has_other_ids(returned: DocNumbers, judged: Collection[str]) -> bool:
     return any(len(doc) < _LONGEST_INTEGER and int(doc) in returned for doc in integers)
 
 
-def documents_of(given: DocNumbers, what: str, query: str, policy: Policy | None) -> DocNumbers:
+def documents_of(source: DocNumbers, what: str, query: str, policy: Policy | None) -> DocNumbers:
     """Return the documents of a query by id as text; the policy is None if no policy applies."""
     try:
-        every = "".join(given)  # raises unless all are strings, faster than checking each type
+        every = "".join(source)  # raises unless all are strings, faster than checking each type
     except TypeError:
         pass
     else:
         if not every.isascii():
-            refuse_halves(given, where=f"{what}, query {query!r}, document ids")
-        if "" in given:
+            refuse_halves(source, where=f"{what}, query {query!r}, document ids")
+        if "" in source:
             raise empty_id(f"{what}, query {query!r}, document ids")
-        return given
+        return source
     rule = "error" if policy is None else policy.duplicates
     documents: dict[str, float] = {}
-    for doc, number in given.items():
+    for doc, number in source.items():
         text = id_text(doc, where=f"{what}, query {query!r}, document ids")
         if text not in documents:
             documents[text] = number
@@ -342,9 +342,9 @@ def numbers_of(
     """Return the numbers (n,) of the documents of queries (q,); reject numbers that aren't finite."""
     numbers = np.empty(sum(map(len, documents)))
     at = 0
-    for query, known in zip(queries, documents, strict=True):
-        _pack(known, numbers, at, kind, what, query)
-        at += len(known) * _BYTES
+    for query, docs in zip(queries, documents, strict=True):
+        _pack(docs, numbers, at, kind, what, query)
+        at += len(docs) * _BYTES
     _refuse_unusable(numbers, documents, kind, what, queries)
     return numbers
 

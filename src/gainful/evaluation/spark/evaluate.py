@@ -123,9 +123,9 @@ class SparkRows(Rows):
         flat = table["values"].combine_chunks().flatten()
         counted = flat.is_valid().to_numpy(zero_copy_only=False).reshape(shape)[order]
         values = flat.to_numpy(zero_copy_only=False).reshape(shape)[order]
-        kept = counted.any(axis=1)
-        values = np.where(counted, values, np.nan)[kept]
-        super().__init__(tuple(compress(names, kept.tolist())), values, counted[kept])
+        counting = counted.any(axis=1)
+        values = np.where(counted, values, np.nan)[counting]
+        super().__init__(tuple(compress(names, counting.tolist())), values, counted[counting])
         return getattr(self, name)
 
     def __len__(self) -> int:

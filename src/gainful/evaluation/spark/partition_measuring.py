@@ -123,9 +123,9 @@ class Measuring:
         """Return the rows of some queries, and their summary."""
         matched, measures = bunch.matched, self.measures
         refuse_grades(self.tool, matched.grade, matched.pool_grades, measures)
-        found = measure_batches([matched], measures, self.plan.policy, self.plan.depth)
-        counts, policy = found.counts, self.plan.policy
-        counted = apply_policy(found.values, found.empty, counts.missing, measures, policy)
+        measured = measure_batches([matched], measures, self.plan.policy, self.plan.depth)
+        counts, policy = measured.counts, self.plan.policy
+        counted = apply_policy(measured.values, measured.empty, counts.missing, measures, policy)
         numbers = {name: getattr(counts, name) for name in ("missing", "retrieved", "seen", "tied")}
         batch = _batch(
             **numbers,
@@ -135,9 +135,9 @@ class Measuring:
             unjudged=counts.unjudged,
             values=[
                 [value if counts_here else None for value, counts_here in zip(*row, strict=True)]
-                for row in zip(found.values.tolist(), counted.tolist(), strict=True)
+                for row in zip(measured.values.tolist(), counted.tolist(), strict=True)
             ],
-            empty=found.empty.tolist(),
+            empty=measured.empty.tolist(),
         )
         totals: dict[str, Any] = {name: int(column.sum()) for name, column in numbers.items()}
         summary = Summary(
@@ -149,9 +149,9 @@ class Measuring:
             shared=int(bunch.shared.sum()),
             tied_queries=int((counts.tied > 0).sum()),
             counted=counted.sum(axis=0).tolist(),
-            lacking=found.empty.sum(axis=0).tolist(),
+            lacking=measured.empty.sum(axis=0).tolist(),
             sums=[
-                _terms(summands(measure, found.values[counted[:, column], column].tolist()))
+                _terms(summands(measure, measured.values[counted[:, column], column].tolist()))
                 for column, measure in enumerate(measures)
             ],
             digests=[total(column) for reach in self.reaches for column in digests(matched, reach)],
