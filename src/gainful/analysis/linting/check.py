@@ -95,7 +95,7 @@ def check(
     with opened_session(options) as (session, columns):
         with taken_warnings() as warned:
             opened = open_input(judgments, JUDGMENTS, columns, session, checked=False)
-        judged, drafts = _checked(session, opened, JUDGMENTS.name, cutoff, warned)
+        judged, drafts = _checked(opened, JUDGMENTS.name, cutoff, warned)
         if judged.size:
             look = Look(session, judged, judged, judged, cutoff, expected)
             drafts += drafts_of(look, "input", "judgments")
@@ -110,7 +110,8 @@ def check(
             readable = opened_run.beside(opened, f"run {name!r}")
             if folding is not None and not readable.has_ids:
                 raise InputError("chunks", "documents with ids", readable.holds)
-            drafts += _look_at_run(session, judged, readable, name, cutoff, folding, warned)
+            table, of_run = _checked(readable, name, cutoff, warned)
+            drafts += [*of_run, *_drafts_of_run(judged, table, readable, cutoff, folding)]
             same = are_the_same(judgments, run)
             if same and opened.taken_from == opened_run.taken_from:
                 message = f"judgments and run {name!r} are the same {same}"
@@ -128,17 +129,12 @@ def check(
     return Findings(findings, looked_at, cutoff, expected, query_type, doc_type)
 
 
-def _look_at_run(
-    session: Session,
-    judged: CheckedTable,
-    opened: Input,
-    name: str,
-    cutoff: int,
-    chunks: Chunks | None,
-    warned: list[str],
+def _drafts_of_run(
+    judged: CheckedTable, run: CheckedTable, opened: Input, cutoff: int, chunks: Chunks | None
 ) -> list[RuledDraft]:
-    run, drafts = _checked(session, opened, name, cutoff, warned)
-    lists = run
+    """Return findings for a run, and for the run together with the judgments."""
+    session, lists = opened.session, run
+    drafts: list[RuledDraft] = []
     if run.size and chunks is not None:
         lists = _folded(session, run, chunks, cutoff)
     look = Look(session, judged, run, lists, cutoff, in_order=opened.in_order)
@@ -152,10 +148,10 @@ def _look_at_run(
 
 
 def _checked(
-    session: Session, opened: Input, name: str, cutoff: int, warned: list[str]
+    opened: Input, name: str, cutoff: int, warned: list[str]
 ) -> tuple[CheckedTable, list[RuledDraft]]:
     """Read an input; return findings for unreadable rows and for warnings raised on opening it."""
-    table, drafts = _check_input(session, opened, name, cutoff)
+    table, drafts = _check_input(opened, name, cutoff)
     for warning in warned:
         message = warning.removeprefix(f"{opened.name}: ").removesuffix(".")
         drafts.append(("doubtful-reading", Draft(table, 1, message)))
@@ -172,17 +168,15 @@ def _read_scale(scale: object) -> GradeRange | None:
     raise InputError("scale", "the lowest and the highest grade, such as (0, 3)", shown(scale))
 
 
-def _check_input(
-    session: Session, opened: Input, name: str, cutoff: int
-) -> tuple[CheckedTable, list[RuledDraft]]:
+def _check_input(opened: Input, name: str, cutoff: int) -> tuple[CheckedTable, list[RuledDraft]]:
     """Read judgments or a run; text that the engine can't read is read row by row."""
-    source = opened.table_to_check()
+    source, session = opened.table_to_check(), opened.session
     if source is not None and source.file is None:
         return _by_engine(session, source, name, cutoff)
     if source is not None:
         with suppress(EngineError, InputError):  # reading row by row finds all bad rows
             return _by_engine(session, ready(source, session), name, cutoff)
-    checked, drafts = _by_row(session, opened, name, cutoff, source)
+    checked, drafts = _by_row(opened, name, cutoff, source)
     only_empty_lists = opened.kind.name == RUN.name and opened.bare_queries()
     if not (checked.size or drafts or only_empty_lists):
         raise InputError(checked.source, opened.kind.least, "none")
@@ -260,7 +254,7 @@ def _unread(
 
 
 def _by_row(
-    session: Session, opened: Input, name: str, cutoff: int, source: Source | None
+    opened: Input, name: str, cutoff: int, source: Source | None
 ) -> tuple[CheckedTable, list[RuledDraft]]:
     """Read an input row by row: good rows are stored in a table, bad ones are counted."""
     counts: Counter[str] = Counter()
@@ -277,6 +271,7 @@ def _by_row(
             first.setdefault(rule, entry)
             remedies[rule] = remedies.get(rule) or entry.remedy
 
+    session = opened.session
     table, size = stored_rows(session, good_rows(), "rows", "number + 0.0")
     groups = _grouped(session, table, cutoff)
     if bare := opened.bare_queries():

@@ -116,14 +116,6 @@ def _utility(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
     return value
 
 
-def _judged_rows(sheet: Worksheet, _: Parameters) -> Bools:
-    return are_judged(sheet)
-
-
-def _unjudged_rows(sheet: Worksheet, _: Parameters) -> Bools:
-    return ~are_judged(sheet)
-
-
 def _seen(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Ints:
     return np.minimum(sizes(sheet, parameters, cutoffs), sheet.matched.retrieved[:, None])
 
@@ -180,9 +172,9 @@ def _others(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Float
 
 
 _HITS = "relevant", "", counted(relevant_rows)
-_JUDGED = "judged", "", counted(_judged_rows), _judged_hits
+_JUDGED = "judged", "", counted(lambda sheet, _: are_judged(sheet)), _judged_hits
 _MASS = "unjudged", "discount", _unjudged_mass_terms, _unjudged_mass
-_UNJUDGED = "unjudged", "", counted(_unjudged_rows)
+_UNJUDGED = "unjudged", "", counted(lambda sheet, _: ~are_judged(sheet))
 _RETRIEVED = "retrieved", "", counted(lambda sheet, _: np.ones(sheet.matched.grade.size, np.bool_))
 
 COMPUTE: Mapping[str, Arithmetic] = {
