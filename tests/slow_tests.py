@@ -513,6 +513,8 @@ _LONG = {
         "test_perplexity_exposes_the_wrong_model",
     ),
     "tests/behaviour/test_judgments_from_clicks.py": ("test_intervals_cover",),
+    "tests/behaviour/test_interleaving.py": ("test_intervals_cover",),
+    "tests/behaviour/test_counterfactual.py": ("test_intervals_of_a_run_like_the_log_cover_zero",),
     "tests/spark/test_own_measures_on_spark.py": (
         "test_a_module_that_the_machines_lack",
         "test_compared_sliced_and_gated",

@@ -44,9 +44,12 @@ _NAMES = {
         "training": "losses, metrics",
     },
     "gainful.behaviour": {
-        "behaviour.judgments_from_clicks": "click_judgments, click_models",
         "behaviour.click_log": "read_log",
+        "behaviour.counterfactual": "would_earn",
+        "behaviour.interleaving": "interleave, interleave_runs, interleaving_verdict",
+        "behaviour.judgments_from_clicks": "click_judgments, click_models",
         "behaviour.log_tables": "LogOptions",
+        "behaviour.examination": "position_bias",
     },
     "gainful.comparison": {
         "analysis.comparison.compare": "compare_scores",
@@ -121,6 +124,9 @@ _NAMES = {
         "evaluation.learning_curve": "LearningCurve",
         "behaviour.judgments_from_clicks": "ClickJudgments, ClickModels",
         "behaviour.click_log": "ClickLog",
+        "behaviour.counterfactual": "Earnings",
+        "behaviour.interleaving": "Interleaved, InterleavingVerdict",
+        "behaviour.examination": "PositionBias",
         "evaluation.saved_baseline": "Baseline",
         "evaluation.scores": "RunScores, Scores, TieRange",
         "analysis.explanation.attribution": "Attribution",

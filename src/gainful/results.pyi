@@ -16,6 +16,10 @@ from gainful.analysis.linting.findings import Finding
 from gainful.analysis.linting.findings import Findings
 from gainful.analysis.power import Power
 from gainful.behaviour.click_log import ClickLog
+from gainful.behaviour.counterfactual import Earnings
+from gainful.behaviour.examination import PositionBias
+from gainful.behaviour.interleaving import Interleaved
+from gainful.behaviour.interleaving import InterleavingVerdict
 from gainful.behaviour.judgments_from_clicks import ClickJudgments
 from gainful.behaviour.judgments_from_clicks import ClickModels
 from gainful.compat.vectors.conformance_result import Conformance
@@ -62,6 +66,7 @@ __all__ = [
     "Coverage",
     "Curve",
     "Difference",
+    "Earnings",
     "Explanation",
     "Finding",
     "Findings",
@@ -69,6 +74,8 @@ __all__ = [
     "Gate",
     "Inferred",
     "InferredAP",
+    "Interleaved",
+    "InterleavingVerdict",
     "Leaderboard",
     "LearningCurve",
     "MeasureCheck",
@@ -76,6 +83,7 @@ __all__ = [
     "Movers",
     "Pool",
     "PoolBias",
+    "PositionBias",
     "Power",
     "RecommendationScores",
     "RecordedRun",

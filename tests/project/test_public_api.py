@@ -23,7 +23,10 @@ TOP = [
 ]  # fmt: skip
 MOST_AT_THE_TOP = 31
 BELOW = {
-    "behaviour": ["LogOptions", "click_judgments", "click_models", "read_log"],
+    "behaviour": [
+        "LogOptions", "click_judgments", "click_models", "interleave", "interleave_runs", "interleaving_verdict",
+        "position_bias", "read_log", "would_earn",
+    ],
     "comparison": ["ComparisonOptions", "compare_scores", "comparison_choices", "leaderboard_of_scores", "movers", "read_baseline", "save_baseline"],
     "errors": [
         "CODES",
@@ -56,8 +59,8 @@ BELOW = {
     ],
     "results": [
         "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "ClickJudgments", "ClickLog", "ClickModels", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
-        "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
-        "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
+        "Difference", "Earnings", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Interleaved", "InterleavingVerdict", "Leaderboard", "LearningCurve",
+        "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "PositionBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
         "Slice",
         "TieRange", "Tuned", "Verdict", "Which", "Why",
     ],
@@ -74,6 +77,11 @@ BY_PLACE = {
     "click_judgments": ["log", "model"],
     "click_models": ["log", "models"],
     "read_log": ["log"],
+    "interleave": ["rankings"],
+    "interleave_runs": ["runs"],
+    "interleaving_verdict": ["log"],
+    "position_bias": ["log", "method"],
+    "would_earn": ["log", "run"],
     "cases": [],
     "check_measure": ["measure"],
     "conformance": ["implementation"],

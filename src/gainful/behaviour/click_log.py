@@ -436,3 +436,16 @@ def _refuse_empty(log: ClickLog) -> None:
             "log", "documents that were shown and not clicked", f"a click on each of {counted(impressions, 'document')}",
             "The log may contain only the clicks: pass the lists that were shown, lists=….",
         )  # fmt: skip
+
+
+def drawn_weights(log: ClickLog, generator: np.random.Generator) -> Floats:
+    """Return how often each row (n,) is in a resample of the sessions."""
+    starts = log.shown.starts
+    if not log.has_lists:  # counts: as many as there are, drawn independently
+        return generator.poisson(log.shown.weighted(np.ones(len(log.shown.pairs)))).astype(
+            np.float64
+        )
+    owners = np.arange(len(starts) - 1) if log.owners is None else log.owners
+    count = int(owners.max()) + 1
+    times = np.bincount(generator.integers(0, count, count), minlength=count).astype(np.float64)
+    return np.repeat(times[owners], np.diff(starts))

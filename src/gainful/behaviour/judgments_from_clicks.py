@@ -20,7 +20,7 @@ from gainful.arithmetic.kernels.click_models import (
 from gainful.arithmetic.statistics.distributions import beta_quantile, gamma_quantile
 from gainful.arithmetic.statistics.resampling import Draws
 from gainful.array_types import Bools, Floats, Ints
-from gainful.behaviour.click_log import ClickLog, read_log
+from gainful.behaviour.click_log import ClickLog, drawn_weights, read_log
 from gainful.behaviour.log_tables import LogOptions
 from gainful.errors import InputError, warn
 from gainful.matching.keyword_options import takes
@@ -140,7 +140,7 @@ class ClickJudgments(DocumentsByQuery):
         shown_lists = self.log.shown
         for place in range(draws.resamples):
             if self.log.has_lists:
-                lists = replace(shown_lists, weights=_drawn_weights(self.log, generator))
+                lists = replace(shown_lists, weights=drawn_weights(self.log, generator))
                 how = Fitting(_REFINING, self.fitted.attraction.prior, self.fitted)
                 model = MODELS[self.model].fit(lists, how)
                 drawn[place] = _estimates(model, self.log)
@@ -160,15 +160,6 @@ class ClickJudgments(DocumentsByQuery):
 
     def __repr__(self) -> str:
         return f"ClickJudgments({self.summary})"
-
-
-def _drawn_weights(log: ClickLog, generator: np.random.Generator) -> Floats:
-    """Return how often each row (n,) is in a resample of the sessions."""
-    starts = log.shown.starts
-    owners = np.arange(len(starts) - 1) if log.owners is None else log.owners
-    count = int(owners.max()) + 1
-    times = np.bincount(generator.integers(0, count, count), minlength=count).astype(np.float64)
-    return np.repeat(times[owners], np.diff(starts))
 
 
 def _estimates(model: FittedModel, log: ClickLog) -> Floats:

@@ -89,8 +89,11 @@ class ShownLists:
 
     def part(self, chosen: Bools) -> "ShownLists":
         """Return the chosen (m,) lists, with the same pairs."""
-        rows = np.repeat(chosen, np.diff(self.starts))
-        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[chosen])])
+        return self.part_of_rows(np.repeat(chosen, np.diff(self.starts)))
+
+    def part_of_rows(self, rows: Bools) -> "ShownLists":
+        """Return the chosen (n,) rows; lists without any are gone."""
+        starts = np.unique(np.concatenate([[0], np.cumsum(rows)])[self.starts])
         weights = None if self.weights is None else self.weights[rows]
         return ShownLists(self.pairs[rows], self.ranks[rows], self.clicks[rows], starts, self.count, weights)  # fmt: skip
 
