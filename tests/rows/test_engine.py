@@ -209,8 +209,8 @@ def test_nothing_is_loaded_by_what_a_file_is_named():
 
 @pytest.fixture
 def small(tmp_path):
-    """A small file that the engine reads: quoted ids are not plain."""
-    (tmp_path / "a.csv").write_text('query,doc,score\nq,"a",1\nq,b,2\n')
+    """A small file that the engine reads: ids that span lines are not plain."""
+    (tmp_path / "a.csv").write_text('query,doc,score\nq,"c\nd",0\nq,a,1\nq,b,2\n')
     return tmp_path / "a.csv"
 
 

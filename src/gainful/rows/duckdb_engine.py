@@ -127,6 +127,7 @@ class Session:
         self._registered: set[str] = set()
         self._pending: dict[str, object] = {}  # registered when the engine is first used
         self._made: dict[str, str] = {}  # TABLE or VIEW, by the name of each one created
+        self._changed = set() if self.engine.threads is None else {"threads"}  # settings
         self._left = (0, 0)  # the numbers of the tables left by the last piece of work
 
     def __enter__(self) -> "Session":
@@ -200,8 +201,12 @@ class Session:
 
     def columns(self, sql: str, values: Sequence[object] = ()) -> Columns:
         """Return the columns of a query as arrays."""
-        found = self._run(sql, values, lambda ran: ran.fetchnumpy())
-        return {name: np.ma.getdata(column) for name, column in found.items()}
+        masked = self.masked_columns(sql, values)
+        return {name: np.ma.getdata(column) for name, column in masked.items()}
+
+    def masked_columns(self, sql: str, values: Sequence[object] = ()) -> Columns:
+        """Return the columns of a query as arrays, in which missing values are masked."""
+        return self._run(sql, values, lambda ran: ran.fetchnumpy())
 
     def prepare_writing(self) -> None:
         """Make the engine write in a way that can be interrupted.
@@ -211,6 +216,7 @@ class Session:
         """
         with suppress(EngineError):  # earlier versions don't have the setting
             self.execute("SET async_threads=0")
+            self._changed.add("async_threads")
 
     def register(self, stem: str, table: object) -> str:
         """Make arrays, a data frame or an Arrow stream readable under a name, as soon as the engine is used."""
@@ -306,23 +312,18 @@ class Session:
 
     def _taken(self) -> "duckdb.DuckDBPyConnection | None":
         """Return the database left by an earlier session, ready for use, or None."""
+        if self.engine.memory is not None:
+            return None
         try:
-            database = None if self.engine.memory is not None else _idle.pop()
+            database = _idle.pop()
         except IndexError:
-            database = None
-        if database is None:
             return None
         import duckdb
 
-        folder = str(self._spilled).replace("'", "''")
-        threads = self.engine.threads
         try:
-            database.execute(f"SET GLOBAL temp_directory='{folder}'")
-            database.execute(
-                "RESET GLOBAL threads" if threads is None else f"SET GLOBAL threads={threads}"
-            )
-            with suppress(duckdb.CatalogException):
-                database.execute("RESET GLOBAL async_threads")
+            database.execute(f"SET GLOBAL temp_directory={quoted(str(self._spilled))}")
+            if self.engine.threads is not None:
+                database.execute(f"SET GLOBAL threads={self.engine.threads}")
         except duckdb.Error:  # after an internal error of the engine, which invalidates a database
             database.close()
             return None
@@ -341,9 +342,8 @@ class Session:
         import duckdb
 
         try:
-            database.execute("SET GLOBAL threads=1")  # so that none of its threads remains
-            with suppress(duckdb.CatalogException):  # earlier versions don't have the setting
-                database.execute("SET GLOBAL async_threads=0")
+            for setting in self._changed:  # only if necessary, because new threads take time
+                database.execute(f"RESET GLOBAL {setting}")
         except duckdb.Error:
             database.close()
         else:
@@ -384,19 +384,13 @@ class Session:
         self._worker.begin(work)
         try:
             while not self._worker.wait(_POLL):
-                self._tell_progress()
+                if self._progress is not None and (share := self.connection.query_progress()) >= 0:
+                    self.tell(share / 100)  # −1 if unknown
         except BaseException:  # Ctrl-C, another signal, or an exception in the progress callback
             self._has_stopped()
             raise
         result: Result = self._worker.result()
         return result
-
-    def _tell_progress(self) -> None:
-        if self._progress is None:
-            return
-        share = self.connection.query_progress()
-        if share >= 0:  # −1 if unknown
-            self.tell(share / 100)
 
     def _has_stopped(self) -> bool:
         """Stop the engine's current work, if any, and return whether it has stopped."""

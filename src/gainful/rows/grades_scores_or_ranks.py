@@ -132,14 +132,6 @@ class Kind:
             return ""
         return _GIVE if graded else ""
 
-    def number_of_truth(self, value: object) -> float | None:
-        """Return a boolean as a grade, 1 or 0; None for anything else, and for runs.
-
-        >>> JUDGMENTS.number_of_truth(True), JUDGMENTS.number_of_truth(1), RUN.number_of_truth(True)
-        (1.0, None, None)
-        """
-        return float(bool(value)) if self.name == JUDGMENTS.name and is_truth(value) else None
-
     @property
     def places(self) -> tuple[int, int, int]:
         """The positions of query, doc and number in a line of a TREC file, from 0."""
@@ -196,8 +188,8 @@ def number_in(value: Any, kind: Kind, where: str, *, finite: bool = False) -> fl
         return value
     if type(value) is int and -_SMALL < value < _SMALL:
         return float(value)
-    truth = kind.number_of_truth(value)
-    number = number_of(value) if truth is None else truth
+    truth = kind.name == JUDGMENTS.name and is_truth(value)
+    number = float(value) if truth else number_of(value)
     if number is None or (finite and not math.isfinite(number)):
         raise InputError(
             where,

@@ -200,24 +200,13 @@ _IN_TABLES = 2  # the highest rank needed to distinguish ranks from scores
 _ELSEWHERE = (
     3  # the same for dicts and arrays, where two documents with 1 and 2 are often an example
 )
-# SQL for whether numbers may be ranks, by their minimum, maximum and count in each query.
-_MAY_BE = (
-    "SELECT min(low) = max(low) AND min(low) IN (0, 1) AND bool_and(high - low = n - 1), min(low) "
-    "FROM {groups} WHERE n > 0"
+# SQL for the numbers of each query, and whether they are consecutive; and for all queries together.
+_LISTS = (
+    "min(number) AS low",
+    "max(number) AS high",
+    "max(number) - min(number) + 1 = count(number) AND count(DISTINCT number) = count(number) AS whole",
 )
-_GROUPS = (
-    "(SELECT min(number) AS low, max(number) AS high, count(*) AS n FROM {rows} GROUP BY query)"
-)
-# SQL for whether rows contain ranks in every query that don't fall in all queries. Ranks that fall from
-# row to row are scores made from ranks, n, n - 1, …, 1, and correct.
-_ARE_RANKS = (
-    "SELECT min(number - rank) = max(number - rank) AND min(number) IN (0, 1) "
-    f"AND max(number) >= {_IN_TABLES} AND NOT bool_and(rank + place = n + 1) FROM ("
-    "SELECT number, row_number() OVER (PARTITION BY query ORDER BY number) AS rank, "
-    "row_number() OVER (PARTITION BY query ORDER BY row) AS place, "
-    "count(*) OVER (PARTITION BY query) AS n "
-    "FROM (SELECT query, number, row_number() OVER () AS row FROM {rows}))"
-)
+_OVERALL = ("min(low)", "max(low)", "max(high)", "bool_and(whole)")
 
 
 def warn_of_ranks_in_dicts(run: Mapping[Any, Any]) -> None:
@@ -238,13 +227,13 @@ def warn_of_ranks_in_table(source: "Source", session: "Session", head: FirstRows
 
     The head is the result of `first_rows`.
     """
-    from gainful.rows.run_and_judgment_columns import is_name_of_ranks
+    from gainful.rows.run_and_judgment_columns import ALIASES, plain_name
 
     if source.kind.ascending:
         return
     name = source.number_column
-    first = _first_rank_of_table(head, partial(_first_rank_in_all_rows, source, session))
-    if first is None and is_name_of_ranks(name) and _may_be_ranks(head):
+    first = first_rank_of_table(head, partial(_all_numbers, source, session))
+    if first is None and plain_name(name) in ALIASES["rank"] and _may_be_ranks(head):
         warn(
             f"scores: they come from the column {name!r}, which usually contains ranks; the "
             f"highest counts as the best. If they are ranks, name their column: columns rank={name}.",
@@ -258,9 +247,13 @@ def warn_of_ranks_on_spark(run: "DataFrame") -> None:
 
     Rows on Spark have no fixed order, so only the first rows show whether scores fall.
     """
+    from gainful.rows.spark_frames import aggregated
+
     rows = run.select("query", "number").limit(_HEAD + 1).collect()
     head = [(row["query"], row["number"]) for row in rows]
-    first = _first_rank_of_table(head, partial(_first_rank_on_spark, run))
+    first = first_rank_of_table(
+        head, lambda: aggregated(run, ["query"], _LISTS).selectExpr(*_OVERALL).collect()[0]
+    )
     _warn_of_ranks(first, "name their column: columns rank=…")
 
 
@@ -273,52 +266,39 @@ def _warn_of_ranks(first: int | None, remedy: str = "pass their negatives") -> N
         )
 
 
-def _first_rank_of_table(head: FirstRows, in_all_rows: Callable[[], int | None]) -> int | None:
-    """Return the first rank, from the first rows if there are no more, or else from all rows."""
+def first_rank_of_table(head: FirstRows, all_numbers: Callable[[], Sequence[Any]]) -> int | None:
+    """Return the first rank if the numbers of a table are probably ranks; else None.
+
+    Args:
+        head: the first rows, one more than are inspected, or all of them.
+        all_numbers: returns the result of `numbers_on_engine` for all rows.
+    """
     if len(head) <= _HEAD:
         return _first_rank(_numbers_by_query(head), _IN_TABLES)
     steps = [pair for numbers in _numbers_by_query(head) for pair in pairwise(numbers)]
     if not _may_be_ranks(head) or (steps and all(before > after for before, after in steps)):
         return None
-    return in_all_rows()
+    low, other_low, high, whole = all_numbers()
+    # If all queries begin with their highest number, the numbers fall.
+    falls = not steps and all(number > low for _, number in head)
+    ranks = whole and low == other_low and low in _FIRST and high >= _IN_TABLES
+    return int(low) if ranks and not falls else None
 
 
-def _first_rank_in_all_rows(source: "Source", session: "Session") -> int | None:
-    """Return the first rank if the numbers of a table are probably ranks; else None."""
+def _all_numbers(source: "Source", session: "Session") -> Sequence[Any]:
     from gainful.rows.table_source import read_into, ready
 
     table = session.name("numbers")
     read_into(session, ready(source, session), table, "SELECT query, number FROM {rows}")
-    first = first_rank_on_engine(session, table)
+    overall = numbers_on_engine(session, table)
     session.drop(table)
-    return first
+    return overall
 
 
-def first_rank_on_engine(session: "Session", rows: str, groups: str = "") -> int | None:
-    """Return the first rank if the numbers of a table on the engine are probably ranks; else None.
-
-    `groups` is a table of its queries with n, low and high, if there is one.
-    """
-    may_be = _MAY_BE.format(groups=groups or _GROUPS.format(rows=rows))
-    possible, first = session.rows(may_be)[0]
-    ranks = possible and session.rows(_ARE_RANKS.format(rows=rows))[0][0]
-    return int(first) if ranks else None
-
-
-def _first_rank_on_spark(run: "DataFrame") -> int | None:
-    """Return the first rank in a long run; None if its scores aren't ranks."""
-    from gainful.rows.spark_frames import functions
-
-    sql: Any = functions()
-    least, most = sql.min("number"), sql.max("number")
-    queries = run.groupBy("query").agg(
-        least.alias("low"), (most - least + 1 == sql.count("number")).alias("full")
-    )
-    low, high, full = queries.agg(sql.min("low"), sql.max("low"), sql.min("full")).collect()[0]
-    if not full or low != high or low not in _FIRST:
-        return None
-    twice = run.groupBy("query", "number").count().where("count > 1")
-    return None if twice.limit(1).collect() else int(low)
+def numbers_on_engine(session: "Session", rows: str) -> Sequence[Any]:
+    """Return the lowest and the highest first number of a query, the highest number, and whether all are consecutive."""
+    lists = f"(SELECT {', '.join(_LISTS)} FROM {rows} GROUP BY query)"
+    return session.rows(f"SELECT {', '.join(_OVERALL)} FROM {lists}")[0]
 
 
 def _first_rank(lists: Iterable[Sequence[Any]], least: int) -> int | None:
@@ -360,6 +340,11 @@ def _numbers_by_query(rows: FirstRows) -> Iterable[list[Any]]:
     return lists.values()
 
 
+def head_on_engine(session: "Session", rows: str) -> FirstRows:
+    """Return query and number of the first rows of a table on the engine, one more than are inspected."""
+    return session.rows(f"SELECT query, number FROM {rows} LIMIT {_HEAD + 1}")
+
+
 def first_rows(source: "Source", session: "Session") -> FirstRows:
     """Return query and number of the first rows of a table, one more than are inspected."""
     from gainful.rows.duckdb_engine import EngineError
@@ -372,6 +357,6 @@ def first_rows(source: "Source", session: "Session") -> FirstRows:
         plain = zip(source.plain.queries, source.plain.numbers, strict=True)
         return [*islice(plain, _HEAD + 1)]
     try:
-        return session.rows(f"SELECT query, number FROM ({source.select}) LIMIT {_HEAD + 1}")
+        return head_on_engine(session, f"({source.select})")
     except EngineError:  # reported when all rows are read
         return ()

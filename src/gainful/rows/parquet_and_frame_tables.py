@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gainful.array_types import Floats
+from gainful.array_types import AnyArray, Floats
 from gainful.errors import InputError
 from gainful.message_texts import shown
+from gainful.rows import table_source
 from gainful.rows.duckdb_engine import (
     EngineError,
     Session,
@@ -33,17 +34,15 @@ from gainful.rows.run_and_judgment_columns import (
     kind_by_columns,
     number_after_none,
     refuse_ids,
-    refuse_numbers,
+    refuse_type,
 )
 from gainful.rows.table_source import (
-    MOST_ROWS,
     NO_ID,
     NOT_HELD,
     PlainRows,
     Source,
     is_lasting,
     is_small,
-    plain_arrays,
     printable,
     source_of_arrays,
     with_events,
@@ -67,6 +66,8 @@ _SHOWN = (
 )
 _RENAMED = re.compile(r"(?<=.)_\d+$")  # the engine's ending of a repeated column name
 _LARGE = frozenset(["BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT"])
+# Numbers that NumPy represents as the engine does.
+_PLAIN_NUMBERS = WHOLE - {"HUGEINT", "UHUGEINT"} | FRACTIONS
 _NUMBERS = _IDS - {"UUID"} | frozenset(["FLOAT", "DOUBLE", "BOOLEAN", "DECIMAL"])
 
 
@@ -94,21 +95,43 @@ def parquet(
             raise InputError(name, *extra)
         refuse_mixed(written, [known[place] for place in places if place >= 0], name)
     source = replace(source, rescans=True)
-    plain = None if source.kind.ascending else _first_rows(source, session)
+    plain = (
+        None if source.kind.ascending else _first_rows(relation, dict(described), source, session)
+    )
     if plain is not None:
         return replace(source, plain=plain)
     return replace(source, strict=_is_complete(files, source, session))
 
 
-def _first_rows(source: Source, session: Session) -> PlainRows | None:
+def _first_rows(
+    relation: str, types: Mapping[str, str], source: Source, session: Session
+) -> PlainRows | None:
     """Return the rows of a small table; None for a larger one, or if a value is missing or unusual."""
-    number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
-    select = f"SELECT coalesce(query, '') AS query, coalesce(doc, '') AS doc, {number}"
+    names = source.layout.names
+    if source.kind.implied is None and types[names[2]] not in _PLAIN_NUMBERS:
+        return None
+    chosen = ", ".join(f"{name_quoted(name)} AS c{place}" for place, name in enumerate(names))
     try:
-        rows = session.columns(f"{select} FROM ({source.select}) LIMIT {MOST_ROWS + 1}")
+        columns = session.masked_columns(
+            f"SELECT {chosen} {relation} LIMIT {table_source.MOST_ROWS + 1}"
+        )
     except EngineError:  # errors are reported when the rows are matched
         return None
-    return plain_arrays(rows)
+    queries, docs = columns["c0"], columns["c1"]
+    if any(map(np.ma.is_masked, columns.values())) or not is_small(len(queries)):
+        return None
+    return _plain_rows(queries.tolist(), docs.tolist(), columns.get("c2"), source.kind)
+
+
+def _plain_rows(
+    queries: list[Any], docs: list[Any], numbers: AnyArray | None, kind: Kind
+) -> PlainRows | None:
+    """Return columns as rows; None if an id or a number is unusual."""
+    ids = [_plain_ids(queries), _plain_ids(docs)]
+    plain = np.full(len(docs), kind.implied) if numbers is None else _plain_numbers(numbers)
+    if ids[0] is None or ids[1] is None or plain is None:
+        return None
+    return PlainRows(ids[0], ids[1], plain.tolist())
 
 
 def parquet_relation(parts: Sequence[Path], session: Session, name: str) -> tuple[str, str]:
@@ -168,7 +191,7 @@ def typed(
         for place in places[:2]
     ]
     if kind.implied is None:
-        refuse_numbers(name, described[places[2]], kind, _NUMBERS)
+        refuse_type(name, described[places[2]], f"numbers as {kind.number}", _NUMBERS)
         number, full_type = name_quoted(names[places[2]]), described[places[2]][1]
     else:
         number, full_type = repr(kind.implied), "DOUBLE"
@@ -301,34 +324,33 @@ def _open_small_frame(
     if kind.ignored:
         kind = with_events(kind, values(names.index(kind.ignored)).to_list())
     places, rank = find_columns(names, kind, columns, kind.name), find_rank(names)
-    queries, docs = (_plain_ids(values(place)) for place in places[:2])
-    if kind.implied is None:
-        numbers = _plain_numbers(values(places[2]))
-    else:
-        numbers = np.full(len(given), kind.implied)
-    if queries is None or docs is None or numbers is None:
+    columns_of_ids = [values(place) for place in places[:2]]
+    if any(str(column.dtype) in ("category", "Object") for column in columns_of_ids):
         return None
-    arrays = {"query": np.array(queries, object), "doc": np.array(docs, object), "number": numbers}
+    queries, docs = (column.to_list() for column in columns_of_ids)
+    numbers = values(places[2]).to_numpy() if kind.implied is None else None
+    plain = _plain_rows(queries, docs, numbers, kind)
+    if plain is None:
+        return None
+    arrays = plain.arrays()
     if rank is not None:
         arrays["rank"] = values(rank).to_numpy()
     layout = _layout(names, places, rank, columns)
     table = readable(given, kind.name)
     types = tuple(id_type_in(table, place, "") for place in places[:2])
     source = source_of_arrays(kind, kind.name, arrays, session, layout)
-    return replace(source, types=types, plain=PlainRows(queries, docs, numbers.tolist()))
+    return replace(source, types=types, plain=plain)
 
 
-def _plain_ids(values: Any) -> list[str] | None:
+def _plain_ids(listed: list[Any]) -> list[str] | None:
     """Return a column of ids as text; None if an id is unusual."""
-    listed = [] if str(values.dtype) in ("category", "Object") else values.to_list()
     if {*map(type, listed)} == {int}:
         return [*map(str, listed)]
     return printable(listed)
 
 
-def _plain_numbers(values: Any) -> Floats | None:
+def _plain_numbers(column: AnyArray) -> Floats | None:
     """Return a column of numbers; None if one isn't finite, or is an integer that a float64 can't represent."""
-    column = values.to_numpy()
     if column.dtype.kind not in "iuf":
         return None
     numbers: Floats = column.astype(np.float64)

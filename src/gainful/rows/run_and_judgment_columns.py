@@ -77,7 +77,6 @@ _NO_GRADES = frozenset(
         *_EVENTS, "iteration", "title", "name", "text", "description", "category",
     ]
 )  # fmt: skip
-_LONGEST_NUMBER = 10  # digits; no file has so many columns
 
 
 class Columns(dict[str, str]):
@@ -190,17 +189,17 @@ def read_columns(
     return Columns(names, ids, assessors)
 
 
-def _read_queries(given: object) -> list[object] | None:
+def _read_queries(queries: object) -> list[object] | None:
     """Return query ids in the order of a list of lists, unchanged."""
-    if given is None:
+    if queries is None:
         return None
-    if isinstance(given, str | os.PathLike):
-        return _ids_in_file(path_of(given))
-    if isinstance(given, bytes | Mapping) or not isinstance(given, Iterable):
-        raise InputError("queries", "a list of ids, or a file of them", shown(given))
-    ids = list(given)
-    for place, each in enumerate(ids, 1):
-        id_text(each, where=f"queries, item {place}")
+    if isinstance(queries, str | os.PathLike):
+        return _ids_in_file(path_of(queries))
+    if isinstance(queries, bytes | Mapping) or not isinstance(queries, Iterable):
+        raise InputError("queries", "a list of ids, or a file of them", shown(queries))
+    ids = list(queries)
+    for place, query in enumerate(ids, 1):
+        id_text(query, where=f"queries, item {place}")
     return ids
 
 
@@ -214,21 +213,21 @@ def _ids_in_file(name: str) -> list[object]:
 
 
 def asked_columns(
-    kind: Kind, given: Mapping[str, str], *, also: str | None = None
+    kind: Kind, columns: Mapping[str, str], *, also: str | None = None
 ) -> dict[str, str]:
     """Return the caller's column names for a kind, by role, including one more role if `also` names it.
 
     >>> asked_columns(RUN, {"query": "user", "grade": "stars", "run.rank": "place"})
     {'query': 'user', 'rank': 'place'}
     """
-    if not given:
+    if not columns:
         return {}
     roles = ("query", "doc", *_NUMBERS[kind.name], *([] if also is None else [also]))
-    found = {role: _given(role, kind, given) for role in roles}
-    return {role: name for role, name in found.items() if name}
+    named = {role: _asked(role, kind, columns) for role in roles}
+    return {role: name for role, name in named.items() if name}
 
 
-def assessor_in(names: Sequence[str], given: Mapping[str, str]) -> str:
+def assessor_in(names: Sequence[str], columns: Mapping[str, str]) -> str:
     """Return the name of the column of assessors; empty without one.
 
     >>> assessor_in(["query", "doc", "Annotator", "grade"], {})
@@ -236,19 +235,14 @@ def assessor_in(names: Sequence[str], given: Mapping[str, str]) -> str:
     >>> assessor_in(["query", "doc", "Bewerter", "grade"], {"judgments.assessor": "Bewerter"})
     'Bewerter'
     """
-    asked = _given(_ASSESSOR, JUDGMENTS, given)
+    asked = _asked(_ASSESSOR, JUDGMENTS, columns)
     if asked in names:
         return str(asked)
     place = place_by_name(ALIASES[_ASSESSOR], names)
     return "" if place is None else names[place]
 
 
-def is_number(name: str) -> bool:
-    """Return whether a name is the number of a column, for files without a header."""
-    return name.isascii() and name.isdecimal() and len(name) < _LONGEST_NUMBER
-
-
-def kind_by_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> Kind:
+def kind_by_columns(names: Sequence[str], kind: Kind, columns: Mapping[str, str]) -> Kind:
     """Return the kind of a table: a run without scores has ranks.
 
     Rows of judgments have grade 1 if no column holds grades, or could.
@@ -266,32 +260,32 @@ def kind_by_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) 
     True
     """
     if kind is JUDGMENTS:
-        if not _has_no_grade(names, given):
+        if not _has_no_grade(names, columns):
             return kind
-        if _given(JUDGMENTS.number, JUDGMENTS, given) is not None:
+        if _asked(JUDGMENTS.number, JUDGMENTS, columns) is not None:
             return replace(UNGRADED_ROWS, assumed=False)
         event = next((one for one in names if plain_name(one) in _EVENTS), "")
         return replace(UNGRADED_ROWS, ignored=event) if event else UNGRADED_ROWS
     if kind is HISTORY:  # any other column may accompany user and item
-        counted = _find(HISTORY.number, names, kind, given) is not None
-        counted = counted or _given(HISTORY.number, kind, given) is not None
+        counted = _find(HISTORY.number, names, kind, columns) is not None
+        counted = counted or _asked(HISTORY.number, kind, columns) is not None
         return kind if counted else UNCOUNTED_ROWS
-    if kind is not RUN or _given(RUN.number, kind, given) is not None:
+    if kind is not RUN or _asked(RUN.number, kind, columns) is not None:
         return kind
-    asked = _given(RANKS.number, kind, given)
+    asked = _asked(RANKS.number, kind, columns)
     if asked is not None:
         return DISTANCES if is_name_of_distances(asked) else RANKS
-    has = [_find(role, names, kind, given) is not None for role in _NUMBERS[RUN.name]]
+    has = [_find(role, names, kind, columns) is not None for role in _NUMBERS[RUN.name]]
     return FOUND_RANKS if has == [False, True] else RUN
 
 
-def _has_no_grade(names: Sequence[str], given: Mapping[str, str]) -> bool:
-    asked = _given(JUDGMENTS.number, JUDGMENTS, given)
-    if asked is not None or _find(JUDGMENTS.number, names, JUDGMENTS, given) is not None:
+def _has_no_grade(names: Sequence[str], columns: Mapping[str, str]) -> bool:
+    asked = _asked(JUDGMENTS.number, JUDGMENTS, columns)
+    if asked is not None or _find(JUDGMENTS.number, names, JUDGMENTS, columns) is not None:
         return asked == ""
-    found = [_find(role, names, JUDGMENTS, given) for role in ("query", "doc")]
-    others = [name for place, name in enumerate(names) if place not in found]
-    return None not in found and {plain_name(name) for name in others} <= _NO_GRADES
+    ids = [_find(role, names, JUDGMENTS, columns) for role in ("query", "doc")]
+    others = [name for place, name in enumerate(names) if place not in ids]
+    return None not in ids and {plain_name(name) for name in others} <= _NO_GRADES
 
 
 def number_after_none(
@@ -315,59 +309,55 @@ def number_after_none(
         return None
     number = kind.number
     others = {plain_name(name): name for name in names if isinstance(name, str) and name not in ids}
-    found = next((repr(others[one]) for one in ALIASES[number] if one in others), None)
-    if found is None and kind.name == JUDGMENTS.name:
+    extra = next((repr(others[one]) for one in ALIASES[number] if one in others), None)
+    if extra is None and kind.name == JUDGMENTS.name:
         unknown = (name for plain, name in others.items() if plain not in _NO_GRADES)
-        found = next((f"{name!r}, which may be one" for name in unknown), None)
-    if found is None:
+        extra = next((f"{name!r}, which may be one" for name in unknown), None)
+    if extra is None:
         return None
     remedy = f"Give every row a {number}, or leave it out of all."
     if kind.name == JUDGMENTS.name:
         remedy += f" Or say that none counts: columns {number}= (None in Python), which makes every row of {number} 1."
-    return f"a {number} in every row, or in none as in {first}", found, remedy
+    return f"a {number} in every row, or in none as in {first}", extra, remedy
 
 
-def looks_like_header(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> bool:
+def looks_like_header(names: Sequence[str], kind: Kind, columns: Mapping[str, str]) -> bool:
     """Return whether these are column names rather than data."""
-    asked = set(asked_columns(kind, given).values())
+    asked = set(asked_columns(kind, columns).values())
     if asked <= {*names} and not asked <= {*kind.fields}:
         return True
-    kind = kind_by_columns(names, kind, given)
-    found = [_find(role, names, kind, given) for role in ("query", "doc", kind.number)]
-    return None not in found[:2] or found.count(None) <= 1
+    kind = kind_by_columns(names, kind, columns)
+    places = [_find(role, names, kind, columns) for role in ("query", "doc", kind.number)]
+    return None not in places[:2] or places.count(None) <= 1
 
 
 def refuse_ids(
-    where: str, columns: Sequence[tuple[str, str]], roles: Mapping[str, int], known: Container[str]
+    where: str, described: Sequence[tuple[str, str]], ids: Mapping[str, int], types: Container[str]
 ) -> None:
     """Reject columns of a type that ids can't have.
 
     Args:
         where: the location of the table in messages.
-        columns: name and type of each; only the word counts in types such as DECIMAL(9,2).
-        roles: the positions of id columns, by role.
-        known: the types that ids can have.
+        described: name and type of each column; only the word counts in types such as DECIMAL(9,2).
+        ids: the positions of id columns, by role.
+        types: the types that ids can have.
 
     >>> refuse_ids("run", [("q", "FLOAT")], {"query": 0}, {"VARCHAR"})
     Traceback (most recent call last):
         ...
     gainful.errors.InputError: run, column 'q': expected strings (or integers) as ids for query, found values of type FLOAT. Make the ids strings first.
     """
-    for role, place in roles.items():
+    for role, place in ids.items():
         expected = f"strings (or integers) as ids for {role}"
-        _refuse_type(where, columns[place], expected, known, "Make the ids strings first.")
+        refuse_type(where, described[place], expected, types, "Make the ids strings first.")
 
 
-def refuse_numbers(where: str, column: tuple[str, str], kind: Kind, known: Container[str]) -> None:
-    """Reject a column (name and type) that can't hold grades or scores."""
-    _refuse_type(where, column, f"numbers as {kind.number}", known)
-
-
-def _refuse_type(
-    where: str, column: tuple[str, str], expected: str, known: Container[str], remedy: str = ""
+def refuse_type(
+    where: str, column: tuple[str, str], expected: str, types: Container[str], remedy: str = ""
 ) -> None:
+    """Reject a column (name and type) whose type isn't among the types that its role can have."""
     name, type_ = column
-    if type_.split("(")[0] not in known:
+    if type_.split("(")[0] not in types:
         raise InputError(f"{where}, column {name!r}", expected, f"values of type {type_}", remedy)
 
 
@@ -393,7 +383,7 @@ def rank_again(where: str, query: str, rank: float, docs: tuple[str, str]) -> In
 
 
 def find_columns(
-    names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
+    names: Sequence[str], kind: Kind, columns: Mapping[str, str], where: str
 ) -> tuple[int, int, int]:
     """Return the positions, from 0, of query, doc and number among the columns of a table.
 
@@ -402,36 +392,36 @@ def find_columns(
     >>> find_columns(["query-id", "corpus-id", "score"], JUDGMENTS, {}, "qrels.tsv")
     (0, 1, 2)
     """
-    query, doc = (_place(role, names, kind, given, where) for role in ("query", "doc"))
+    query, doc = (_place(role, names, kind, columns, where) for role in ("query", "doc"))
     if kind.implied is None:
-        number = _place(kind.number, names, kind, given, where)
+        number = _place(kind.number, names, kind, columns, where)
     else:
         number = NO_COLUMN
-        if _given(kind.number, kind, given) is not None and isinstance(given, Columns):
-            given.use(kind.number, kind)
+        if _asked(kind.number, kind, columns) is not None and isinstance(columns, Columns):
+            columns.use(kind.number, kind)
     if len({query, doc, number}) < len(kind.places):
         raise InputError(where, "three columns", f"{names[query]!r} given for two of them")
     return query, doc, number
 
 
 def _place(
-    role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
+    role: str, names: Sequence[str], kind: Kind, columns: Mapping[str, str], where: str
 ) -> int:
-    asked = _given(role, kind, given)
+    asked = _asked(role, kind, columns)
     place = find_column(role, ALIASES[role], names, asked, where, option=f"columns {role}=…")
     if place is None:
         if asked:
-            raise no_column(role, names, where, asked, advice=for_other_side(kind, given))
+            raise no_column(role, names, where, asked, advice=for_other_side(kind, columns))
         swapped = _swapped(role, names, kind)
         code = "input.swapped" if swapped else "rows.no-column"
         raise no_column(role, names, where, advice=swapped or _remedy(role, names), code=code)
-    if asked is not None and isinstance(given, Columns):
-        if role == RUN.number and is_name_of_distances(asked) and not given.is_used(role, kind):
+    if asked is not None and isinstance(columns, Columns):
+        if role == RUN.number and is_name_of_distances(asked) and not columns.is_used(role, kind):
             warn(
                 f"{where}: {asked!r} is read as scores, where higher is better. For distances, where "
                 f"lower is better, set columns rank={asked}."
             )
-        given.use(role, kind)
+        columns.use(role, kind)
     return place
 
 
@@ -505,7 +495,7 @@ def no_column(
     )
 
 
-def for_other_side(kind: Kind, given: Mapping[str, str]) -> str:
+def for_other_side(kind: Kind, columns: Mapping[str, str]) -> str:
     """Return how to name columns for only the other input, if both inputs may be meant.
 
     >>> for_other_side(JUDGMENTS, {"query": "user"})
@@ -513,7 +503,7 @@ def for_other_side(kind: Kind, given: Mapping[str, str]) -> str:
     >>> for_other_side(JUDGMENTS, {"judgments.query": "user"})
     ''
     """
-    shared = next((role for role in ("query", "doc") if role in given), None)
+    shared = next((role for role in ("query", "doc") if role in columns), None)
     if shared is None:
         return ""
     other, meant = (RUN, "the run") if kind.name == JUDGMENTS.name else (JUDGMENTS, "the judgments")
@@ -565,15 +555,6 @@ def refuse_repeated(names: Sequence[str], where: str) -> None:
             raise InputError(where, "each column once", f"{name!r} again", "Rename one.")
 
 
-def is_name_of_ranks(name: str) -> bool:
-    """Return whether a column name denotes ranks.
-
-    >>> is_name_of_ranks("Position"), is_name_of_ranks("score")
-    (True, False)
-    """
-    return plain_name(name) in ALIASES[RANKS.number]
-
-
 def is_name_of_distances(name: str) -> bool:
     """Return whether a column name denotes distances, for which the lowest is the best.
 
@@ -598,26 +579,26 @@ def find_rank(names: Sequence[str]) -> int | None:
     return place_by_name(["rank"], names)
 
 
-def has_column(role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> bool:
+def has_column(role: str, names: Sequence[str], kind: Kind, columns: Mapping[str, str]) -> bool:
     """Return whether there is a column for a role, with the caller's name or a usual one.
 
     >>> has_column("doc", ["query", "SKU"], RUN, {}), has_column("doc", ["query"], RUN, {})
     (True, False)
     """
-    return _find(role, names, kind, given) is not None
+    return _find(role, names, kind, columns) is not None
 
 
-def _given(role: str, kind: Kind, given: Mapping[str, str]) -> str | None:
-    return given.get(_key(role, kind, given))
+def _asked(role: str, kind: Kind, columns: Mapping[str, str]) -> str | None:
+    return columns.get(_key(role, kind, columns))
 
 
-def _key(role: str, kind: Kind, given: Mapping[str, str]) -> str:
+def _key(role: str, kind: Kind, columns: Mapping[str, str]) -> str:
     own = f"{kind.name}.{role}"
-    return own if own in given else role
+    return own if own in columns else role
 
 
-def _find(role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> int | None:
-    asked = _given(role, kind, given)
+def _find(role: str, names: Sequence[str], kind: Kind, columns: Mapping[str, str]) -> int | None:
+    asked = _asked(role, kind, columns)
     if asked is not None:
         return names.index(asked) if asked in names else None
     return place_by_name(ALIASES[role], names)

@@ -136,8 +136,7 @@ class AssessedRows(NamedTuple):
     docs: Sequence[str]
     assessors: Sequence[str]
     grades: Sequence[float]
-    query_type: IdType = UNTYPED
-    doc_type: IdType = UNTYPED
+    types: tuple[IdType, IdType] = (UNTYPED, UNTYPED)
     roles: Mapping[str, str] = MappingProxyType({})
 
 
@@ -148,15 +147,9 @@ def read_assessed_rows(given: object, columns: Columns, session: Session) -> Ass
     if table.has_columns:
         for role in asked:
             columns.use(role, JUDGMENTS)
-    return AssessedRows(
-        table["query"],
-        table["doc"],
-        table["assessor"],
-        table["grade"],
-        table.types.get("query", UNTYPED),
-        table.types.get("doc", UNTYPED),
-        _roles_in(table),
-    )
+    types = table.types.get("query", UNTYPED), table.types.get("doc", UNTYPED)
+    queries, docs, assessors = (table[role] for role in ("query", "doc", "assessor"))
+    return AssessedRows(queries, docs, assessors, table["grade"], types, _roles_in(table))
 
 
 def _roles_in(table: InputTable) -> Mapping[str, str]:
@@ -235,7 +228,7 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
             documents.setdefault(query, {})
         if grade == grade:  # NaN if the only assessor who counts gave no grade
             documents[query][doc] = grade
-    return Lists(documents, (rows.query_type, rows.doc_type))
+    return Lists(documents, rows.types)
 
 
 def merge_by(

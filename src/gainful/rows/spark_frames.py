@@ -30,7 +30,7 @@ from gainful.rows.run_and_judgment_columns import (
     no_rank,
     rank_again,
     refuse_ids,
-    refuse_numbers,
+    refuse_type,
 )
 from gainful.rows.text_formats import (
     Fault,
@@ -263,7 +263,7 @@ def as_they_are(
         "`" + names[place].replace("`", "``") + "`" for place in places if place >= 0
     )
     if numbers:
-        refuse_numbers(kind.name, described[places[2]], kind, _NUMBERS)
+        refuse_type(kind.name, described[places[2]], f"numbers as {kind.number}", _NUMBERS)
         number, found = numbers[0], described[places[2]][1].split("(")[0]
     else:
         number, found = f"double('{kind.implied}')", "double"

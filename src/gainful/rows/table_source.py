@@ -30,7 +30,6 @@ from gainful.rows.text_formats import (
     Fault,
     Layout,
     Row,
-    first_fault,
     line_of,
     number_in,
     rows,
@@ -65,15 +64,20 @@ class PlainRows:
     docs: list[str]
     numbers: list[float]
 
+    def arrays(self) -> dict[str, AnyArray]:
+        """Return the columns query, doc and number."""
+        ids = {"query": np.array(self.queries, object), "doc": np.array(self.docs, object)}
+        return {**ids, "number": np.array(self.numbers)}
+
     def documents(self) -> dict[str, dict[str, float]] | None:
         """Return the rows as a dict of dicts; None if a query contains a document twice."""
-        found: dict[str, dict[str, float]] = {}
+        by_query: dict[str, dict[str, float]] = {}
         last, documents = None, {}
         for query, doc, number in zip(self.queries, self.docs, self.numbers, strict=True):
             if query != last:
-                last, documents = query, found.setdefault(query, {})
+                last, documents = query, by_query.setdefault(query, {})
             documents[doc] = number
-        return found if sum(map(len, found.values())) == len(self.docs) else None
+        return by_query if sum(map(len, by_query.values())) == len(self.docs) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,9 +346,9 @@ def guarded(session: Session, source: Source, sql: str) -> Columns:
 def refuse(source: Source, problem: Exception) -> NoReturn:
     """Raise the error that locates the problem in a source."""
     if source.file is not None:
-        fault = first_fault(source.file, source.layout, source.kind)
-        if fault is not None:
-            raise fault.error(source.file) from None
+        for entry in rows(source.file, source.layout, source.kind):
+            if isinstance(entry, Fault):
+                raise entry.error(source.file) from None
     found = said(problem)
     number = source.kind.number
     expected, remedy = f"{source.kind.contents} that can be read", "Check what wrote it."

@@ -35,7 +35,6 @@ from gainful.rows.run_and_judgment_columns import (
     find_rank,
     for_other_side,
     has_column,
-    is_number,
     kind_by_columns,
     looks_like_header,
     number_after_none,
@@ -59,6 +58,7 @@ _BY_NAME = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _UNGROUPED = re.compile(rb"\s*[-+]?[\d.]+(\s+\d+:[-+.\deE]+)+\s*(#.*)?")
 # Unix times from 1973 to 2286 in seconds, milliseconds or microseconds.
 _TIME = re.compile(r"[1-9](\d{8,9}|\d{11,12}|\d{14,15})(\.\d+)?", re.ASCII)
+_COLUMN_NUMBER = re.compile(r"\d{1,9}", re.ASCII)  # no file has more columns
 _RATING = 4  # fields of a line with user, item, rating and time
 _WIDE = "::"  # the delimiter of MovieLens's ratings.dat
 _NUMBER = re.compile(rb"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
@@ -222,37 +222,37 @@ class TextFormat:
     fields: Callable[[LocalFile, Layout], Iterator[tuple[int, list[str] | InputError]]]
 
 
-def recognise(file: LocalFile, kind: Kind, given: Mapping[str, str]) -> Layout:
+def recognise(file: LocalFile, kind: Kind, columns: Mapping[str, str]) -> Layout:
     """Return the layout of a file, by its first lines and its name."""
     if is_parquet(file.path):
         return Layout("parquet")
     with opened(str(file.path)) as content:
         data = content.read(HEAD) + content.readline()  # the first line may be long
-    return recognise_head(data, file.name, kind, given)
+    return recognise_head(data, file.name, kind, columns)
 
 
-def recognise_head(data: bytes, name: str, kind: Kind, given: Mapping[str, str]) -> Layout:
+def recognise_head(data: bytes, name: str, kind: Kind, columns: Mapping[str, str]) -> Layout:
     """Return the layout of judgments or of a run, by the first lines and the name of the file."""
     head = head_of(data, name, kind.contents)
-    layout = _layout_without_columns(head, kind, given)
+    layout = _layout_without_columns(head, kind, columns)
     if layout is not None:
         return layout
-    recognised_format = recognised(head, _described(kind, given))
+    recognised_format = recognised(head, _described(kind, columns))
     if recognised_format is None:
-        return _trec_layout(head, kind, given)
+        return _trec_layout(head, kind, columns)
     layout = recognised_format[1]
-    ranked = layout.header and kind_by_columns(layout.names, kind, given) is RUN
+    ranked = layout.header and kind_by_columns(layout.names, kind, columns) is RUN
     return replace(
         layout,
-        places=_places(layout.names, kind, given, head.where),
+        places=_places(layout.names, kind, columns, head.where),
         rank=find_rank(layout.names) if ranked else None,
-        assessor="" if layout.numbered else assessor_in(layout.names, given),
+        assessor="" if layout.numbered else assessor_in(layout.names, columns),
     )
 
 
-def _described(kind: Kind, given: Mapping[str, str]) -> TableDescription:
+def _described(kind: Kind, columns: Mapping[str, str]) -> TableDescription:
     """Describe judgments or a run, with the caller's column names."""
-    numbers = kind_by_columns((), kind, given)
+    numbers = kind_by_columns((), kind, columns)
     needed = {"query": False, "doc": False}
     if numbers.implied is None:
         needed[numbers.number] = True
@@ -260,11 +260,11 @@ def _described(kind: Kind, given: Mapping[str, str]) -> TableDescription:
     def is_header(names: Sequence[str], head: Head, delimiter: str) -> bool:
         if len(names) < 2:
             return False
-        _refuse_lists(names, head, delimiter, kind, given)
-        return looks_like_header(names, kind, given)
+        _refuse_lists(names, head, delimiter, kind, columns)
+        return looks_like_header(names, kind, columns)
 
-    asked = asked_columns(kind, given)
-    return TableDescription(asked, needed, is_header, for_other_side(kind, given))
+    asked = asked_columns(kind, columns)
+    return TableDescription(asked, needed, is_header, for_other_side(kind, columns))
 
 
 def recognised(head: Head, table: TableDescription) -> tuple[TextFormat, Layout] | None:
@@ -273,12 +273,12 @@ def recognised(head: Head, table: TableDescription) -> tuple[TextFormat, Layout]
     return next(((entry, layout) for entry, layout in layouts if layout is not None), None)
 
 
-def _layout_without_columns(head: Head, kind: Kind, given: Mapping[str, str]) -> Layout | None:
+def _layout_without_columns(head: Head, kind: Kind, columns: Mapping[str, str]) -> Layout | None:
     """Recognise JSON, labels with queries, and predictions; reject labels without queries."""
     data = head.first
     if data.lstrip().startswith((b"{", b"[")) and not _is_trec(data, kind):
-        is_record = _is_record(data, kind, given)
-        return json_lines_layout(data, head.name, kind, given) if is_record else Layout("json")
+        is_record = _is_record(data, kind, columns)
+        return json_lines_layout(data, head.name, kind, columns) if is_record else Layout("json")
     if data.lstrip().startswith(b"#"):
         lines = (line for line in head.data.split(b"\n") if line.strip())
         data = next((line for line in lines if not line.lstrip().startswith(b"#")), data)
@@ -314,12 +314,12 @@ def _is_trec(line: bytes, kind: Kind) -> bool:
     return bool(is_long) and object_in(line) is None
 
 
-def _is_record(line: bytes, kind: Kind, given: Mapping[str, str]) -> bool:
+def _is_record(line: bytes, kind: Kind, columns: Mapping[str, str]) -> bool:
     """Return whether a line is a JSON object about one document, rather than a query with its list.
 
     Such an object has scalar values, and if it also has other values, the ids of query and doc are scalar.
     """
-    value, doc = object_in(line), asked_columns(kind, given).get("doc")
+    value, doc = object_in(line), asked_columns(kind, columns).get("doc")
     if value is None or all(isinstance(item, dict) for item in value.values()):
         return False
     if isinstance(value.get(doc or ""), list):
@@ -332,7 +332,7 @@ def _is_record(line: bytes, kind: Kind, given: Mapping[str, str]) -> bool:
         return doc in plain or not is_answer(value)  # a response without hits
     # A record with a query's list may also contain a score, for example.
     listed = is_answer(value) and not any(plain_name(name) in ALIASES["doc"] for name in plain)
-    return (doc in plain or not listed) and looks_like_header(plain, kind, given)
+    return (doc in plain or not listed) and looks_like_header(plain, kind, columns)
 
 
 def numbered_layout(head: Head, table: TableDescription) -> Layout | None:
@@ -342,9 +342,9 @@ def numbered_layout(head: Head, table: TableDescription) -> Layout | None:
     knows what the columns mean. If none fits, the reader reports the field that isn't a number.
     """
     line, asked = first_line(head), table.asked
-    if line is None or not any(map(is_number, asked.values())):
+    if line is None or not any(map(_COLUMN_NUMBER.fullmatch, asked.values())):
         return None
-    if not all(is_number(asked.get(role, "")) for role in table.holds_number):
+    if not all(_COLUMN_NUMBER.fullmatch(asked.get(role, "")) for role in table.holds_number):
         raise InputError(
             head.where,
             f"a number for each of {', '.join(table.holds_number)}, since one has a number",
@@ -392,34 +392,34 @@ def table_layout(head: Head, table: TableDescription) -> Layout | None:
     return None
 
 
-def _trec_layout(head: Head, kind: Kind, given: Mapping[str, str]) -> Layout:
+def _trec_layout(head: Head, kind: Kind, columns: Mapping[str, str]) -> Layout:
     """Return the layout of a TREC file, the fallback; raise if the file isn't one."""
     where, line = head.where, first_line(head)
     delimiter = " "
     if line is None:  # otherwise, the line reader raises an error with its location
-        if not {*asked_columns(kind, given).values()} <= {*kind.fields}:
+        if not {*asked_columns(kind, columns).values()} <= {*kind.fields}:
             line = shortened(repr(head.first)[1:])
             raise InputError(where, "UTF-8 text", line, "Convert the file to UTF-8.")
     else:
-        _refuse_first_line(head, line, kind, given)
+        _refuse_first_line(head, line, kind, columns)
         delimiter = "\t" if line.count("\t") == len(kind.fields) - 1 else " "
-    kind = kind_by_columns(kind.fields, kind, given)
+    kind = kind_by_columns(kind.fields, kind, columns)
     rank = kind.fields.index("rank") if kind is RUN else None
-    places = _places(kind.fields, kind, given, where)
+    places = _places(kind.fields, kind, columns, where)
     return Layout("trec", delimiter, kind.fields, places, rank=rank)
 
 
 def _places(
-    names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
+    names: Sequence[str], kind: Kind, columns: Mapping[str, str], where: str
 ) -> tuple[int, int, int]:
-    return find_columns(names, kind_by_columns(names, kind, given), given, where)
+    return find_columns(names, kind_by_columns(names, kind, columns), columns, where)
 
 
-def json_lines_layout(first: bytes, name: str, kind: Kind, given: Mapping[str, str]) -> Layout:
+def json_lines_layout(first: bytes, name: str, kind: Kind, columns: Mapping[str, str]) -> Layout:
     """Return the layout of JSON lines, by the keys of the first object."""
     names = tuple(object_in(first) or ())
-    places = _places(names, kind, given, f"{name}:1")
-    return Layout("jsonl", "", names, places, assessor=assessor_in(names, given))
+    places = _places(names, kind, columns, f"{name}:1")
+    return Layout("jsonl", "", names, places, assessor=assessor_in(names, columns))
 
 
 def first_line(head: Head) -> str | None:
@@ -465,7 +465,7 @@ def number_in(text: str) -> float | None:
 
 
 def _refuse_lists(
-    names: Sequence[str], head: Head, delimiter: str, kind: Kind, given: Mapping[str, str]
+    names: Sequence[str], head: Head, delimiter: str, kind: Kind, columns: Mapping[str, str]
 ) -> None:
     """Reject a table whose first row contains a list, as text, instead of a document."""
     if b"[" not in head.data:  # the usual case
@@ -473,15 +473,15 @@ def _refuse_lists(
     cells = first_fields(first_row(head.data.partition(b"\n")[2]), delimiter)
     lists = {name: cell for name, cell in zip(names, cells, strict=False) if is_list_as_text(cell)}
     others = [name for name in names if name not in lists]
-    if lists and not has_column("doc", others, kind, given):
+    if lists and not has_column("doc", others, kind, columns):
         name, cell = next(iter(lists.items()))
         found = f"a list as text in the column {name!r}: {shortened(cell)}"
         raise InputError(f"{head.name}:2", "one document in each row", found, ROWS_OR_JSON)
 
 
-def _refuse_first_line(head: Head, line: str, kind: Kind, given: Mapping[str, str]) -> None:
+def _refuse_first_line(head: Head, line: str, kind: Kind, columns: Mapping[str, str]) -> None:
     """Reject a first line that is not a row of a TREC file, or lacks a column that the caller named."""
-    asked, suggested = asked_columns(kind, given), head.suggested
+    asked, suggested = asked_columns(kind, columns), head.suggested
     names: Sequence[str] = kind.fields
     is_row = len(head.first.split()) == len(names)  # bytes split only at ASCII white space
     mark = next((mark for mark in head.delimiters if mark in line), "")
@@ -489,7 +489,7 @@ def _refuse_first_line(head: Head, line: str, kind: Kind, given: Mapping[str, st
     if is_table:
         names = first_fields(line, mark or suggested)
     rows = [names] if is_table else [row.split() for row in head.data.decode("latin-1").split("\n")]
-    remedy = "" if is_row else _advice_on_names(head, line, names, kind, given)
+    remedy = "" if is_row else _advice_on_names(head, line, names, kind, columns)
     if kind.number not in asked and are_times(rows):
         remedy = f"The fields look like user, item, rating and time. {_by_numbers(kind)}"
     missing = next(((role, name) for role, name in asked.items() if name not in names), None)
@@ -505,13 +505,15 @@ def _refuse_first_line(head: Head, line: str, kind: Kind, given: Mapping[str, st
         raise InputError(head.where, expected, found, remedy, code="rows.no-column")
     role, name = missing
     expected = f"the column {name!r} for {role}"
-    remedy = f"{did_you_mean(name, (*names, *line.split()))} {remedy}{for_other_side(kind, given)}"
+    remedy = (
+        f"{did_you_mean(name, (*names, *line.split()))} {remedy}{for_other_side(kind, columns)}"
+    )
     code = "rows.no-such-column"
     raise InputError(head.where, expected, found, remedy, code=code, subject=name)
 
 
 def _advice_on_names(
-    head: Head, line: str, fields: Sequence[str], kind: Kind, given: Mapping[str, str]
+    head: Head, line: str, fields: Sequence[str], kind: Kind, columns: Mapping[str, str]
 ) -> str:
     """Return advice for a first line with a common mistake; else empty."""
     # Imported here because few files have such a line.
@@ -519,12 +521,12 @@ def _advice_on_names(
 
     if line.lstrip().lower().startswith(("<!doctype", "<html")):
         return "This is a web page, perhaps one that asks to sign in: download the file itself."
-    if looks_like_header(line.split(), kind, given):
+    if looks_like_header(line.split(), kind, columns):
         return "Write commas or tabs between the names of columns."
     second = first_row(head.data.partition(b"\n")[2])
     for delimiter in DELIMITERS:
         names = first_fields(second, delimiter) if delimiter in second else []
-        if len(names) > 1 and looks_like_header(names, kind, given):
+        if len(names) > 1 and looks_like_header(names, kind, columns):
             return "The names are in line 2: remove line 1."
     if line.count(_WIDE) > 1 and len(line.split()) == 1:
         return f"Replace {_WIDE!r}: sed 's/::/\\t/g' FILE > FILE.tsv. {_by_numbers(kind)}"
@@ -583,14 +585,9 @@ def rows_of_lines(
                 yield row
 
 
-def first_fault(file: LocalFile, layout: Layout, kind: Kind) -> Fault | None:
-    """Return the first invalid row."""
-    return next((row for row in rows(file, layout, kind) if isinstance(row, Fault)), None)
-
-
-def line_of(nth: int, wanted: Callable[[Row], bool], found: Iterator[Row | Fault]) -> int | None:
+def line_of(nth: int, wanted: Callable[[Row], bool], entries: Iterator[Row | Fault]) -> int | None:
     """Return the line of the nth wanted row, from 1."""
-    lines = (row.line for row in found if isinstance(row, Row) and wanted(row))
+    lines = (row.line for row in entries if isinstance(row, Row) and wanted(row))
     return next(islice(lines, nth - 1, None), None)
 
 
@@ -714,7 +711,11 @@ def _json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Non
     value = layout.names[layout.places[2]] if kind.implied is None else query
     record = read_line(line)
     if not isinstance(record, dict) or not {query, doc, value} <= record.keys():
-        names = ", ".join(record) if isinstance(record, dict) else _quoted(line)
+        names = (
+            ", ".join(record)
+            if isinstance(record, dict)
+            else _shown(line.decode(errors="replace").strip())
+        )
         keys = f"{query}, {doc} and {value}" if kind.implied is None else f"{query} and {doc}"
         raise InputError("", f"the keys {keys}", names)
     if kind.assumed and tuple(record) != layout.names:
@@ -736,10 +737,6 @@ def _text_id(role: str, text: str) -> str:
     if not text.isascii() and not is_writable(text):
         raise InputError("", "UTF-8 text", _shown(text), "Convert the file to UTF-8.")
     return text
-
-
-def _quoted(line: bytes) -> str:
-    return _shown(line.decode(errors="replace").strip())
 
 
 def _shown(text: str) -> str:

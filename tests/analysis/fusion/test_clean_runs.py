@@ -202,7 +202,7 @@ def test_what_an_array_does_not_hold_goes_to_the_engine(tmp_path, monkeypatch, b
     first, second, third = written(apart, tmp_path)
     first.write_text("".join(file.read_text() for file in (first, second, third)))
     quoted = tmp_path / "quoted.csv"
-    quoted.write_text('query,doc,score\nq,"a",1\n')
+    quoted.write_text('query,doc,score\nq,"a\nb",1\n')
     long = tmp_path / "long.run"
     gf.write_run({"q": dict.fromkeys(IDS["too long"], 1.0)}, long)
     for number, file in enumerate((first, quoted, long)):

@@ -5,6 +5,7 @@ judgments and a run together follow: which queries and documents they share.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from gainful.analysis.linting.looks import CheckedTable, Draft, Look
 from gainful.message_texts import counted
@@ -144,12 +145,14 @@ def unusable_ranks(look: Look) -> Iterator[Draft]:
 
 def ranks_as_scores(look: Look) -> Iterator[Draft]:
     """Look for ranks in place of scores."""
-    from gainful.rows.mistakes import first_rank_on_engine
+    from gainful.rows.mistakes import first_rank_of_table, head_on_engine, numbers_on_engine
 
     run = look.table
     if not run.kind.tied or run.kind.ascending:
         return
-    if first_rank_on_engine(look.session, run.table, run.groups) is not None:
+    head = head_on_engine(look.session, run.table)
+    all_numbers = partial(numbers_on_engine, look.session, run.table)
+    if first_rank_of_table(head, all_numbers) is not None:
         queries = look.session.rows(f"SELECT count(*) FROM {run.groups} WHERE n > 0")[0][0]
         message = f"the scores look like ranks in {counted(queries, 'query', 'queries')}"
         yield Draft(run, queries, message)

@@ -202,8 +202,7 @@ def _of_table(table: object, options: ReadingOptions) -> GradeTable:
         rows.assessors,
         rows.grades,
         in_order({*rows.assessors}),
-        rows.query_type,
-        rows.doc_type,
+        *rows.types,
         rows.roles,
     )
 
