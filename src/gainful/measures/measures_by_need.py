@@ -25,7 +25,7 @@ def subtopic_catalogue() -> tuple[Family, ...]:
     return catalogue(needs=SUBTOPICS)
 
 
-def subtopic_family(name: object) -> Family:
+def subtopic_family(name: str) -> Family:
     """Return the entry of a measure for queries with subtopics, by its name (in any case) or another tool's spelling.
 
     >>> subtopic_family("alpha-nDCG").name, subtopic_family("D#-nDCG").name, subtopic_family("MAP-IA").name
@@ -43,7 +43,7 @@ def recommendation_catalogue() -> tuple[Family, ...]:
     return catalogue(needs=ITEMS)
 
 
-def recommendation_family(name: object) -> Family:
+def recommendation_family(name: str) -> Family:
     """Return the entry of a measure of recommendations, by its name (in any case) or another tool's spelling.
 
     >>> recommendation_family("novelty").name, recommendation_family("catalog-coverage").name
