@@ -166,6 +166,15 @@ def test_equal_and_pickled(made, name):
             assert changed != result, field.name
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_result_is_complete_and_cannot_be_changed(made, name):
+    result = made[name]
+    for attribute in (*dir(result), "another"):
+        if not attribute.startswith("__"):
+            with pytest.raises((AttributeError, TypeError)):
+                setattr(result, attribute, None)
+
+
 def test_results_of_other_data_are_not_equal():
     one, other = gf.evaluate(JUDGMENTS, RUN), gf.evaluate(JUDGMENTS, OTHER)
     assert one == gf.evaluate(JUDGMENTS, dict(RUN))

@@ -2,11 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
 from gainful import arguments
+from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.coverage import count_queries
@@ -25,7 +27,10 @@ Array = TypeVar("Array", bound=np.ndarray)
 class TableOfQueries(Result, ABC):
     """The common interface of `PerQuery` and `RunPerQuery`."""
 
-    columns: tuple[str, ...]
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
 
     @abstractmethod
     def __getitem__(self, column: GivenMeasure) -> list[Cell]:
@@ -69,6 +74,7 @@ class TableOfQueries(Result, ABC):
         return {column: self[column] for column in self.columns}
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class PerQuery(TableOfQueries):
     """A table with a row for each query, and the columns `query` and one for each measure.
 
@@ -78,15 +84,26 @@ class PerQuery(TableOfQueries):
     A cell is empty (None, null, or NaN in pandas) if the policy leaves the query out of the measure's mean.
     In data frames, queries have their original type from the run or the judgments; elsewhere they are
     strings. Measures without values per query have no column.
+
+    Attributes:
+        rows: the values of all measures.
+        measures: the measures.
+        query_type: the original type of the ids.
     """
 
-    def __init__(
-        self, rows: Rows, measures: tuple[Measure, ...], query_type: IdType = UNTYPED
-    ) -> None:
-        self.rows, self.measures = rows, measures
-        self._places = [place for place, measure in enumerate(measures) if measure.has_users]
-        self.columns = ("query", *(str(measures[place]) for place in self._places))
-        self.query_type = query_type  # the original type of the ids
+    rows: Rows
+    measures: tuple[Measure, ...]
+    query_type: IdType = UNTYPED
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return ("query", *(str(self.measures[place]) for place in self._places))
+
+    @cached_property
+    def _places(self) -> list[int]:
+        """The positions of the measures that have a column."""
+        return [place for place, measure in enumerate(self.measures) if measure.has_users]
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -199,11 +216,11 @@ class PerQuery(TableOfQueries):
         return f"PerQuery({count_queries(len(self))} × {', '.join(self.columns[1:])})"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class RunPerQuery(TableOfQueries):
     """The values of the queries of several runs: columns `run`, `query` and one for each measure.
 
     Attributes:
-        columns: the names of the columns.
         runs: the table of each run, by its name.
 
     >>> import gainful as gf
@@ -215,14 +232,18 @@ class RunPerQuery(TableOfQueries):
     [('one', 'q2'), ('two', 'q1')]
     """
 
-    def __init__(
-        self, runs: Mapping[str, PerQuery], notes: Sequence[str] = (), title: str = ""
-    ) -> None:
-        self.runs = dict(runs)
-        self._first = next(iter(self.runs.values()), None)
-        self.columns = ("run", *(("query",) if self._first is None else self._first.columns))
-        self._notes = tuple(notes)
-        self._title = title
+    runs: Mapping[str, PerQuery]
+    _notes: Sequence[str] = ()
+    _title: str = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return ("run", *(("query",) if self._first is None else self._first.columns))
+
+    @property
+    def _first(self) -> PerQuery | None:
+        return next(iter(self.runs.values()), None)
 
     def ends(self, *, worst: int = 0, best: int = 0, measure: GivenMeasure | None = None) -> Self:
         """Return the queries of each run with the lowest values, then the queries with the highest.

@@ -1,6 +1,7 @@
 """`Comparison`: the result of comparing runs, with its gate, its charts and the table for papers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gainful.analysis.comparison.comparison_result import ComparisonResult
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from gainful.analysis.comparison.plot import ComparisonPlot
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ComparisonResult):
     """The result of comparing runs: every difference, with its verdict.
 

@@ -93,6 +93,7 @@ _COLUMNS: dict[str, Callable[[_Compared], list[object]]] = {
 }
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class QueryDifferences(Result):
     """A row for each query of each comparison: the baseline's score, the run's score, and their difference.
 
@@ -114,17 +115,10 @@ class QueryDifferences(Result):
 
     columns = tuple(_COLUMNS)
 
-    def __init__(
-        self,
-        compared: Sequence[_Compared],
-        notes: Sequence[str] = (),
-        title: str = "",
-        query_type: IdType = UNTYPED,
-    ) -> None:
-        self._compared = tuple(compared)
-        self._notes = tuple(notes)
-        self._title = title
-        self._query_type = query_type
+    _compared: Sequence[_Compared]
+    _notes: Sequence[str] = ()
+    _title: str = ""
+    _query_type: IdType = UNTYPED
 
     def worst(self, count: int = 10) -> "QueryDifferences":
         """Return the queries that lost the most in each comparison, the worst first.
@@ -257,4 +251,4 @@ def query_differences(
                 losses=difference.losses,
             )
         )
-    return QueryDifferences(compared, notes, query_type=paired.query_type)
+    return QueryDifferences(compared, notes, _query_type=paired.query_type)

@@ -211,6 +211,7 @@ class SparkScores(Scores):
         self.rows.frame.unpersist()
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class SparkPerQuery(PerQuery):
     """The same table, on Spark until a row is looked at."""
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
@@ -44,6 +44,7 @@ _LARGEST = 1e100  # grade, so that sums of squares are numbers
 _HIGH_AGREEMENT, _LOW_KAPPA = 0.8, 0.4
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Agreement(AgreementResult):
     """The agreement of several assessors.
 
