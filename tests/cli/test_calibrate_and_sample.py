@@ -228,7 +228,7 @@ def test_the_former_form_of_calibrate_still_works(judged, cli):
         (("--design", "design.json", "--drawn-at-random"), "None with a design"),
         (
             ("--drawn-at-random", "--generator", "x", "--generator", "y"),
-            "Pass --generator once with a NAME",
+            "--generator expects NAME once for all RUNs",
         ),
         (("--drawn-at-random", "--baseline", "other"), "baseline: expected one of the runs"),
     ],

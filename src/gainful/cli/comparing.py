@@ -288,7 +288,7 @@ def calibrate(runs: tuple[str, ...], **options: Any) -> None:
         written = f"--human {options['human']} --model {options['model']}"
         tell_former("HUMAN MODEL", written)
     named = call.runs_of(runs, options, options["human"])
-    options["generator"] = _generator(options, named)
+    options["generator"] = _generator(options["generator"])
     call.print_result(_calibrated(named, options), options)
 
 
@@ -303,14 +303,9 @@ def _calibrated(runs: dict[str, str], options: Options) -> "gf.results.Calibrati
     return call.work(gf.judging.calibrate, human, model, runs, **how)  # type: ignore[no-any-return]
 
 
-def _generator(options: Options, runs: dict[str, str]) -> str | dict[str, str] | None:
+def _generator(names: tuple[str, ...]) -> str | dict[str, str] | None:
     """Return the name of the model that generated all runs, or one name per run."""
-    names: tuple[str, ...] = options["generator"]
-    named = {run: name for run, equals, name in (text.partition("=") for text in names) if equals}
-    if len(names) == 1 and not named.keys() & runs.keys():
+    if len(names) == 1 and "=" not in names[0]:
         return names[0]
-    if len(named) < len(names) or not named.keys() <= runs.keys():
-        raise click.UsageError(
-            "Pass --generator once with a NAME for all RUNs, or RUN=NAME for each RUN, named after its file."
-        )
-    return named or None
+    example = "NAME once for all RUNs, or RUN=NAME for each RUN, named after its file"
+    return call.pairs("--generator", names, example) or None

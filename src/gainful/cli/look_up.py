@@ -42,16 +42,18 @@ def measures(
 ) -> None:
     """List the measures, or define the measure called NAME."""
     option.refuse_conflicts(["measures"], {"subtopics": subtopics, "recommend": recommend})
-    catalogue: Any = gf.measures.families
+    needs = "items" if recommend else "subtopics" if subtopics else None
+    if name is None:
+        call.print_result(gf.measures.families(needs=needs), options)
+        return
     entry: Any = gf.measures.family
-    if recommend:
-        catalogue = gf.recommending.recommendation_catalogue
+    if needs == "items":
         entry = gf.recommending.recommendation_family
-    elif subtopics:
-        catalogue, entry = gf.subtopics.subtopic_catalogue, gf.subtopics.subtopic_family
-    elif name is not None:
+    elif needs == "subtopics":
+        entry = gf.subtopics.subtopic_family
+    else:
         _define_those_of_the_project(name, context)
-    call.print_result(catalogue() if name is None else entry(name), options)
+    call.print_result(entry(name), options)
 
 
 def _define_those_of_the_project(name: str, context: click.Context) -> None:

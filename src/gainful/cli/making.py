@@ -12,7 +12,7 @@ import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
 from gainful.cli.evaluate import INTERVAL, IntervalCommand
-from gainful.cli.main import seen_enough, tell, tell_some
+from gainful.cli.main import print_data, seen_enough, tell, tell_some
 from gainful.cli.option_table import Options
 from gainful.cli.project import command, current_project
 from gainful.output.writing.output_files import read_naming
@@ -295,8 +295,7 @@ def fuse(runs: tuple[str, ...], **options: Any) -> None:
         options |= {"judgments": None, "folds": _folds(options["folds"])}
         candidates = call.keywords(gf.fusion.tune, options) | lists | shared
         tuned = call.work(gf.fusion.tune, judgments, named, **candidates)
-        with seen_enough():
-            gf.writing.write_text(f"{tuned}\n", "-")
+        print_data(f"{tuned}\n")
         if output is None:
             return
         how, lists = call.keywords(gf.fusion.write_fused, options | tuned.arguments), {}

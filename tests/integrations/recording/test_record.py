@@ -1194,7 +1194,7 @@ def test_an_ending_that_is_no_run_is_refused_before_the_first_call(name, tmp_pat
     Path("queries.tsv").write_text("q1\tbread\n")
     words = ["run", "queries.tsv", "--command", "sh -c 'touch called; echo d'", "-o", name]
     refused = CliRunner().invoke(commands, words).exception
-    assert "a name that tells the format by its ending" in str(refused)
+    assert "a name whose ending implies the format" in str(refused)
     assert not Path("called").exists()
     called(*words, "--format", "csv")
     assert Path("called").exists()
