@@ -39,7 +39,7 @@ def test_the_values_are_those_of_python(cli):
         for scores in found.values()
     ]
     assert [row["run"] for row in rows(done.stdout)] == ["popular", "personal"] == [*found]
-    assert "Coverage@3: of the run as a whole" in done.stderr
+    assert "Coverage@3: computed over the whole run" in done.stderr
 
 
 def test_one_run_says_what_each_value_is_of(cli):

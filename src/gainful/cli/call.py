@@ -236,7 +236,7 @@ def _check_output(options: Options, documents: str, *inputs: str | None) -> None
     output = options["output"]
     check_target(output, *inputs)
     if documents == "pools":
-        format_of_documents(options, documents)
+        format_of(options, documents)
     elif documents:
         refuse_other_endings(output, *gf.writing.endings(of=documents))
     elif "format" in options:
@@ -332,37 +332,28 @@ _GATE = ("fail_if", "fail_unless")
 Rules = tuple[Sequence[str], Sequence[str]]
 
 
-def format_of(options: Options) -> str:
-    """Return the format from --format, or from the extension of the output."""
-    ending = Path(options["output"] or "").suffix.lower()
-    if ending in _PACKINGS or gf.writing.endings().get(ending) == "parquet":
-        raise click.UsageError(
-            f"The output is text. To write {ending}, use gainful convert, or scores.write() in Python."
-        )
-    return _format(options, gf.writing.endings(), gf.writing.formats())
+def formats_of(of: str = "tables") -> tuple[str, ...]:
+    """Return the formats of tables, or of tables that are also another kind of file, such as pools."""
+    others = () if of == "tables" else gf.writing.endings(of=of).values()
+    return tuple(dict.fromkeys((*gf.writing.formats(), *others)))
 
 
-def formats_of(documents: str) -> tuple[str, ...]:
-    """Return the formats of a table and of a kind of documents, such as pools."""
-    return tuple(dict.fromkeys((*gf.writing.formats(), *gf.writing.endings(of=documents).values())))
-
-
-def format_of_documents(options: Options, documents: str) -> str:
-    """Return the format of a table that is also a kind of documents, such as pools."""
-    return _format(options, gf.writing.endings(of=documents), formats_of(documents))
-
-
-def _format(options: Options, endings: dict[str, str], formats: tuple[str, ...]) -> str:
+def format_of(options: Options, of: str = "tables") -> str:
     """Return the format of --format, or the one that the name of the output promises; the first by default.
 
     A name that promises a run or judgments is rejected if the output is a table.
     """
-    output = options["output"] or ""
+    output, endings, formats = options["output"] or "", gf.writing.endings(of=of), formats_of(of)
+    path = Path(output.lower())
+    is_packed = path.suffix in _PACKINGS
+    if of == "tables" and (is_packed or endings.get(path.suffix) == "parquet"):
+        raise click.UsageError(
+            f"The output is text. To write {path.suffix}, use gainful convert, or scores.write() in Python."
+        )
     refuse_other_endings(output)
     if options["format"] is not None:
         return str(options["format"])
-    path = Path(output.lower())
-    ending = (Path(path.stem) if path.suffix in _PACKINGS else path).suffix
+    ending = (Path(path.stem) if is_packed else path).suffix
     promised = endings.get(ending, ending[1:])  # the name of a format is also an extension
     if promised in formats:
         return promised

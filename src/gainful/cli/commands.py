@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, ClassVar, cast
 
@@ -129,6 +129,11 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _before(name: str, meaning: str, **details: Any) -> Callable[[Any], Any]:
+    """Declare an option of all commands."""
+    return click.option(name, help=f"Before a command: {meaning}", **details)
+
+
 @click.group(
     cls=_Commands,
     invoke_without_command=True,
@@ -137,27 +142,18 @@ class _Commands(click.Group):
     epilog="Run gainful COMMAND --help for its main options, gainful help COMMAND for every option, and gainful help for topics.",
 )
 @click.version_option(gf.__version__, message="gainful %(version)s")
-@click.option(
-    "--traceback",
-    is_flag=True,
-    expose_value=False,
-    help="Before a command: show the traceback of an error.",
-)
-@click.option(
+@_before("--traceback", "show the traceback of an error.", is_flag=True, expose_value=False)
+@_before(
     "--config",
+    "read project settings from this file instead of the nearest gainful.toml.",
     metavar="FILE",
-    help="Before a command: read project settings from this file instead of the nearest gainful.toml.",
 )
-@click.option(
-    "--no-config",
-    is_flag=True,
-    help="Before a command: ignore project files.",
-)
-@click.option(
+@_before("--no-config", "ignore project files.", is_flag=True)
+@_before(
     "--trust",
+    "let the project file run code, call services and send keys, this time only; `gainful config --trust` makes that "
+    "permanent.",
     is_flag=True,
-    help="Before a command: let the project file run code, call services and send keys, this time only; "
-    "`gainful config --trust` makes that permanent.",
 )
 def commands(config: str | None, no_config: bool, trust: bool) -> None:  # noqa: ARG001 - see `read_project_file`
     """Measure how good rankings are."""

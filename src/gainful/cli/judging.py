@@ -56,7 +56,7 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
     named = call.runs_of(runs, options, judgments)
     read = (*named.values(), judgments)
     how = call.read_shared_options(option.MEASURING, options, *read, documents="pools")
-    format_ = call.format_of_documents(options, "pools")
+    format_ = call.format_of(options, "pools")
     if options["grades"] is not None:
         options["grades"] = tuple(call.numbers("--grades", options["grades"], "0,1,2,3"))
     how |= call.keywords(gf.judging.next_to_judge, options | {"judgments": None})
@@ -369,7 +369,7 @@ def collect(source: str, **options: Any) -> None:
     if not dry:
         call.check_target(output, *read)
     target = {"output": output, "format": options.pop("format")}
-    format_ = call.format_of_documents(target, "pools")
+    format_ = call.format_of(target, "pools")
     # Answers cost money, so they are cached even without --cache.
     is_own_cache = options["cache"] is not None
     if not is_own_cache and output not in (None, "-"):

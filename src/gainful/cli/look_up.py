@@ -113,7 +113,7 @@ def conformance(words: tuple[str, ...], topics: tuple[str, ...], **options: Any)
     crashes. vectors/README.md defines the cases.
     """
     call.format_of(options)  # reports a wrong format before the work
-    chosen = {"topics": topics or None, "dialect": options["dialect"]}
+    chosen = {"topics": topics or None, "dialect": options.pop("dialect")}
     if options["print"]:
         if words:
             raise click.UsageError("--print runs nothing: leave out COMMAND.")
@@ -122,8 +122,8 @@ def conformance(words: tuple[str, ...], topics: tuple[str, ...], **options: Any)
         return
     if not words:
         raise click.UsageError("Expected COMMAND, such as: gainful conformance python3 my_ndcg.py")
-    chosen |= {name: options[name] for name in ("tolerance", "timeout", "one_by_one")}
-    report = gf.vectors.conformance_of_command(words, **chosen)
+    how = call.keywords(gf.vectors.conformance_of_command, options) | chosen
+    report = gf.vectors.conformance_of_command(words, **how)
     call.print_result(report, options)
     if not report.conforms:
         sys.exit(_FAILED)

@@ -81,19 +81,19 @@ def _agreement(
     runs: dict[str, str], options: Options, shared: dict[str, Any]
 ) -> "gf.results.Agreement":
     """Return the agreement of the assessors of --grades; with several runs, also its effect on conclusions."""
-    files = options["grades"]
+    files = options.pop("grades")
     grades = files[0] if len(files) == 1 else files
-    chosen: dict[str, Any] = {"level": options["level"], "seed": options["seed"]}
+    others = dict.fromkeys(("columns", "assessors", "queries", "resamples"))
+    how = call.keywords(gf.judging.agreement, options | shared | others)
     if len(runs) > 1:
         call.refuse_standard_input("With --grades, runs", *runs.values())
-        chosen |= {"runs": runs, "measures": list(options["measures"])}
-        chosen |= {name: options[name] for name in ("baseline", "pairs", "correction")}
-        measuring = ("policy", "dialect", "chunks", "engine")
-        chosen |= {name: shared[name] for name in measuring if name in shared}
+        how["runs"] = runs
+    else:
+        how = {name: how[name] for name in ("level", "seed")}
     problems = []
     for columns in _columns_of_grades(shared, runs=len(runs) > 1):
         try:
-            return gf.judging.agreement(grades, columns=columns, **chosen)
+            return gf.judging.agreement(grades, columns=columns, **how)
         except gf.errors.InputError as problem:
             problems.append(problem)
     raise problems[0]
