@@ -101,7 +101,7 @@ def test_the_other_files_of_a_command_have_their_endings(call, tmp_path):
     done = call("evaluate", "--save-baseline", tmp_path / "x.xlsx")
     assert (done.returncode, "End the name in .json." in done.stderr) == (2, True)
     done = call("compare", "--html", tmp_path / "x.png")
-    assert (done.returncode, "a page of HTML" in done.stderr) == (2, True)
+    assert (done.returncode, "an HTML page" in done.stderr) == (2, True)
     assert not (tmp_path / "x.png").exists()
 
 
