@@ -86,14 +86,14 @@ def parquet(
     if not isinstance(source, Source):
         refuse_mixed(written, names, name)
         return source
-    for known in {tuple(column for column, _ in part) for part in written}:
-        places = find_columns(known, kind_by_columns(known, kind, columns), columns, name)
+    for part_names in {tuple(column for column, _ in part) for part in written}:
+        places = find_columns(part_names, kind_by_columns(part_names, kind, columns), columns, name)
         # The engine reads only the columns of the first part.
-        ids = [known[place] for place in places[:2]]
-        extra = number_after_none(known, ids, source.kind, "the first part")
+        ids = [part_names[place] for place in places[:2]]
+        extra = number_after_none(part_names, ids, source.kind, "the first part")
         if extra is not None:
             raise InputError(name, *extra)
-        refuse_mixed(written, [known[place] for place in places if place >= 0], name)
+        refuse_mixed(written, [part_names[place] for place in places if place >= 0], name)
     source = replace(source, rescans=True)
     plain = (
         None if source.kind.ascending else _first_rows(relation, dict(described), source, session)
@@ -197,18 +197,18 @@ def typed(
         number, full_type = repr(kind.implied), "DOUBLE"
     value = f"CAST({number} AS DOUBLE)"
     type_of_number = full_type.split("(")[0]
-    told = f"{quoted(f' as {kind.number} of query ')}, {query}, {quoted(', document ')}, {doc}"
+    whose = f"{quoted(f' as {kind.number} of query ')}, {query}, {quoted(', document ')}, {doc}"
     if type_of_number == "VARCHAR":
         value = (
             f"CASE WHEN {number} IS NULL THEN NULL "
             f"WHEN TRY_CAST({number} AS DOUBLE) IS NULL OR {is_odd_number(number)} "
-            f"THEN error(concat({_SHOWN.format(number)}, {told})) ELSE {value} END"
+            f"THEN error(concat({_SHOWN.format(number)}, {whose})) ELSE {value} END"
         )
     # As in a dict, an integer is never silently rounded.
     if type_of_number in _LARGE or full_type.endswith(",0)"):
         value = (
             f"CASE WHEN {number} IS NULL OR CAST({number} AS HUGEINT) = CAST({value} AS HUGEINT) THEN {value} "
-            f"ELSE error(concat(CAST({number} AS VARCHAR), {told}, {quoted(NOT_HELD)})) END"
+            f"ELSE error(concat(CAST({number} AS VARCHAR), {whose}, {quoted(NOT_HELD)})) END"
         )
     if kind.ascending:
         value = f"-({value})"
@@ -224,8 +224,8 @@ def typed(
 def described_columns(relation: str, session: Session, name: str) -> list[tuple[str, str]]:
     """Return the columns of a table, name and type."""
     with reading_table(name):
-        found = session.rows(f"DESCRIBE SELECT * {relation}")
-    return [(row[0], row[1]) for row in found]
+        rows = session.rows(f"DESCRIBE SELECT * {relation}")
+    return [(row[0], row[1]) for row in rows]
 
 
 def id_text_in_sql(column: str, type_: str, name: str) -> str:
@@ -282,44 +282,44 @@ def refuse_mixed(
 
 
 def open_frame(
-    given: object, kind: Kind, columns: Mapping[str, str], session: Session
+    frame: object, kind: Kind, columns: Mapping[str, str], session: Session
 ) -> Source | Records | None:
     """Open a data frame, an Arrow object or a stream of batches; None for anything else."""
-    table = readable(given, kind.name)
+    table = readable(frame, kind.name)
     if table is None:
         return None
-    refuse_ids_in_index(given, kind, columns)
-    if 0 in getattr(given, "shape", ()):
+    refuse_ids_in_index(frame, kind, columns)
+    if 0 in getattr(frame, "shape", ()):
         raise InputError(kind.name, kind.least, "none")
-    small = _open_small_frame(given, kind, columns, session)
+    small = _open_small_frame(frame, kind, columns, session)
     if small is not None:
         return small
-    relation = f"FROM {registered(session, given, table, kind.name, kind.name)}"
+    relation = f"FROM {registered(session, frame, table, kind.name, kind.name)}"
     described = described_columns(relation, session, kind.name)
     written = written_names(table, [column for column, _ in described])
     source = typed(relation, described, written, kind, columns, session, kind.name, table)
     if isinstance(source, Source):
-        plain = _with_plain_numbers(given, source.layout.names[2:3], kind)
-        if plain is not given:
+        plain = _with_plain_numbers(frame, source.layout.names[2:3], kind)
+        if plain is not frame:
             return open_frame(plain, kind, columns, session)
-        refuse_odd_ids(given, source.layout.names[:2], kind.name)
+        refuse_odd_ids(frame, source.layout.names[:2], kind.name)
     return source
 
 
 def _open_small_frame(
-    given: Any, kind: Kind, columns: Mapping[str, str], session: Session
+    frame: Any, kind: Kind, columns: Mapping[str, str], session: Session
 ) -> Source | None:
     """Open a small data frame of pandas or polars without the engine; None if the engine has to read it."""
     pandas, polars = map(sys.modules.get, ("pandas", "polars"))
-    is_pandas = pandas is not None and isinstance(given, pandas.DataFrame)
-    is_polars = polars is not None and isinstance(given, polars.DataFrame)
-    names = [str(name) for name in given.columns] if is_pandas or is_polars else []
+    is_pandas = pandas is not None and isinstance(frame, pandas.DataFrame)
+    is_polars = polars is not None and isinstance(frame, polars.DataFrame)
+    names = [str(name) for name in frame.columns] if is_pandas or is_polars else []
     kind = kind_by_columns(names, kind, columns)
-    if not names or not is_small(len(given)) or kind.ascending or len({*names}) < len(names):
+    if not names or not is_small(len(frame)) or kind.ascending or len({*names}) < len(names):
         return None
 
     def values(place: int) -> Any:
-        return given.iloc[:, place] if is_pandas else given.to_series(place)
+        return frame.iloc[:, place] if is_pandas else frame.to_series(place)
 
     if kind.ignored:
         kind = with_events(kind, values(names.index(kind.ignored)).to_list())
@@ -336,7 +336,7 @@ def _open_small_frame(
     if rank is not None:
         arrays["rank"] = values(rank).to_numpy()
     layout = _layout(names, places, rank, columns)
-    table = readable(given, kind.name)
+    table = readable(frame, kind.name)
     types = tuple(id_type_in(table, place, "") for place in places[:2])
     source = source_of_arrays(kind, kind.name, arrays, session, layout)
     return replace(source, types=types, plain=plain)
@@ -365,19 +365,19 @@ def _layout(
     return Layout("typed", names=chosen, rank=rank, assessor=assessor_in(names, columns))
 
 
-def registered(session: Session, given: object, table: object, name: str, where: str) -> str:
+def registered(session: Session, frame: object, table: object, name: str, where: str) -> str:
     """Register a frame or a stream as a table; store the rows if they can be read only once.
 
     Args:
         session: the session that creates the table.
-        given: the frame.
+        frame: the frame.
         table: the object that the engine reads for it.
         name: the prefix of the table's name.
         where: its name in messages.
     """
     with reading_table(where):
         relation = session.register(name, table)
-        if is_lasting(given):
+        if is_lasting(frame):
             return relation
         stored = session.name(name)
         session.execute(f"CREATE TEMP TABLE {stored} AS FROM {relation}")
@@ -422,8 +422,8 @@ def records_with_lists(
 
 def _rows(relation: str, names: Sequence[str], session: Session, name: str) -> Records:
     with reading_table(name):
-        found = session.rows(f"SELECT * {relation}")
-    return [dict(zip(names, row, strict=True)) for row in found]
+        rows = session.rows(f"SELECT * {relation}")
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 class _Stream:
@@ -479,8 +479,8 @@ def id_type_in(table: Any, place: int, engine: str) -> IdType:
     own = table.dtypes.iloc[place]
     if own.kind != "O" or not isinstance(own, np.dtype):
         return type_of_column(engine, own)
-    found = type_of_ids(table.iloc[:, place])
-    return found if found.is_text else replace(found, own=own)
+    id_type = type_of_ids(table.iloc[:, place])
+    return id_type if id_type.is_text else replace(id_type, own=own)
 
 
 def _type_in_stream(source: Any, place: int) -> Any:
@@ -491,36 +491,36 @@ def _type_in_stream(source: Any, place: int) -> Any:
     return None if schema is None else schema.field(place).type
 
 
-def readable(given: Any, name: str) -> Any:
+def readable(frame: Any, name: str) -> Any:
     """Return the object that the engine reads for a data frame or an Arrow object; None for anything else.
 
     The name is for messages.
     """
     pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(given, pandas.DataFrame):
-        if not given.columns.is_unique:
-            again = given.columns[given.columns.duplicated()][0]
+    if pandas is not None and isinstance(frame, pandas.DataFrame):
+        if not frame.columns.is_unique:
+            again = frame.columns[frame.columns.duplicated()][0]
             raise InputError(name, "each column once", f"{again!r} again", "Rename one.")
-        return given  # the engine reads it column by column
-    if hasattr(given, "__arrow_c_stream__"):
-        return _Stream(given)
-    if hasattr(given, "collect"):  # a lazy frame
-        collected = given.collect()
+        return frame  # the engine reads it column by column
+    if hasattr(frame, "__arrow_c_stream__"):
+        return _Stream(frame)
+    if hasattr(frame, "collect"):  # a lazy frame
+        collected = frame.collect()
         return _Stream(collected) if hasattr(collected, "__arrow_c_stream__") else None
-    _refuse_connections(given, name)
+    _refuse_connections(frame, name)
     return None
 
 
-def _refuse_connections(given: Any, name: str) -> None:
+def _refuse_connections(frame: Any, name: str) -> None:
     """Reject sources that only produce a table on request: Arrow datasets and database connections."""
-    module, kind = type(given).__module__, type(given).__name__
-    if module.startswith("pyarrow") and hasattr(given, "to_table"):
+    module, kind = type(frame).__module__, type(frame).__name__
+    if module.startswith("pyarrow") and hasattr(frame, "to_table"):
         call = "scanner.to_table(), or scanner.to_reader() to read it in parts"
-        if hasattr(given, "scanner"):
+        if hasattr(frame, "scanner"):
             call = "dataset.to_table(), or dataset.scanner().to_reader() to read it in parts"
     elif module.partition(".")[0] in ("duckdb", "_duckdb"):
         call = "connection.sql('FROM my_table')"
-    elif module.startswith("sqlalchemy") or (hasattr(given, "cursor") and hasattr(given, "commit")):
+    elif module.startswith("sqlalchemy") or (hasattr(frame, "cursor") and hasattr(frame, "commit")):
         call = "pandas.read_sql('SELECT * FROM my_table', connection)"
     else:
         return
@@ -528,30 +528,30 @@ def _refuse_connections(given: Any, name: str) -> None:
     raise InputError(name, "a table", f"{kind} of {library}", f"Pass {call}.")
 
 
-def rows_in(given: Any, most: int | None = None) -> list[dict[str, Any]]:
+def rows_in(frame: Any, most: int | None = None) -> list[dict[str, Any]]:
     """Return the rows of a data frame or an Arrow table, or the first ones; empty for anything else."""
     pandas, polars, pyarrow = map(sys.modules.get, ("pandas", "polars", "pyarrow"))
-    if pandas is not None and isinstance(given, pandas.DataFrame):
+    if pandas is not None and isinstance(frame, pandas.DataFrame):
         # `readable` reports two columns of the same name.
-        if not given.columns.is_unique or not len(given):
+        if not frame.columns.is_unique or not len(frame):
             return []
         if most == 1:  # much faster than a slice
-            return [{name: given[name].iloc[0] for name in given.columns}]
-        return given.iloc[:most].to_dict("records")  # type: ignore[no-any-return]
-    if polars is not None and isinstance(given, polars.DataFrame):
-        return list(given.head(len(given) if most is None else most).to_dicts())
-    if pyarrow is not None and isinstance(given, pyarrow.Table):
-        return list(given.slice(0, most).to_pylist())
+            return [{name: frame[name].iloc[0] for name in frame.columns}]
+        return frame.iloc[:most].to_dict("records")  # type: ignore[no-any-return]
+    if polars is not None and isinstance(frame, polars.DataFrame):
+        return list(frame.head(len(frame) if most is None else most).to_dicts())
+    if pyarrow is not None and isinstance(frame, pyarrow.Table):
+        return list(frame.slice(0, most).to_pylist())
     return []
 
 
-def refuse_ids_in_index(given: Any, kind: Kind, columns: Mapping[str, str]) -> None:
+def refuse_ids_in_index(frame: Any, kind: Kind, columns: Mapping[str, str]) -> None:
     """Reject a pandas data frame whose queries or documents are only in its index."""
     pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(given, pandas.DataFrame):
+    if pandas is None or not isinstance(frame, pandas.DataFrame):
         return
-    index = [str(name) for name in given.index.names if name is not None]
-    names = [str(name) for name in given.columns]
+    index = [str(name) for name in frame.index.names if name is not None]
+    names = [str(name) for name in frame.columns]
     for role in ("query", "doc") if index else ():
         if not has_column(role, names, kind, columns) and has_column(role, index, kind, columns):
             raise InputError(
@@ -564,36 +564,36 @@ def refuse_ids_in_index(given: Any, kind: Kind, columns: Mapping[str, str]) -> N
             )
 
 
-def refuse_series(given: Any, kind: Kind, columns: Mapping[str, str]) -> None:
+def refuse_series(frame: Any, kind: Kind, columns: Mapping[str, str]) -> None:
     """Reject a single column of a data frame, since its index would be ignored.
 
     A column of records is accepted, as rows.
     """
     pandas, polars = map(sys.modules.get, ("pandas", "polars"))
-    if pandas is not None and isinstance(given, pandas.Series):
-        first = given.iloc[0] if len(given) else None
+    if pandas is not None and isinstance(frame, pandas.Series):
+        first = frame.iloc[0] if len(frame) else None
         if isinstance(first, dict) and has_column("query", [*map(str, first)], kind, columns):
             return
         remedy = "Make columns of its index: reset_index()."
         if isinstance(first, tuple):
             remedy = "Give a list of its rows: tolist()."
-        elif isinstance(first, list | set | dict | np.ndarray) and given.index.nlevels == 1:
+        elif isinstance(first, list | set | dict | np.ndarray) and frame.index.nlevels == 1:
             remedy = "Give a dict by its index: to_dict()."
-    elif polars is not None and isinstance(given, polars.Series) and given.dtype != polars.Struct:
+    elif polars is not None and isinstance(frame, polars.Series) and frame.dtype != polars.Struct:
         remedy = "Give the data frame that has it, with the queries next to it."
     else:
         return
     expected = "a data frame, or a dict {query: [doc, …]}"
-    raise InputError(kind.name, expected, f"one column: {shown(given)}", remedy)
+    raise InputError(kind.name, expected, f"one column: {shown(frame)}", remedy)
 
 
-def _with_plain_numbers(given: Any, columns: Sequence[str], kind: Kind) -> Any:
+def _with_plain_numbers(frame: Any, columns: Sequence[str], kind: Kind) -> Any:
     """Return a data frame whose object column of numbers contains only floats and texts.
 
     The engine would read all other values as text. Booleans are grades, but not scores, and integers must be
     exact in a float64. Without such values, the frame itself is returned.
     """
-    for name, values in objects_in(given, columns):
+    for name, values in objects_in(frame, columns):
         if not {*map(type, values)} <= {str, float, type(None)}:
             plain = [
                 None
@@ -603,19 +603,19 @@ def _with_plain_numbers(given: Any, columns: Sequence[str], kind: Kind) -> Any:
                 else number_in(value, kind, f"{kind.name}, row {row}, column {name!r}")
                 for row, (value, missing) in enumerate(zip(values, values.isna(), strict=True), 1)
             ]
-            return given.assign(**{name: plain})
-    return given
+            return frame.assign(**{name: plain})
+    return frame
 
 
-def refuse_odd_ids(given: Any, columns: Sequence[str], table: str) -> None:
+def refuse_odd_ids(frame: Any, columns: Sequence[str], table: str) -> None:
     """Reject ids in object columns of a data frame that are neither strings nor integers.
 
     Args:
-        given: the data frame; anything else is ignored.
+        frame: the data frame; anything else is ignored.
         columns: the names of the id columns.
         table: its name in messages.
     """
-    for name, values in objects_in(given, columns):
+    for name, values in objects_in(frame, columns):
         where = f"{table}, column {name!r}"
         if {*map(type, values)} <= {str, int}:  # much faster than checking each value
             refuse_halves([text for text in values if isinstance(text, str)], where=where)
@@ -625,11 +625,11 @@ def refuse_odd_ids(given: Any, columns: Sequence[str], table: str) -> None:
                 id_text(value, where=where)
 
 
-def objects_in(given: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+def objects_in(frame: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any]]:
     """Yield the object columns of a data frame, among the given columns."""
     pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(given, pandas.DataFrame):
+    if pandas is None or not isinstance(frame, pandas.DataFrame):
         return
-    for name in given.columns:
-        if str(name) in columns and given[name].dtype == object:
-            yield name, given[name]
+    for name in frame.columns:
+        if str(name) in columns and frame[name].dtype == object:
+            yield name, frame[name]

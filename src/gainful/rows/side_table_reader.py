@@ -366,7 +366,7 @@ class _Cells:
             rows = (row for row in rows if self._is_wanted(*row))
         longest = max((role.longest or 0 for role in self._roles.values), default=0)
         if longest:
-            rows = ((place, _shortened(cells, longest)) for place, cells in rows)
+            rows = ((place, [_shortened(cell, longest) for cell in cells]) for place, cells in rows)
         kept = [*rows]
         self.places = [place for place, _ in kept]
         self.rows = [cells for _, cells in kept]
@@ -502,8 +502,8 @@ def _refuse_repeats(table: InputTable, roles: Roles) -> None:
             )
 
 
-def _shortened(cells: Sequence[Any], longest: int) -> list[Any]:
-    return [cell[:longest] if type(cell) is str else cell for cell in cells]
+def _shortened(cell: Any, longest: int) -> Any:
+    return cell[:longest] if type(cell) is str else cell
 
 
 def _cell_number(cell: Cell) -> float:

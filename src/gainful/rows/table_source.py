@@ -130,9 +130,9 @@ def source_of_arrays(
     return Source(kind, name, select, strict=True, layout=layout)
 
 
-def is_lasting(given: Any) -> bool:
+def is_lasting(table: Any) -> bool:
     """Return whether an object can be read more than once, judged by whether it has a length."""
-    return any(hasattr(given, name) for name in ("__len__", "num_rows", "collect"))
+    return any(hasattr(table, name) for name in ("__len__", "num_rows", "collect"))
 
 
 def ready(source: Source, session: Session) -> Source:
@@ -237,7 +237,7 @@ def _text_select(file: LocalFile, layout: Layout, kind: Kind, session: Session) 
 
 
 def _csv_relation(path: Path, layout: Layout, types: str, session: Session) -> str:
-    """Return SQL, from FROM on, that reads delimited text with the given column types."""
+    """Return SQL, from FROM on, that reads delimited text with the table column types."""
     mark = "'\"'" if layout.format == "table" else "''"
     return (
         f"FROM read_csv({file_quoted(path, session)}, delim={quoted(layout.delimiter)}, "
@@ -247,7 +247,7 @@ def _csv_relation(path: Path, layout: Layout, types: str, session: Session) -> s
 
 
 def _json_relation(path: Path, types: str, session: Session) -> str:
-    """Return SQL, from FROM on, that reads JSON lines with the given types."""
+    """Return SQL, from FROM on, that reads JSON lines with the table types."""
     return (
         f"FROM read_json({file_quoted(path, session)}, format='newline_delimited', {_USUAL}, "
         f"columns={{{types}}}, {_LARGEST_OBJECT})"
@@ -390,8 +390,7 @@ def refuse_values(session: Session, source: Source) -> NoReturn:
     if source.file is not None:
         refuse(source, ValueError("a number that is not finite"))
     bad = "query IS NULL OR doc IS NULL OR number IS NULL OR NOT isfinite(number)"
-    found = _first_row(session, source, bad)
-    row, query, doc, number = found or (0, "", "", None)
+    row, query, doc, number = _first_row(session, source, bad) or (0, "", "", None)
     where = f"{source.name}, row {row}"
     if query is None or doc is None:
         raise InputError(where, f"an id as {'query' if query is None else 'doc'}", "nothing")
@@ -413,20 +412,20 @@ def refuse_ranks(session: Session, source: Source, table: str, number: str) -> N
     if source.kind.tied:
         return
     ranks = f"(SELECT query, doc, -{number} AS rank FROM {table} WHERE isfinite({number}))"
-    found = session.rows(
+    odd = session.rows(
         f"SELECT query, doc, rank FROM {ranks} WHERE rank < 0 OR rank <> floor(rank) "
         "ORDER BY query, doc LIMIT 1"
     )
-    if found and source.kind.whole:
-        query, doc, rank = found[0]
+    if odd and source.kind.whole:
+        query, doc, rank = odd[0]
         where = _place(source, 1, lambda row: (row.query, row.doc) == (query, doc))
         raise no_rank(where, query, doc, rank)
-    found = session.rows(
+    shared = session.rows(
         f"SELECT query, rank, min(doc), max(doc) FROM {ranks} GROUP BY query, rank "
         "HAVING count(*) > 1 AND min(doc) < max(doc) ORDER BY query, rank LIMIT 1"
     )
-    if found:
-        query, rank, one, other = found[0]
+    if shared:
+        query, rank, one, other = shared[0]
         where = _place(source, 2, lambda row: (row.query, -row.number) == (query, rank))
         raise rank_again(where, query, rank, (one, other))
 
@@ -446,20 +445,20 @@ def refuse_beyond_single(session: Session, source: Source) -> None:
             if isinstance(row, Row) and abs(row.number) >= BEYOND_SINGLE:
                 raise beyond_single(f"{source.name}:{row.line}", source.kind.turned(row.number))
         return
-    found = _first_row(session, source, f"isfinite(number) AND abs(number) >= {BEYOND_SINGLE!r}")
-    if found:
-        row, query, doc, number = found
+    beyond = _first_row(session, source, f"isfinite(number) AND abs(number) >= {BEYOND_SINGLE!r}")
+    if beyond:
+        row, query, doc, number = beyond
         place = f"{source.name}, row {row}, query {query!r}, document {doc!r}"
         raise beyond_single(place, source.kind.turned(number))
 
 
 def _first_row(session: Session, source: Source, condition: str) -> tuple[Any, ...] | None:
     """Return the first row that fulfils a condition: its position from 1, query, doc and number."""
-    found = session.rows(
+    rows = session.rows(
         "SELECT row, query, doc, number FROM "
         f"(SELECT row_number() OVER () AS row, * FROM ({source.select})) WHERE {condition} LIMIT 1"
     )
-    return found[0] if found else None
+    return rows[0] if rows else None
 
 
 # --- events of several kinds, such as clicks and purchases, that would all count the same
