@@ -180,8 +180,7 @@ class Reader:
     def _warn_of_mistakes(self, run: Input) -> None:
         """Warn once about each mistake that a sample shows."""
         given, warned = self.judgments.given, self.judgments.warned
-        named = JUDGMENTS.number in asked_columns(JUDGMENTS, self.columns)
-        sample = Sample(given.first_rows, run.first_rows, given.taken_from, given.ranked, named)
+        sample = sample_of(given, run, self.columns)
         for rule in mistakes.MISTAKES:
             if rule.find is not None and rule.warned and rule.name not in warned:
                 for slip in rule.find(sample):
@@ -297,6 +296,13 @@ class Reader:
     def returned_of(self, run: Run, queries: Sequence[str]) -> Fetch:
         """Read some queries of a run; return a function that returns any of them."""
         return self.run(run).choose(queries, self.policy)
+
+
+def sample_of(judgments: Input, run: Input, columns: Columns) -> Sample:
+    """Return the first rows of judgments and a run, which may show that they are swapped."""
+    named = JUDGMENTS.number in asked_columns(JUDGMENTS, columns)
+    taken_from, ranked = judgments.taken_from, judgments.ranked
+    return Sample(judgments.first_rows, run.first_rows, taken_from, ranked, named)
 
 
 @contextmanager

@@ -103,16 +103,6 @@ _CUTOFFS = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
 _UNTRIED = ("fold", "extra", "duplicates")  # need further input, or have no effect
 
 
-def _varied_parameters() -> dict[str, tuple[str, ...]]:
-    """Return the parameters to vary, with their named values."""
-    return {
-        "gain": tuple(gain.FORMS),
-        "discount": tuple(name for name, form in discount.FORMS.items() if not form.has_exponent),
-        "ideal": ("judged", "retrieved"),
-        "depth": ("cutoff", "all", "retrieved"),
-    }
-
-
 def changes(start: Way, end: Way) -> Iterator[str]:
     """Yield the choices that differ, in the order in which they are changed."""
     yield from (choice for choice in ORDER if start.answer(choice) != end.answer(choice))
@@ -120,7 +110,13 @@ def changes(start: Way, end: Way) -> Iterator[str]:
 
 def variations(way: Way) -> Iterator[tuple[str, Way]]:
     """Yield every way that differs in one choice, with a label of the change."""
-    for parameter, answers in _varied_parameters().items():
+    varied = {
+        "gain": tuple(gain.FORMS),
+        "discount": tuple(name for name, form in discount.FORMS.items() if not form.has_exponent),
+        "ideal": ("judged", "retrieved"),
+        "depth": ("cutoff", "all", "retrieved"),
+    }
+    for parameter, answers in varied.items():
         for answer in answers:
             if way.answer(parameter) in (None, answer):
                 continue

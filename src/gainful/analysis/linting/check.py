@@ -18,7 +18,7 @@ from gainful.errors import InputError, taken_warnings
 from gainful.matching.chunks_to_documents import Chunks, read_chunks
 from gainful.matching.input import BadRow, Input
 from gainful.matching.keyword_options import ReadingOptions, takes
-from gainful.matching.reader import open_input, opened_session
+from gainful.matching.reader import open_input, opened_session, sample_of
 from gainful.measures.policy import Policy
 from gainful.message_texts import counted, shown
 from gainful.rows import mistakes
@@ -27,8 +27,7 @@ from gainful.rows.files import are_the_same
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.identifiers import UNTYPED, decided_type
 from gainful.rows.input_types import Judgments
-from gainful.rows.mistakes import Rule, Sample
-from gainful.rows.run_and_judgment_columns import asked_columns
+from gainful.rows.mistakes import Rule
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.table_source import (
     Source,
@@ -100,7 +99,6 @@ def check(
             look = Look(session, judged, judged, judged, cutoff, expected)
             drafts += drafts_of(look, "input", "judgments")
         types = [(opened.query_type, opened.doc_type)]
-        named = JUDGMENTS.number in asked_columns(JUDGMENTS, columns)
         mistaken: dict[str, Draft] = {}  # mistakes in the judgments, by rule, each from one run
         for name, run in named_runs.items():
             with taken_warnings() as warned:
@@ -117,9 +115,7 @@ def check(
                 message = f"judgments and run {name!r} are the same {same}"
                 drafts.append(("run-as-judgments", Draft(judged, 1, message)))
                 continue
-            sample = Sample(
-                opened.first_rows, opened_run.first_rows, opened.taken_from, opened.ranked, named
-            )
+            sample = sample_of(opened, opened_run, columns)
             for rule in mistakes.MISTAKES:
                 for slip in rule.find(sample) if rule.find and rule.name not in mistaken else ():
                     mistaken[rule.name] = Draft(judged, 1, slip.odd, remedy=slip.remedy)
