@@ -146,7 +146,7 @@ class QueryDifferences(Result):
         worst = arguments.whole(worst, "worst", least=0)
         best = arguments.whole(best, "best", least=0)
         moved = [word for word, count in (("lost", worst), ("gained", best)) if count]
-        title = f"Queries that {' and '.join(moved)} most" if moved else ""
+        title = f"Queries that {' and '.join(moved)} the most" if moved else ""
         compared = [pair.ends(worst, best) for pair in self._compared]
         return QueryDifferences(compared, self._notes, title, self._query_type)
 
