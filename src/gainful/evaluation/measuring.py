@@ -169,7 +169,7 @@ def formula_of(measure: Combination, values: Floats, queries: Sequence[str]) -> 
 
 def _of_documents(sheet: Worksheet, measure: Measure) -> Floats:
     """Return what a function of documents said (q,) when the run was read; 0 where the run lacks the query."""
-    values = measure.found if isinstance(measure, DocumentMeasure) else None
+    values = measure.by_query if isinstance(measure, DocumentMeasure) else None
     if values is None:
         raise MeasureError(
             str(measure),
@@ -190,9 +190,9 @@ def _of_documents(sheet: Worksheet, measure: Measure) -> Floats:
 
 def _of_baseline(sheet: Worksheet, measure: BaselineMeasure) -> Floats:
     """Return what the baseline has (q,); NaN where a query does not count for it."""
-    if measure.found is None:
+    if measure.by_query is None:
         refuse_without_baseline([measure])
-    values: Mapping[str, float] = measure.found or {}
+    values: Mapping[str, float] = measure.by_query or {}
     return np.array([values.get(query, math.nan) for query in sheet.matched.queries], np.float64)
 
 

@@ -50,10 +50,10 @@ class Part:
 
     def measures(self) -> list[Measure]:
         """Return the measures it contains, each once."""
-        found = [] if self.measure is None else [self.measure]
+        measures = [] if self.measure is None else [self.measure]
         for part in self.parts:
-            found += part.measures()
-        return list(dict.fromkeys(found))
+            measures += part.measures()
+        return list(dict.fromkeys(measures))
 
     def changed(self, change: Callable[[Measure], Measure]) -> "Part":
         """Return the same part with its measures changed."""
@@ -194,33 +194,33 @@ class _Reader:
         return self.text[self.at : self.at + 1]
 
     def whole(self) -> Part:
-        found = self.sum()
+        part = self.sum()
         if self.skip():
             raise self.refuse("+, -, * or / between measures")
-        return found
+        return part
 
     def sum(self) -> Part:
-        found = self.product()
+        part = self.product()
         while (sign := self.skip()) and sign in "+-":
             self.at += 1
-            found = self.operation(sign, found, self.product())
-        return found
+            part = self.operation(sign, part, self.product())
+        return part
 
     def product(self) -> Part:
-        found = self.factor()
+        part = self.factor()
         while (sign := self.skip()) and sign in "*/":
             self.at += 1
-            found = self.operation(sign, found, self.factor())
-        return found
+            part = self.operation(sign, part, self.factor())
+        return part
 
     def factor(self) -> Part:
         self.depth += 1
         if self.depth > _DEEPEST:
             expected = f"at most {_DEEPEST} nested brackets and signs"
             raise MeasureError(self.where, expected, "more")
-        found = self.atom()
+        part = self.atom()
         self.depth -= 1
-        return found
+        return part
 
     def atom(self) -> Part:
         character = self.skip()
@@ -247,14 +247,14 @@ class _Reader:
     def inside(self, *, several: bool = False) -> list[Part]:
         """Read the contents of brackets; if `several`, they may be separated by commas."""
         self.at += 1
-        found = [self.sum()]
+        parts = [self.sum()]
         while several and self.skip() == ",":
             self.at += 1
-            found.append(self.sum())
+            parts.append(self.sum())
         if self.skip() != ")":
             raise self.refuse("a closing bracket")
         self.at += 1
-        return found
+        return parts
 
     def refuse_several(self, written: str) -> None:
         """Reject measures separated by blanks, as in a list."""
@@ -306,7 +306,7 @@ def read_combination(text: str, read_measure: Callable[[str], Sequence[Measure]]
 class BaselineMeasure(Measure):
     """The value of a measure for the baseline, as a measure of any run.
 
-    `found` has the baseline's values by query, once they are known; queries without a value don't count.
+    `by_query` has the baseline's values by query, once they are known; queries without a value don't count.
     Equality ignores it.
 
     >>> from gainful.measures.notation import parse
@@ -314,14 +314,14 @@ class BaselineMeasure(Measure):
     BaselineMeasure('nDCG@10(baseline)')
     """
 
-    __slots__ = ("found", "measure")
+    __slots__ = ("by_query", "measure")
     measure: Measure
-    found: Mapping[str, float] | None
+    by_query: Mapping[str, float] | None
 
-    def __init__(self, measure: Measure, found: Mapping[str, float] | None = None) -> None:
+    def __init__(self, measure: Measure, by_query: Mapping[str, float] | None = None) -> None:
         if isinstance(measure, BaselineMeasure):
             raise MeasureError(f"measure '{measure}(baseline)'", "(baseline) once", "it twice")
-        self._set(f"{measure}(baseline)", measure=measure, found=found)
+        self._set(f"{measure}(baseline)", measure=measure, by_query=by_query)
 
     @property
     def family(self) -> Family:
@@ -370,7 +370,7 @@ class BaselineMeasure(Measure):
     __hash__ = Measure.__hash__
 
     def __reduce__(self) -> tuple[object, ...]:
-        return BaselineMeasure, (self.measure, self.found)
+        return BaselineMeasure, (self.measure, self.by_query)
 
 
 def changed_inside(measure: Measure, change: Callable[[Measure], Measure]) -> Measure:
@@ -378,20 +378,20 @@ def changed_inside(measure: Measure, change: Callable[[Measure], Measure]) -> Me
     if isinstance(measure, Combination):
         return Combination(measure.formula.changed(lambda each: changed_inside(each, change)))
     if isinstance(measure, BaselineMeasure):
-        return BaselineMeasure(change(measure.measure), measure.found)
+        return BaselineMeasure(change(measure.measure), measure.by_query)
     return change(measure)
 
 
 def knowing_baseline(
-    measures: Iterable[Measure], found: Mapping[Measure, Mapping[str, float]]
+    measures: Iterable[Measure], values: Mapping[Measure, Mapping[str, float]]
 ) -> tuple[Measure, ...]:
     """Return measures with the baseline's values filled in, from a mapping by measure and query."""
 
-    def told(measure: Measure) -> Measure:
+    def filled_in(measure: Measure) -> Measure:
         if isinstance(measure, Combination):
-            return Combination(measure.formula.changed(told))
+            return Combination(measure.formula.changed(filled_in))
         if isinstance(measure, BaselineMeasure):
-            return BaselineMeasure(measure.measure, found[measure.measure])
+            return BaselineMeasure(measure.measure, values[measure.measure])
         return measure
 
-    return tuple(map(told, measures))
+    return tuple(map(filled_in, measures))

@@ -74,7 +74,7 @@ _WHOLE_LIST = "-1"  # of CatBoost's top
 _RELATIVE = {"relative=True": "RelP", "relative=False": "P"}  # of ir_measures
 
 
-def text_of_object(given: object) -> str | None:
+def text_of_object(measure: object) -> str | None:
     """Return the text of a measure object of ir_measures; None for anything else.
 
     Parameters at ir_measures' own defaults are left out, as in ir_measures itself.
@@ -85,13 +85,13 @@ def text_of_object(given: object) -> str | None:
     >>> text_of_object(SimpleNamespace(NAME="nDCG", SUPPORTED_PARAMS=known, params=chosen))
     'nDCG(gains={1: 1, 2: 3})@10'
     """
-    if isinstance(given, str | Mapping | list | tuple):
+    if isinstance(measure, str | Mapping | list | tuple):
         return None
-    name = getattr(given, "NAME", None)
-    known, chosen = getattr(given, "SUPPORTED_PARAMS", None), getattr(given, "params", None)
+    name = getattr(measure, "NAME", None)
+    known, chosen = getattr(measure, "SUPPORTED_PARAMS", None), getattr(measure, "params", None)
     if not (isinstance(name, str) and isinstance(known, Mapping) and isinstance(chosen, Mapping)):
         return None
-    mark = getattr(given, "AT_PARAM", "cutoff")
+    mark = getattr(measure, "AT_PARAM", "cutoff")
     written = [
         f"{key}={value}"
         for key, value in chosen.items()
@@ -107,8 +107,8 @@ def without_call(text: str) -> str:
     >>> without_call("precisionAt(10)")
     'precisionAt@10'
     """
-    found = _CALL.fullmatch(text)
-    return text if found is None else f"{found['name']}@{found['cutoff']}"
+    call = _CALL.fullmatch(text)
+    return text if call is None else f"{call['name']}@{call['cutoff']}"
 
 
 def written_out(text: str) -> str:
@@ -128,15 +128,15 @@ def written_out(text: str) -> str:
     ('precision(rel=2)@5', 'r_precision(rel=2)')
     """
     text = _RANX_NAME.sub(r"\1_\2", text)
-    if found := _RANX.fullmatch(text):
-        return f"{found['name']}(rel={found['level']}){found['cutoff'] or ''}"
+    if match := _RANX.fullmatch(text):
+        return f"{match['name']}(rel={match['level']}){match['cutoff'] or ''}"
     text = _SPARK.sub("nDCG(gain=binary)", without_call(text))
-    if found := _CATBOOST.fullmatch(text):
-        return _from_catboost(text, found["name"], found["settings"])
-    if found := _NTCIR.fullmatch(text):
-        return _from_ntcir(text, found["arguments"], found["cutoff"] or "")
-    if found := _XGBOOST.fullmatch(text):
-        plain = found["measure"]
+    if match := _CATBOOST.fullmatch(text):
+        return _from_catboost(text, match["name"], match["settings"])
+    if match := _NTCIR.fullmatch(text):
+        return _from_ntcir(text, match["arguments"], match["cutoff"] or "")
+    if match := _XGBOOST.fullmatch(text):
+        plain = match["measure"]
         raise MeasureError(
             f"measure {text!r}",
             "a measure without a trailing minus",
@@ -150,20 +150,20 @@ def written_out(text: str) -> str:
 
 def _parameters_written_out(text: str) -> str:
     """Translate parameters and cutoffs that ir_measures writes differently."""
-    if found := _NUM_RET.fullmatch(text):
-        return f"NumRelRet({found['rel']})"
-    if found := _SET_P.fullmatch(text):
-        items = [item.strip() for item in found["arguments"].split(",")]
+    if match := _NUM_RET.fullmatch(text):
+        return f"NumRelRet({match['rel']})"
+    if match := _SET_P.fullmatch(text):
+        items = [item.strip() for item in match["arguments"].split(",")]
         others = [item for item in items if item not in _RELATIVE]
         name = next((_RELATIVE[item] for item in items if item in _RELATIVE), "P")
         return f"{name}({', '.join(others)})" if others else name
-    if found := _SET_F.fullmatch(text):  # like trec_eval's, its beta is the square of the usual one
-        square = read_number(found["square"], where="beta")
-        root = write_number(math.sqrt(square)) if square > 0 else found["square"]
-        return f"{found['before']}{root}{found['after']}"
-    if found := _BPM.fullmatch(text):
-        before = (found["arguments"] or "").strip()
-        return f"BPM({before}{', ' * bool(before)}K={found['cutoff']})"
+    if match := _SET_F.fullmatch(text):  # like trec_eval's, its beta is the square of the usual one
+        square = read_number(match["square"], where="beta")
+        root = write_number(math.sqrt(square)) if square > 0 else match["square"]
+        return f"{match['before']}{root}{match['after']}"
+    if match := _BPM.fullmatch(text):
+        before = (match["arguments"] or "").strip()
+        return f"BPM({before}{', ' * bool(before)}K={match['cutoff']})"
     return text
 
 
@@ -215,30 +215,31 @@ _CUTOFF_KEY = "cutoff"
 class DocumentMeasure(Measure):
     """A measure made by `ir_measures.define`.
 
-    `given` is its object; `found` has the value of each query, once it was evaluated, and `ties` the
+    `foreign` is its object; `by_query` has the value of each query, once it was evaluated, and `ties` the
     tie rule that ordered the documents. Equality ignores both.
     """
 
-    __slots__ = ("found", "given", "ties")
-    given: Any
-    found: Mapping[str, float] | None
+    __slots__ = ("by_query", "foreign", "ties")
+    foreign: Any
+    by_query: Mapping[str, float] | None
     ties: str | None
 
     def __init__(
         self,
         name: str,
         cutoff: int | None,
-        given: object = None,
-        found: Mapping[str, float] | None = None,
+        foreign: object = None,
+        by_query: Mapping[str, float] | None = None,
         ties: str | None = None,
     ) -> None:
-        self._set(name, (), cutoff, given=given, found=found, ties=ties)
+        self._set(name, (), cutoff, foreign=foreign, by_query=by_query, ties=ties)
 
     @property
     def family(self) -> Family:
         """The entry that describes this measure."""
         definition = (
-            getattr(self.given, "SHORT_DESC", None) or f"the return value of {self.name}'s function"
+            getattr(self.foreign, "SHORT_DESC", None)
+            or f"the return value of {self.name}'s function"
         )
         return Family(
             name=self.name,
@@ -249,7 +250,7 @@ class DocumentMeasure(Measure):
             example=None,
             parameters=(),
             cutoff=OPTIONAL
-            if _CUTOFF_KEY in getattr(self.given, "SUPPORTED_PARAMS", ())
+            if _CUTOFF_KEY in getattr(self.foreign, "SUPPORTED_PARAMS", ())
             else NEVER,
             aggregate=MEAN,
         )
@@ -261,44 +262,44 @@ class DocumentMeasure(Measure):
     def at(self, cutoff: int | None) -> "DocumentMeasure":
         """Return the same measure at another cutoff."""
         refuse_wrong_cutoff(self.family, cutoff)
-        chosen = {key: value for key, value in self.given.params.items() if key != _CUTOFF_KEY}
+        chosen = {key: value for key, value in self.foreign.params.items() if key != _CUTOFF_KEY}
         if cutoff is not None:
             chosen[_CUTOFF_KEY] = read_cutoff(cutoff)
-        return DocumentMeasure(self.name, cutoff, type(self.given)(**chosen))
+        return DocumentMeasure(self.name, cutoff, type(self.foreign)(**chosen))
 
-    def asked(self, found: Mapping[str, float], ties: str) -> "DocumentMeasure":
+    def asked(self, by_query: Mapping[str, float], ties: str) -> "DocumentMeasure":
         """Return the same measure with the values of a run's queries."""
-        return DocumentMeasure(self.name, self.cutoff, self.given, found, ties)
+        return DocumentMeasure(self.name, self.cutoff, self.foreign, by_query, ties)
 
     def __eq__(self, other: object) -> bool:
         same = Measure.__eq__(self, other)
-        return same is True and type(self.given) is type(other.given)  # type: ignore[attr-defined]
+        return same is True and type(self.foreign) is type(other.foreign)  # type: ignore[attr-defined]
 
     __hash__ = Measure.__hash__
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The object's class is local to a function, so other processes cannot import it.
-        return DocumentMeasure, (self.name, self.cutoff, None, self.found, self.ties)
+        return DocumentMeasure, (self.name, self.cutoff, None, self.by_query, self.ties)
 
 
-def is_document_measure(given: object) -> bool:
+def is_document_measure(measure: object) -> bool:
     """Return whether an object is a measure made by `ir_measures.define`."""
     return (
-        callable(getattr(given, "runtime_impl", None))
-        and isinstance(getattr(given, "params", None), Mapping)
-        and isinstance(getattr(given, "SUPPORTED_PARAMS", None), Mapping)
+        callable(getattr(measure, "runtime_impl", None))
+        and isinstance(getattr(measure, "params", None), Mapping)
+        and isinstance(getattr(measure, "SUPPORTED_PARAMS", None), Mapping)
     )
 
 
-def document_measure(given: Any) -> DocumentMeasure:
+def document_measure(measure: Any) -> DocumentMeasure:
     """Return the measure for an object made by `ir_measures.define`."""
-    text = text_of_object(given)
+    text = text_of_object(measure)
     if text is None:
         hint = "Name it with ir_measures.define(…, name='Name')."
-        raise MeasureError("measure", "a measure with a name", shown(given), hint)
-    cutoff = given.params.get(_CUTOFF_KEY)
+        raise MeasureError("measure", "a measure with a name", shown(measure), hint)
+    cutoff = measure.params.get(_CUTOFF_KEY)
     name = text if cutoff is None else text.removesuffix(f"@{cutoff}")
-    return DocumentMeasure(name, cutoff, given)
+    return DocumentMeasure(name, cutoff, measure)
 
 
 _TAKEN_APART = re.compile(
@@ -360,16 +361,16 @@ def parse(text: str | ForeignMeasure) -> Measure:
     return only_one(parse_all(text), text)
 
 
-def read_measure(given: GivenMeasure) -> Measure:
+def read_measure(measure: GivenMeasure) -> Measure:
     """Return one measure from its text, its value or an object of ir_measures."""
-    return given if isinstance(given, Measure) else parse(given)
+    return measure if isinstance(measure, Measure) else parse(measure)
 
 
-def name_of(given: object) -> str | None:
+def name_of(measure: object) -> str | None:
     """Return the name of a measure in any accepted form; None for anything else."""
-    if is_document_measure(given):
-        return str(document_measure(given))
-    return str(given) if isinstance(given, str | Measure) else text_of_object(given)
+    if is_document_measure(measure):
+        return str(document_measure(measure))
+    return str(measure) if isinstance(measure, str | Measure) else text_of_object(measure)
 
 
 def only_one(measures: tuple[Measure, ...], text: object) -> Measure:
@@ -419,45 +420,45 @@ def split_measures(text: str) -> list[str]:
     ['nDCG(gain=exp2, base=e)@5, 10', 'AP', 'RR']
     """
     parts, depth, start, seen = [], 0, 0, 0
-    for found in _NEXT.finditer(text):
-        between = text[seen : found.start()]
+    for gap in _NEXT.finditer(text):
+        between = text[seen : gap.start()]
         depth += sum(map(between.count, _OPENING)) - sum(map(between.count, _CLOSING))
-        seen = found.start()
+        seen = gap.start()
         if depth == 0:
-            parts.append(text[start : found.start()])
-            start = found.end()
+            parts.append(text[start : gap.start()])
+            start = gap.end()
     return [*parts, text[start:]]
 
 
 def _parsed(text: str, stripped: str) -> tuple[Measure, ...]:
     if is_formula(stripped):
-        return (read_combination(stripped, lambda each: _parsed(each, each)),)
+        return (read_combination(stripped, lambda part: _parsed(part, part)),)
     inside = measure_inside(stripped)
     if inside is not None:
         if measure_inside(inside) is not None:
             raise MeasureError(f"measure {shown(stripped)}", "(baseline) once", "it twice")
-        return tuple(BaselineMeasure(each) for each in _parsed(inside, inside))
-    found = _NOTATION.fullmatch(written_out(stripped))
-    if found is None or needs_more(found["name"]):
+        return tuple(BaselineMeasure(measure) for measure in _parsed(inside, inside))
+    notation = _NOTATION.fullmatch(written_out(stripped))
+    if notation is None or needs_more(notation["name"]):
         name = _TAKEN_APART.fullmatch(stripped)
         if name is not None and needs_more(name["name"]):
             return parse_needing(None, stripped)
-    if found is None:
+    if notation is None:
         raise MeasureError(
             "measure",
             "a name such as nDCG, nDCG(gain=exp2) or nDCG@10",
             shown(text),
             hint_of_minus(text),
         )
-    family, spelling = _look_up(found["name"])
-    given = read_arguments(found["arguments"], where=text)
+    family, spelling = _look_up(notation["name"])
+    written = read_arguments(notation["arguments"], where=text)
     parameters = read_parameters(
-        (_from_ir_measures(key, value) for key, value in given), spelling.settings, where=text
+        (_from_ir_measures(key, value) for key, value in written), spelling.settings, where=text
     )
-    if found["cutoffs"] is None:
+    if notation["cutoffs"] is None:
         return _at(family, parameters, spelling.cutoffs or [None])
-    numbers = found["cutoffs"].split(",")
-    if spelling.suffix and (found["mark"] != "@" or family.cutoff == NEVER):
+    numbers = notation["cutoffs"].split(",")
+    if spelling.suffix and (notation["mark"] != "@" or family.cutoff == NEVER):
         # The written value overrides the tool's default.
         own = {key: value for key, value in parameters.items() if key not in spelling.settings}
         return tuple(
@@ -500,8 +501,8 @@ def measure_inside(text: str) -> str | None:
     >>> measure_inside("nDCG@10(baseline)"), measure_inside("nDCG@10")
     ('nDCG@10', None)
     """
-    found = _OF_BASELINE.fullmatch(text)
-    return None if found is None else found["measure"]
+    match = _OF_BASELINE.fullmatch(text)
+    return None if match is None else match["measure"]
 
 
 def parse_needing(needs: str | None, text: str) -> tuple[Measure, ...]:
@@ -514,16 +515,16 @@ def parse_needing(needs: str | None, text: str) -> tuple[Measure, ...]:
     >>> parse_needing("items", "novelty(count=all)@5,20")
     (Measure('Novelty(count=all)@5'), Measure('Novelty(count=all)@20'))
     """
-    found = _TAKEN_APART.fullmatch(text)
-    if found is None:
+    notation = _TAKEN_APART.fullmatch(text)
+    if notation is None:
         raise MeasureError("measure", "a name such as alpha_nDCG@20 or ILD(by=genre)", shown(text))
-    entry = family_called(found["name"], needs)
-    listed = found["cutoffs"]
+    entry = family_called(notation["name"], needs)
+    listed = notation["cutoffs"]
     cutoffs = [None] if listed is None else [read_cutoff(number) for number in listed.split(",")]
     if entry.name == INTENT_AWARE:
-        return _intent_aware(found["arguments"], cutoffs, where=text)
-    given = read_arguments(found["arguments"], where=text)
-    return _at(entry, read_parameters(given, {}, where=text), cutoffs)
+        return _intent_aware(notation["arguments"], cutoffs, where=text)
+    written = read_arguments(notation["arguments"], where=text)
+    return _at(entry, read_parameters(written, {}, where=text), cutoffs)
 
 
 def _intent_aware(
@@ -549,10 +550,10 @@ def _at(
     return tuple(_made(family, cutoff=cutoff, **parameters) for cutoff in cutoffs)
 
 
-def _made(family: Family, **given: Any) -> Measure:
+def _made(family: Family, **settings: Any) -> Measure:
     if isinstance(family, OwnFamily):
-        return OwnMeasure(family, **given)
-    return Measure(family.name, **given)
+        return OwnMeasure(family, **settings)
+    return Measure(family.name, **settings)
 
 
 def forget() -> None:
@@ -598,9 +599,9 @@ def listed_measures(measures: object) -> list[Any]:
     return [item if isinstance(item, str | Measure) else _listed(item) for item in measures]
 
 
-def _is_object(given: object) -> bool:
-    plain = isinstance(given, str | list | tuple)
-    return not plain and (is_document_measure(given) or text_of_object(given) is not None)
+def _is_object(measure: object) -> bool:
+    plain = isinstance(measure, str | list | tuple)
+    return not plain and (is_document_measure(measure) or text_of_object(measure) is not None)
 
 
 def _listed(item: object) -> Any:
@@ -610,18 +611,18 @@ def _listed(item: object) -> Any:
     return item if text is None else text
 
 
-def _of_documents(given: object) -> Measure:
+def _of_documents(foreign: object) -> Measure:
     """Return the measure for an object made by `ir_measures.define`, which must have a unique name."""
-    found = document_measure(given)
-    taken = place_of_name(found.name)
+    measure = document_measure(foreign)
+    taken = place_of_name(measure.name)
     if taken is not None:
         raise MeasureError(
             "measure",
             "a unique name",
-            f"'{found.name}', which is {taken}",
+            f"'{measure.name}', which is {taken}",
             "Rename it with ir_measures.define(…, name='Name').",
         )
-    return found
+    return measure
 
 
 def family(name: str) -> Family:
@@ -633,8 +634,8 @@ def family(name: str) -> Family:
     text = read_text(name, "a name such as 'nDCG'")
     if needs_more(text):
         return family_called(text)
-    found = _NOTATION.fullmatch(written_out(text))
-    return _look_up(found["name"] if found else name)[0]
+    notation = _NOTATION.fullmatch(written_out(text))
+    return _look_up(notation["name"] if notation else name)[0]
 
 
 def place_of_name(name: str) -> str | None:
@@ -660,15 +661,15 @@ def _look_up(name: str) -> tuple[Family, Spelling]:
             return family, Spelling(name, suffix=suffix)
         for spelling in (Spelling(family.name), *family.spellings):
             by_name[spelling.name.casefold()] = family, spelling
-    found = by_name.get(name.casefold())
-    if found is None:
+    entry = by_name.get(name.casefold())
+    if entry is None:
         own = MEASURES.find(name)
         if own is not None:
             return own.own, Spelling(own.name)
-        named = [each.own for each in MEASURES.in_use.values()]
+        named = [measure.own for measure in MEASURES.in_use.values()]
         hint = suggest(name, (*catalogue(needs=GRADES), *named))
         raise MeasureError("measure", "a measure of the catalogue", shown(name), hint)
-    return found
+    return entry
 
 
 def _same(one: str, other: str) -> bool:
@@ -760,14 +761,14 @@ def use(*definitions: OwnMeasure | Discount | Gain | str) -> None:
         ...
     gainful.errors.MeasureError: use 'statistics:fmean': expected a measure, a discount or a gain made by gainful.measures.define, found <function fmean ...>.
     """
-    for each in definitions:
-        where = f"use {shown(each)}"
-        made = isinstance(each, OwnMeasure | Discount | Gain)
-        found: Any = each if made else at_place(each, where)
-        names = next((kind for kind in KINDS if isinstance(found, kind.made)), None)
-        if names is None or found.own_name is None:
-            raise MeasureError(where, MADE, shown(found))
-        called = found.own_name
+    for item in definitions:
+        where = f"use {shown(item)}"
+        made = isinstance(item, OwnMeasure | Discount | Gain)
+        definition: Any = item if made else at_place(item, where)
+        names = next((kind for kind in KINDS if isinstance(definition, kind.made)), None)
+        if names is None or definition.own_name is None:
+            raise MeasureError(where, MADE, shown(definition))
+        called = definition.own_name
         # All names and spellings of the catalogue are taken, too.
         taken = place_of_name(called.name) if names is MEASURES else names.taken(called.name)
         if taken is not None and taken != called.place:
@@ -777,5 +778,5 @@ def use(*definitions: OwnMeasure | Discount | Gain | str) -> None:
                 f"'{called.name}', which is {taken}",
                 "Rename one of them.",
             )
-        names.in_use[called.name] = found
+        names.in_use[called.name] = definition
         forget()  # cached texts may now mean something else

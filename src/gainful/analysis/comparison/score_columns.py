@@ -83,7 +83,7 @@ def _formula_of(
     """Return the values (q,) of a measure that refers to the baseline, from saved values."""
     parts = measure.formula.measures() if isinstance(measure, Combination) else [measure]
     columns = [
-        [(part.found or {}).get(query, math.nan) for query in baseline.queries]
+        [(part.by_query or {}).get(query, math.nan) for query in baseline.queries]
         if isinstance(part, BaselineMeasure)
         else _saved(saved, part, name)
         for part in parts

@@ -291,7 +291,7 @@ def _refuse_other_columns(measure: DocumentMeasure) -> None:
         ("QREL_INPUTS", _JUDGED, "judgments"),
         ("RUN_INPUTS", _RETURNED, "the run"),
     ):
-        wanted = getattr(measure.given, attribute, None) or ()
+        wanted = getattr(measure.foreign, attribute, None) or ()
         others = [str(column) for column in wanted if column not in known]
         if others:
             expected = f"a function of the columns {', '.join(known)} of {what}"
@@ -325,9 +325,9 @@ def _frames(reader: Reader, run: Run, policy: Policy, measure: DocumentMeasure) 
 def _values_by_query(measure: DocumentMeasure, judged: Any, returned: Any) -> Mapping[str, float]:
     """Return a function's value for each query of a run, or ir_measures' default if there is none."""
     where, values = f"{measure}, a function of data frames", dict[str, float]()
-    defaults = dict.fromkeys(returned["query_id"], float(getattr(measure.given, "DEFAULT", 0.0)))
+    defaults = dict.fromkeys(returned["query_id"], float(getattr(measure.foreign, "DEFAULT", 0.0)))
     # The function may change its copies, and may fail only when its values are iterated.
-    compute = measure.given.runtime_impl
+    compute = measure.foreign.runtime_impl
     metrics = _called(where, lambda: list(compute(judged.copy(), returned.copy())))
     for metric in metrics:
         of_query = f"{where}, query {metric.query_id!r}"

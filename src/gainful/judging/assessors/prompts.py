@@ -31,7 +31,7 @@ def written_grade(grade: float) -> str:
 class Scale:
     """The grades that a model may give, with their meanings, if any.
 
-    >>> print(Scale({0: "off topic", 1: "on topic"}).told())
+    >>> print(Scale({0: "off topic", 1: "on topic"}).described())
     0: off topic
     1: on topic
     """
@@ -39,11 +39,11 @@ class Scale:
     meanings: Mapping[float, str | None]
 
     @property
-    def is_told(self) -> bool:
+    def is_described(self) -> bool:
         """Whether every grade has a meaning."""
         return all(self.meanings.values())
 
-    def told(self) -> str:
+    def described(self) -> str:
         """Return a line for each grade."""
         return "\n".join(
             f"{written_grade(grade)}: {meaning}" for grade, meaning in self.meanings.items()
@@ -159,7 +159,7 @@ class Template:
             "query": query,
             "document": documents[0],
             "documents": "\n\n".join(numbered),
-            "scale": self.scale.told(),
+            "scale": self.scale.described(),
         }
         return "".join(texts[part] if place % 2 else part for place, part in enumerate(self.parts))
 
@@ -188,7 +188,7 @@ def read_template(
         name, text = _text(prompt)
     parts = _parts(text, name)
     _refuse_places(parts[1::2], name, scale, several=several)
-    scale_text = scale.told() if scale.is_told else str(scale)
+    scale_text = scale.described() if scale.is_described else str(scale)
     digest = hashlib.sha256(f"{text}\0{scale_text}".encode()).hexdigest()
     return Template(parts, scale, digest)
 
@@ -237,7 +237,7 @@ def _refuse_places(places: Sequence[str], name: str, scale: Scale, *, several: b
     if several and shown_as == ["document"]:
         hint = "Use {documents}, and ask for one line per document: the number, a colon, the grade."
         raise InputError(name, "{documents}, since per_prompt is above 1", "{document}", hint)
-    if "scale" in places and not scale.is_told:
+    if "scale" in places and not scale.is_described:
         hint = (
             "Pass meanings, {0: 'off topic', 1: 'on topic'}, or remove {scale} from the template."
         )
