@@ -56,7 +56,7 @@ CODES: Mapping[str, str] = {
     "run.ranks-as-scores": "The scores look like ranks, where the lowest is the best.",
     "run.tied": "The order of documents with equal scores changes a mean.",
     "study.failed": "The database of a study can't be opened, read or written.",
-    "study.lease-lost": "A document was graded by others after its lease had expired.",
+    "study.lease-lost": "A document was graded by others after its reservation had expired.",
     "study.missing": "No study exists at that address.",
 }
 """The `code` of every error and warning, and its meaning. Texts change; codes don't."""

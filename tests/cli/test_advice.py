@@ -92,7 +92,7 @@ def test_scores_without_a_column_of_queries(cli, files):
         assert "columns query=" not in told  # which does not name columns of these tables
     told = said(cli("compare", "--scores", good, bare))
     assert (
-        "expected names of columns, found 'q1', '0.5'. Name the columns in the first line: query."
+        "expected column names, found 'q1', '0.5'. Name the columns in the first line: query."
         in told
     )
     assert "query=" not in told

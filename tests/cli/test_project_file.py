@@ -505,7 +505,7 @@ MISTAKES = [
     ("judgments = ['a']", "gainful.toml, judgments: expected the path"),
     ("measures = [1]", "gainful.toml, measures: expected a text or a list of texts, found [1]"),
     ("measures = []", "gainful.toml, measures: expected at least one measure, found none"),
-    ("measures = 'nDGC@5'", "gainful.toml, measures: expected a measure of the catalogue, found 'nDGC'. Did you mean"),
+    ("measures = 'nDGC@5'", "gainful.toml, measures: expected a measure from the catalogue, found 'nDGC'. Did you mean"),
     ("dialect = 'trec_evil'", "gainful.toml, dialect: expected the name of a tool, found 'trec_evil'"),
     ("dialect = true", "gainful.toml, dialect: expected a text, found True"),
     ("dialect = 'trec_eval'\npolicy.missing = 'skip'", "gainful.toml, policy.missing: expected no policy next to a dialect"),

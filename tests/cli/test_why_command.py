@@ -149,7 +149,7 @@ def test_got_without_a_match(cli, given):
         (["--dialects", ""], "the name of a tool"),
         (["--dialects", "rax", "-m", "nDCG@5,10"], "one measure"),
         (["--dialects", "rax", "-m", "AP", "-m", "RR"], "accepts one measure"),
-        (["--dialects", "rax", "-m", "nope"], "a measure of the catalogue"),
+        (["--dialects", "rax", "-m", "nope"], "a measure from the catalogue"),
         (["--dialects", "rax", "-m", "NumRet"], "the mean over the queries"),
         (["--got", "abc"], "a number such as 0.4231 or 42.31%"),
         (["--got", "%"], "a number such as 0.4231 or 42.31%"),

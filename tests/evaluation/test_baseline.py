@@ -255,7 +255,7 @@ DELETED = object()
         (["version"], DELETED, ", version: expected a text, found None. Save it again"),
         (["measures"], DELETED, ", measures: expected measures in the notation, found None"),
         (["measures", 0], 5, ", measures: expected"),
-        (["measures", 0], "nDGC", ", measures: expected a measure of the catalogue, found 'nDGC'"),
+        (["measures", 0], "nDGC", ", measures: expected a measure from the catalogue, found 'nDGC'"),
         (["measures", 0], "nDCG@5,10", ", measures: expected one measure, found 2"),
         (["measures", 0], "nDCG@0", ", measures: expected a whole number"),
         (["measures", 0], "nDCG@6", ", values: expected for each measure, a number or null"),

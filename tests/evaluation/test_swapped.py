@@ -247,7 +247,7 @@ def test_means_over_assessors_are_not_taken_for_scores():
     votes = {"q": {doc: number % 5 for number, doc in enumerate(docs)}}
     gf.evaluate(means, votes)  # warnings are errors
     cosines = {"q": {doc: 1 - number / 70 for number, doc in enumerate(docs)}}
-    with pytest.warns(gf.errors.GainfulWarning, match="give them as a table with a column grade"):
+    with pytest.warns(gf.errors.GainfulWarning, match="pass them as a table with a column grade"):
         gf.evaluate(cosines, votes)
     rows = [("q", doc, grade) for doc, grade in cosines["q"].items()]
     gf.evaluate(pd.DataFrame(rows, columns=["query", "doc", "grade"]), votes)

@@ -187,7 +187,7 @@ def test_a_dict_of_choices_is_a_policy(name):
     with pytest.raises(gf.errors.PolicyError, match="Did you mean 'skip'"):
         work(policy={"missing": "skp"})
     with pytest.raises(
-        gf.errors.PolicyError, match="policy: expected choices by their names, found 1"
+        gf.errors.PolicyError, match="policy: expected the name of a choice, found 1"
     ):
         work(policy={1: "skip"})
 

@@ -185,7 +185,7 @@ def test_no_deeper_than_its_measures():
         ("nDCG@5,10 + AP", "between measures, found ',10"),
         ("NumRet + AP", "averaged over queries, found NumRet, the sum"),
         ("GMAP*2", "the geometric mean over queries"),
-        ("AP + nope", "a measure of the catalogue, found 'nope'"),
+        ("AP + nope", "a measure from the catalogue, found 'nope'"),
         ("2*AP@5,", "between measures"),
     ],
 )

@@ -109,7 +109,9 @@ def test_the_policy_holds():
         assert found[1].tolist() == [0, 0]  # r, which the run lacks
     skipped = gf.evaluate(judgments, run, given, policy={"missing": "skip"})
     assert skipped.queries == ("q",)
-    with pytest.raises(gf.errors.InputError, match=r"under ties=average: .* one order, found tied"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"under ties=average: .* a single order, found tied"
+    ):
         gf.evaluate(judgments, run, given, policy={"ties": "average"})
 
 

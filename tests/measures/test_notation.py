@@ -310,7 +310,7 @@ def test_a_measure_named_twice_is_kept_once():
         ("NDCG:tpye=Exp", "settings of CatBoost's metric.*Did you mean 'type'"),
         ("NDCG:", "settings of CatBoost's metric"),
         ("ndcgAt(0)", "found '0'"),
-        ("ndcgAt(x)", "a measure of the catalogue, found 'ndcgAt'"),
+        ("ndcgAt(x)", "a measure from the catalogue, found 'ndcgAt'"),
     ],
 )
 def test_what_cannot_be_read_says_why(text, said):

@@ -208,7 +208,7 @@ def test_queries_that_the_run_lacks_are_not_asked_for():
 
 def test_names_are_given_on_purpose():
     for text in ("HitAll", "HitAll@5", "hitall(rel=2)@5"):
-        with pytest.raises(gf.errors.MeasureError, match="a measure of the catalogue"):
+        with pytest.raises(gf.errors.MeasureError, match="a measure from the catalogue"):
             gf.measure(text)
     gf.measures.use(hit_all, "test_own_measures:own_precision")
     gf.measures.use(hit_all)  # once more changes nothing

@@ -62,7 +62,7 @@ RUNS = [
     ("open.csv", HEAD + 'q1,"b,1\nq1,c,2\n', 3, "fields in quotes that are closed"),
     ("bytes.csv", HEAD.encode() + b"q1,\xff,1\n", 3, "UTF-8 text"),
     ("again.csv", HEAD + "q1,a,9\nq1,a,9\n", 3, "each document once"),
-    ("names.csv", "a,b,c\n1,2,3\n", 1, "names of columns"),
+    ("names.csv", "a,b,c\n1,2,3\n", 1, "column names"),
     ("key.jsonl", LINES + '{"query": "q1", "score": 1}\n', 2, "the keys query, doc and score"),
     ("broken.jsonl", LINES + '{"query": "q1", \n', 2, "a JSON object"),
     ("string.jsonl", LINES + '{"query": "q1", "doc": "b", "score": "1"}\n', 2, "a finite number as score, found '1'"),

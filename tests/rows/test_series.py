@@ -21,7 +21,10 @@ def message(judgments, run):
 
 def test_a_series_of_lists_is_to_be_a_dict():
     for told in (message(JUDGED, LISTS), message(LISTS, JUDGED)):
-        assert "found one column: Series of shape (2,). Give a dict by its index: to_dict()" in told
+        assert (
+            "found one column: Series of shape (2,). Pass a dict keyed by its index: to_dict()"
+            in told
+        )
     assert gf.evaluate(JUDGED, LISTS.to_dict(), "RR")["RR"] == 1.0
 
 
@@ -32,9 +35,9 @@ def test_a_series_of_scores_is_to_be_a_data_frame():
 
 def test_other_series():
     rows = [(1, 12, 0.9), (1, 10, 0.4), (2, 11, 0.5)]
-    assert "Give a list of its rows: tolist()." in message(JUDGED, pd.Series(rows))
+    assert "Pass a list of its rows: tolist()." in message(JUDGED, pd.Series(rows))
     assert gf.evaluate(JUDGED, pd.Series(rows).tolist(), "RR")["RR"] == 0.75
-    assert "Give the data frame that has it" in message(JUDGED, pl.Series([[10, 12], [11]]))
+    assert "Pass the data frame that contains it" in message(JUDGED, pl.Series([[10, 12], [11]]))
     for form in (pd.Series, pl.Series):  # records are rows
         assert gf.evaluate(JUDGED, form(CLICKS.to_dict("records")), "RR")["RR"] == 0.75
 

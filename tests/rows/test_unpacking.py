@@ -38,7 +38,7 @@ def test_what_is_packed_too_well_is_refused(ending, files, tmp_path):
     assert len(BOMB) > 200 * len(packed) + 10_000
     path = files(f"run.{ending}", packed)
     told = (
-        rf"run\.{ending}: expected at most .*B when it is unpacked, found more, from .*--unpacked"
+        rf"run\.{ending}: expected at most .*B after decompression, found more, from .*--unpacked"
     )
     folder = tmp_path / "temporary"
     folder.mkdir()

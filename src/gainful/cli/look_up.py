@@ -317,7 +317,7 @@ def _on_formats() -> Iterator[Part]:
     )
     yield (
         "`gainful check` finds errors in files, `gainful convert` converts a run or judgments to another "
-        "format, and `gainful help columns` lists the names of columns."
+        "format, and `gainful help columns` lists the column names."
     )
 
 

@@ -141,7 +141,7 @@ def slicing_of(table: InputTable | None, by: str | Sequence[str]) -> Slicing | N
         table: a table with a row for each query, or None.
         by: its columns, or `judged`; all of its columns if none is named.
     """
-    names = arguments.listed(by, "by", "names of columns of the slices")
+    names = arguments.listed(by, "by", "names of columns in the slices")
     if table is None and not names:
         return None
     return Slicing(columns_to_cut_by(names, table, AUTOMATIC), table)
@@ -296,8 +296,8 @@ def columns_to_cut_by(
                 "slices",
                 f"a table of queries with the column {shown(column)}",
                 "none",
-                "Pass slices=…, on the command line --slices FILE; {' and '.join(automatic)} alone "
-                "need{'s' * (len(automatic) == 1)} no table.",
+                f"Pass slices=…, on the command line --slices FILE; {' and '.join(automatic)} alone "
+                f"need{'s' * (len(automatic) == 1)} no table.",
             )
         arguments.choice(column, "slices", known, expected="a column of the metadata")
     return list(dict.fromkeys(by))

@@ -79,7 +79,7 @@ def family(name: object, needs: str | None = None) -> Family:
         expected = "a measure of recommendations"
         hint = suggest_recommendation_measure(name, catalogue(needs=ITEMS))
     else:
-        expected = "a measure of the catalogue"
+        expected = "a measure from the catalogue"
         hint = suggest(name, catalogue(needs=GRADES))
     raise MeasureError("measure", expected, shown(name), hint)
 

@@ -113,7 +113,7 @@ _FOR_SUBTOPICS = (
 _ALSO_OF_ITEMS = {"novelty": "Novelty", "diversity": "ILD"}  # which also exist for recommendations
 _FOR_RECOMMENDATIONS = "For recommendations, use '{0}', which needs items=… or history=…."
 _USUAL = "Common measures are nDCG, P, R, AP, RR and Success."
-_ALL = "gainful measures, or gf.measures.families(), lists all."
+_ALL = "gainful measures, or gf.measures.families(), lists all measures."
 _BEFORE = ("mean", "average", "avg", "macro")  # ignored, because measures are averaged anyway
 _BEHIND = ("score", "metric", "measure", "atk", "at", "evaluator")
 _LONGEST = 100  # characters; longer texts get no suggestion
@@ -127,7 +127,7 @@ def suggest(name: object, families: Sequence[Family]) -> str:
 
     >>> from gainful.measures.measure import catalogue
     >>> suggest("HitRate", catalogue(needs="grades"))
-    "Did you mean 'Success' (success, or hit rate)? gainful measures, or gf.measures.families(), lists all."
+    "Did you mean 'Success' (success, or hit rate)? gainful measures, or gf.measures.families(), lists all measures."
     >>> suggest("rmse", catalogue(needs="grades"))
     'It measures predicted numbers, not a ranking.'
     """

@@ -409,7 +409,7 @@ def _all_parsed(text: str, stripped: str) -> tuple[Measure, ...]:
         if read or not _WORDS.fullmatch(stripped):
             raise
         hint = suggest("_".join(stripped.split()), catalogue(needs=GRADES))
-        raise MeasureError("measure", "a measure of the catalogue", shown(text), hint) from None
+        raise MeasureError("measure", "a measure from the catalogue", shown(text), hint) from None
     return tuple(read)
 
 
@@ -639,7 +639,7 @@ def family(name: str) -> Family:
 
 
 def place_of_name(name: str) -> str | None:
-    """Return the current owner of a name: a measure of the catalogue, or the place of a definition."""
+    """Return the current owner of a name: a measure from the catalogue, or the place of a definition."""
     try:
         family, _ = _look_up(name)
     except MeasureError:
@@ -668,7 +668,7 @@ def _look_up(name: str) -> tuple[Family, Spelling]:
             return own.own, Spelling(own.name)
         named = [measure.own for measure in MEASURES.in_use.values()]
         hint = suggest(name, (*catalogue(needs=GRADES), *named))
-        raise MeasureError("measure", "a measure of the catalogue", shown(name), hint)
+        raise MeasureError("measure", "a measure from the catalogue", shown(name), hint)
     return entry
 
 

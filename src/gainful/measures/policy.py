@@ -334,7 +334,7 @@ def read_policy(policy: GivenPolicy | None) -> Policy:
     >>> read_policy({"mising": "skip"})
     Traceback (most recent call last):
         ...
-    gainful.errors.PolicyError: policy: expected choices by their names, found 'mising'. Did you mean 'missing'? Choices: ties, unjudged, absent, negative, missing, empty, duplicates, extra, fold, drop_self, precision.
+    gainful.errors.PolicyError: policy: expected the name of a choice, found 'mising'. Did you mean 'missing'? Choices: ties, unjudged, absent, negative, missing, empty, duplicates, extra, fold, drop_self, precision.
     """
     if policy is None:
         return _DEFAULT
@@ -351,7 +351,7 @@ def read_policy(policy: GivenPolicy | None) -> Policy:
     for name in policy:
         if not isinstance(name, str) or name not in names:
             hint = did_you_mean(name, names)
-            raise PolicyError("policy", "choices by their names", shown(name), hint)
+            raise PolicyError("policy", "the name of a choice", shown(name), hint)
     return Policy(**policy)  # type: ignore[arg-type]  # each is checked
 
 

@@ -62,7 +62,7 @@ _BINARY = (
         b"\x93NUMPY",
         0,
         "an array of NumPy",
-        "Write it with numpy.savetxt, or give arrays to evaluate_arrays.",
+        "Write it with numpy.savetxt, or pass arrays to evaluate_arrays.",
     ),
     (
         b"SQLite format 3\0",
@@ -219,7 +219,7 @@ def no_text(name: str, head: bytes) -> InputError:
     r"""Return the error for a binary file, chosen by its first bytes.
 
     >>> print(no_text("scores.npy", b"\x93NUMPY\x01"))
-    scores.npy: expected text or Parquet, found an array of NumPy. Write it with numpy.savetxt, or give arrays to evaluate_arrays.
+    scores.npy: expected text or Parquet, found an array of NumPy. Write it with numpy.savetxt, or pass arrays to evaluate_arrays.
     """
     found, remedy = "a binary file", "Check the path."
     for magic, place, contents, advice in _BINARY:
@@ -413,10 +413,10 @@ def _unpack(
         if written > most:
             raise InputError(
                 file.name,
-                f"at most {_written_size(most)} when it is unpacked",
-                f"more, from {_written_size(size)} that are packed",
-                "If it is what it should be, raise the limit: --unpacked SIZE, in Python "
-                "Engine(unpacked=…); or unpack it first.",
+                f"at most {_written_size(most)} after decompression",
+                f"more, from {_written_size(size)} of compressed data",
+                "If that is expected, raise the limit with --unpacked SIZE, in Python "
+                "Engine(unpacked=…), or decompress the file first.",
             )
         plain.write(chunk)
         session.tell(packed.tell() / size)

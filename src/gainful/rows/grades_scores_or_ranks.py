@@ -113,7 +113,7 @@ class Kind:
             truth = "Write 1 for true, and 0 for false."
             return truth if graded else f"Write the {number} as a number."
         if is_array(value):
-            return "Give the number in it, value.item(). For a whole array, values.tolist() makes numbers."
+            return "Pass the number in it, value.item(). For a whole array, values.tolist() makes numbers."
         if isinstance(value, str):
             text = value.strip()
             if _COMMA.fullmatch(value):

@@ -94,7 +94,7 @@ class Rule:
 
 _MANY = 10  # different grades, more than people give
 _HIGHEST = 10  # for probabilities, rates and fractional ratings, which may be grades in any order
-_IN_A_TABLE = "If they are grades, give them as a table with a column grade."
+_IN_A_TABLE = "If they are grades, pass them as a table with a column grade."
 _ORDER = "Check that the judgments come first, and the run second."
 
 

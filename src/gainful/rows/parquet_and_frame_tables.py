@@ -576,11 +576,11 @@ def refuse_series(frame: Any, kind: Kind, columns: Mapping[str, str]) -> None:
             return
         remedy = "Make columns of its index: reset_index()."
         if isinstance(first, tuple):
-            remedy = "Give a list of its rows: tolist()."
+            remedy = "Pass a list of its rows: tolist()."
         elif isinstance(first, list | set | dict | np.ndarray) and frame.index.nlevels == 1:
-            remedy = "Give a dict by its index: to_dict()."
+            remedy = "Pass a dict keyed by its index: to_dict()."
     elif polars is not None and isinstance(frame, polars.Series) and frame.dtype != polars.Struct:
-        remedy = "Give the data frame that has it, with the queries next to it."
+        remedy = "Pass the data frame that contains it together with the queries."
     else:
         return
     expected = "a data frame, or a dict {query: [doc, …]}"

@@ -226,7 +226,7 @@ class ListReader:
             f"{self.name}, response {place}",
             "the query that it answers" + ("" if asked is None else f", named {asked!r}"),
             f"none among {fields}",
-            "Give queries=[…] (--query-ids FILE) with an id for each response, or a dict "
+            "Pass queries=[…] (--query-ids FILE) with an id for each response, or a dict "
             "{query: response}."
             + ("" if asked is None else for_other_side(self.kind, self.columns)),
         )
@@ -279,8 +279,8 @@ class ListReader:
         """Return items as a sequence; sets only if they need no order."""
         if isinstance(items, Set):
             if ordered:
-                expected = "a list of documents, in the order of rank or of the numbers next to it"
-                remedy = f"Give a list, or a dict {{doc: {self.kind.number}}}."
+                expected = "a list of documents in rank order, or with a number for each"
+                remedy = f"Pass a list, or a dict {{doc: {self.kind.number}}}."
                 raise InputError(where, expected, "a set, which has no order", remedy)
             return sorted(items, key=str)
         items = as_sequence(items)
@@ -615,7 +615,7 @@ class ListReader:
         if self._rising and all(self._rising):
             warn(
                 f"{self.name}: the scores rise along every list, as distances do, but the highest "
-                "score counts as the best. If they are distances, give the ids only, or negate the "
+                "score counts as the best. If they are distances, pass only the ids, or negate the "
                 "scores."
             )
 

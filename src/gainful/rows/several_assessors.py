@@ -208,7 +208,7 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
             raise InputError(
                 problem.where,
                 "a table with the columns query, doc, assessor and grade",
-                "no names of columns",
+                "no column names",
                 "Judgments as TREC has them are without assessors: leave out the rule for these.",
             ) from None
         raise

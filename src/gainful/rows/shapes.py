@@ -46,7 +46,7 @@ _ROW = 3  # query, doc and number
 _ROLES = ("query", "doc", *(kind.number for kind in (JUDGMENTS, RUN, RANKS, HISTORY)))
 _MOST_COLUMNS = 20
 _NAME_QUERIES = (
-    "Give queries=[…] (--query-ids FILE) with an id for each list, or a dict {query: list}."
+    "Pass queries=[…] (--query-ids FILE) with an id for each list, or a dict {query: list}."
 )
 # A dict without numbers may be {query: list}, and its keys searches: these words are unlikely ones.
 _NO_WORDS = ("query", "qid", "doc", "docno", "docid", "did", "pid")

@@ -237,7 +237,7 @@ def _refuse_mixed(given: Mapping[object, object], reading: Reading) -> None:
 def _refuse_odd_names(names: Iterable[object], where: str) -> None:
     for name in names:
         if not isinstance(name, str):
-            raise InputError(where, "texts as names of columns", shown(name))
+            raise InputError(where, "texts as column names", shown(name))
 
 
 # --- text files
@@ -319,7 +319,7 @@ def _refuse_names(head: _Text, reading: Reading) -> NoReturn:
         find_header(fields, roles, reading.asked, head.where)
     raise InputError(
         head.where,
-        f"names of columns, or the fields {unnamed}" if unnamed else "names of columns",
+        f"column names, or the fields {unnamed}" if unnamed else "column names",
         shortened(", ".join(map(repr, fields))) or "quotes that are not closed",
         f"Name the columns in the first line: {', '.join(role.name for role in roles.all)}.",
     )
@@ -423,7 +423,7 @@ def _unnamed_texts(head: _Text, reading: Reading) -> RawTable | None:
         advice = "Quote the text" if mark == "," else "Leave the others out"
         raise InputError(
             head.where,
-            f"the id of a {roles.keys[0].noun} and its text, or names of columns in the first line",
+            f"the id of a {roles.keys[0].noun} and its text, or column names in the first line",
             f"{count} {'field' if count == 1 else 'fields'}",
             f"{advice}, or name the columns." if count > len(roles.keys) + 1 else "",
         )
@@ -557,8 +557,8 @@ def _measured(head: _Text) -> Iterator[tuple[Place, dict[str, Any]]]:
     if not averaged and len(records) > 1 and len({*measures}) == len(measures):
         raise InputError(
             f"{head.name}:1",
-            "names of columns, or lines of trec_eval -q (measure query value)",
+            "column names, or lines of trec_eval -q (measure query value)",
             f"{measures[0]!r} and others once each",
-            "Put names of columns in the first line.",
+            "Put the column names in the first line.",
         )
     yield from ((lines[query], record) for query, record in records.items())

@@ -351,7 +351,10 @@ def refuse(source: Source, problem: Exception) -> NoReturn:
                 raise entry.error(source.file) from None
     found = said(problem)
     number = source.kind.number
-    expected, remedy = f"{source.kind.contents} that can be read", "Check what wrote it."
+    expected, remedy = (
+        f"{source.kind.contents} that can be read",
+        "Check the program that wrote it.",
+    )
     if f" as {number} of query " in found:  # the error that the SELECT of a typed table raises
         expected = f"numbers as {number}"
         text = found.partition(f" as {number} of query ")[0].removeprefix("'").removesuffix("'")

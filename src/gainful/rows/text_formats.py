@@ -144,7 +144,7 @@ def head_of(data: bytes, name: str, contents: str) -> Head:
     """
     data = data.removeprefix(BYTE_ORDER_MARK)
     if not data.strip():
-        raise InputError(name, contents, "an empty file", "Check what wrote it.")
+        raise InputError(name, contents, "an empty file", "Check the program that wrote it.")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(name, "UTF-8 text", "UTF-16", "Convert the file to UTF-8.")
     blank = data[: len(data) - len(data.lstrip())]
@@ -289,7 +289,7 @@ def _layout_without_columns(head: Head, kind: Kind, columns: Mapping[str, str]) 
             head.name,
             "labels with qid:",
             "labels and features without",
-            "Write the query of each row behind its label, or give arrays to "
+            "Write the query of each row after its label, or pass arrays to "
             "evaluate_arrays(labels=…, scores=…, group=…).",
         )
     return Layout("predictions") if _NUMBER.fullmatch(head.first) else None
@@ -430,7 +430,7 @@ def first_line(head: Head) -> str | None:
         return None
     if line.startswith("sep="):
         remedy = "Remove the line: it is for a spreadsheet alone."
-        raise InputError(head.where, "names of columns", shown(line), remedy)
+        raise InputError(head.where, "column names", shown(line), remedy)
     return line
 
 
@@ -501,7 +501,7 @@ def _refuse_first_line(head: Head, line: str, kind: Kind, columns: Mapping[str, 
     )
     found = shortened(repr(line)) if names else "quotes that are not closed"
     if missing is None:
-        expected = f"names of columns, or the {len(kind.fields)} fields {' '.join(kind.fields)}"
+        expected = f"column names, or the {len(kind.fields)} fields {' '.join(kind.fields)}"
         raise InputError(head.where, expected, found, remedy, code="rows.no-column")
     role, name = missing
     expected = f"the column {name!r} for {role}"
@@ -522,7 +522,7 @@ def _advice_on_names(
     if line.lstrip().lower().startswith(("<!doctype", "<html")):
         return "This is a web page, perhaps one that asks to sign in: download the file itself."
     if looks_like_header(line.split(), kind, columns):
-        return "Write commas or tabs between the names of columns."
+        return "Write commas or tabs between the column names."
     second = first_row(head.data.partition(b"\n")[2])
     for delimiter in DELIMITERS:
         names = first_fields(second, delimiter) if delimiter in second else []

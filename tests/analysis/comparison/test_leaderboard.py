@@ -289,7 +289,7 @@ def test_the_result():
 @pytest.mark.parametrize(
     ("scores", "options", "told"),
     [
-        ({"one": BY_NAME["low"]}, {}, "at least 2 to compare"),
+        ({"one": BY_NAME["low"]}, {}, "at least 2 runs to compare"),
         (BY_NAME, {"correction": "holms"}, "correction: expected one of its choices"),
         (BY_NAME, {"level": 1}, "level: expected a number above 0 and below 1"),
         (BY_NAME, {"resamples": 0}, "resamples: expected a whole number from 1"),

@@ -250,7 +250,7 @@ JUDGED, RUNS = collection(queries=5)
     [
         ({"baseline": "odl"}, "Did you mean 'old'"),
         ({"baseline": ["old"]}, "one of the runs"),
-        ({"runs": {"old": RUNS["old"]}}, "at least 2 to compare, found 1: old"),
+        ({"runs": {"old": RUNS["old"]}}, "at least 2 runs to compare, found 1: old"),
         ({"runs": {}}, r"a dict \{name: run\}"),
         ({"runs": [RUNS["old"], RUNS["new"]]}, r"a dict \{name: run\}"),
         ({"runs": {1: RUNS["old"], 2: RUNS["new"]}}, "a text as the name of each, found 1"),

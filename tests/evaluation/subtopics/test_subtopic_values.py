@@ -111,7 +111,7 @@ def test_other_spellings(text, written):
         ("IA()", "a measure in the brackets"),
         ("IA", "a measure in the brackets"),
         ("IA(GMAP)", "averaged over queries"),
-        ("IA(xyz)", "a measure of the catalogue"),
+        ("IA(xyz)", "a measure from the catalogue"),
         ("IA(nDCG@5)@10", "one inside and one outside"),
         ("", "a name such as"),
         (7, "a text such as"),

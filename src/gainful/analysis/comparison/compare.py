@@ -240,7 +240,7 @@ def _compare(
         chosen,
         settings,
         base=base,
-        by=arguments.listed(by, "by", "names of columns of the slices"),
+        by=arguments.listed(by, "by", "names of columns in the slices"),
         metadata=metadata,
         judged=judged,
     )

@@ -177,7 +177,7 @@ def pair(columns: Mapping[str, Column], measures: Sequence[str]) -> Paired:
     """
     if len(columns) < _FEWEST:
         raise InputError(
-            "runs", f"at least {_FEWEST} to compare", f"{len(columns)}: {', '.join(columns)}"
+            "runs", f"at least {_FEWEST} runs to compare", f"{len(columns)}: {', '.join(columns)}"
         )
     queries = tuple(in_order({query for column in columns.values() for query in column.queries}))
     place = {query: at for at, query in enumerate(queries)}

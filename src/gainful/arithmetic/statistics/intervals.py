@@ -186,7 +186,7 @@ def caution(
         changed: how many differ from the usual value; None to ignore this.
 
     >>> caution("RR, new − old", "difference", 1.9, 60, 4)
-    'RR, new − old: 4 of 60 queries changed, skewness +1.90; the true difference may lie above the interval more often than its level says'
+    'RR, new − old: 4 of 60 queries changed, skewness +1.90; the true difference may lie above the interval more often than its level implies'
     """
     side = side_of_misses(skewness, count)
     rare = changed is not None and 0 < changed < min(_RARE, count)
@@ -195,7 +195,7 @@ def caution(
     extent = "" if changed is None else f"{changed} of {count} queries changed, "
     return (
         f"{subject}: {extent}skewness {skewness or 0:+.2f}; the true {noun} may lie "
-        f"{side or 'outside'} the interval more often than its level says"
+        f"{side or 'outside'} the interval more often than its level implies"
     )
 
 

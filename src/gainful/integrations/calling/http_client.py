@@ -363,7 +363,7 @@ class HttpClient:
             return UnansweredError(
                 f"{why}, moved to {shown(to)}",
                 hopeless=True,
-                remedy="Give that address.",
+                remedy="Use that address.",
                 refused=True,
             )
         sentence = self._sentence(content)

@@ -77,7 +77,7 @@ def sample_queries(
     many = arguments.whole(size, "size", least=1, most=arguments.MOST_DOCUMENTS)
     if arguments.choice(allocation, "allocation", ALLOCATIONS) != "proportional" and strata is None:
         expected = "proportional without strata"
-        raise InputError("allocation", expected, shown(allocation), "Give strata.")
+        raise InputError("allocation", expected, shown(allocation), "Pass strata.")
     fixed = arguments.whole(seed, "seed", least=0, most=arguments.LARGEST_SEED)
     queries, kind = _queries(source, options)
     if not queries:

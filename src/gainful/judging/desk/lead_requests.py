@@ -178,7 +178,7 @@ def _file(upload: object, name: str) -> tuple[str, bytes]:
     if len(data) > LARGEST_FILE:
         raise InputError(name, f"at most {LARGEST_FILE:,} bytes", f"{len(data):,}")
     if data.startswith(_PACKED):  # a small compressed file may contain any amount of data
-        raise InputError(title, "an uncompressed file", "a packed one", "Unpack it first.")
+        raise InputError(title, "an uncompressed file", "a compressed one", "Decompress it first.")
     return Path(title.replace("\\", "/")).name or name, data
 
 
