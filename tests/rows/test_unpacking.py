@@ -64,7 +64,7 @@ def test_the_limit_can_be_raised_and_lowered(ending, files):
     for size in (f"{len(MIXED)}B", "0.1MB", "1 GiB"):
         assert unpacked(path, unpacked=size)[0] == len(MIXED)
     for size, told in ((f"{len(MIXED) - 1}B", "kB"), ("10B", "10 B"), ("2KB", "2 kB")):
-        with pytest.raises(gf.errors.InputError, match=f"at most .*{told} when"):
+        with pytest.raises(gf.errors.InputError, match=f"at most .*{told} after"):
             unpacked(path, unpacked=size)
 
 
