@@ -224,7 +224,7 @@ def test_slices_are_read_from_frames_and_files(tmp_path):
         ({"slices": {"q0": {"locale": "de"}}, "by": "local"}, "Did you mean 'locale'"),
         ({"slices": {"q99": {"locale": "de"}}}, "none of them; it has 'q99'. Measured are 'q0'"),
         ({"slices": 3}, "slices"),
-        ({"by": 3}, "by: expected column names"),
+        ({"by": 3}, "by: expected names of columns"),
         ({"slices": "no-such-file.csv"}, "no-such-file.csv"),
     ],
 )
