@@ -73,7 +73,7 @@ class Fused(DocumentsByQuery):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings, the notes and the documents as plain values."""
-        settings = self.settings.given()
+        settings = self.settings.chosen()
         return {
             **{name: [*value] if name == "weights" else value for name, value in settings.items()},
             "runs": [*self.runs],

@@ -41,7 +41,7 @@ class Settings:
         """The entry of the method in `METHODS`."""
         return METHODS[self.method]
 
-    def given(self) -> dict[str, Any]:
+    def chosen(self) -> dict[str, Any]:
         """Return the settings as arguments of `fuse`, without unset ones."""
         own = {name: getattr(self, name) for name in ("method", "k", "p", "weights", "normalise")}
         own |= {"depth": self.depth, "ties": None if self.ties == "auto" else self.ties}
@@ -54,7 +54,7 @@ class Settings:
         'rrf, k=60, weights=1,2.5'
         """
         parts = [self.method]
-        for name, value in self.given().items():
+        for name, value in self.chosen().items():
             if name == "weights":
                 parts.append(f"weights={','.join(f'{weight:g}' for weight in value)}")
             elif name != "method":

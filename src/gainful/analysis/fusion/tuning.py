@@ -91,7 +91,7 @@ class Tuned(Result):
     @property
     def arguments(self) -> dict[str, Any]:
         """The settings as arguments of `fuse`: `gf.fuse(runs, **tuned.arguments)`."""
-        return self.settings.given()
+        return self.settings.chosen()
 
     @property
     def summary(self) -> str:
