@@ -174,7 +174,7 @@ def test_text_that_is_a_number_in_a_frame():
 @pytest.mark.parametrize(
     ("head", "told"),
     [
-        ("query doc score\n", "run.csv:1: expected column names.*Write commas or tabs between the names"),
+        ("query doc score\n", "run.csv:1: expected column names.*Write commas or tabs between the column names"),
         ("# exported today\nquery,doc,score\n", "names are in line 2: remove line 1"),
         ("Export, by me\r\nquery;doc;score\r\n", "names are in line 2: remove line 1"),
         ("<!DOCTYPE html>\n<html>\n", "This is a web page.*: download the file itself"),
