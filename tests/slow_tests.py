@@ -686,10 +686,7 @@ _LONG = {
         "test_values",
     ),
     "tests/rows/test_engine.py": ("test_little_memory_gives_the_same",),
-    "tests/rows/test_long_rows.py": (
-        "test_a_last_line_of_33_million_bytes",
-        "test_rows_are_counted_as_they_are_read",
-    ),
+    "tests/rows/test_long_rows.py": ("test_a_last_line_of_33_million_bytes",),
     "tests/integrations/test_hosts.py": ("test_trainers_of_trees_need_no_torch",),
     "tests/integrations/test_torchmetrics_host.py": (
         "test_two_processes_have_the_value_of_all_queries",
