@@ -126,6 +126,23 @@ TASKS = {
         ApiPage("check", "check results.Findings results.Finding", "reference/check.md"),
     ),
     "Judge": (
+        ApiPage(
+            "click_judgments",
+            "behaviour.click_judgments results.ClickJudgments behaviour.click_models results.ClickModels"
+            " behaviour.read_log behaviour.LogOptions results.ClickLog",
+            "guides/clicks.md",
+        ),
+        ApiPage(
+            "Position bias and earnings",
+            "behaviour.position_bias results.PositionBias behaviour.would_earn results.Earnings",
+            "guides/clicks.md",
+        ),
+        ApiPage(
+            "interleave",
+            "behaviour.interleave behaviour.interleave_runs results.Interleaved behaviour.interleaving_verdict"
+            " results.InterleavingVerdict",
+            "guides/clicks.md",
+        ),
         ApiPage("Study", "judging.Study", "guides/judging_desk.md"),
         ApiPage(
             "pool",

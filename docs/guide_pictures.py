@@ -114,6 +114,30 @@ def said(rows: list[Interval]) -> str:
     )
 
 
+def clicks() -> str:
+    """Draw how often users look at each rank, by the clicks of the example log, beside two discounts."""
+    log = gf.behaviour.read_log(EXAMPLES / "clicks" / "impressions.csv", columns={"doc": "product"})
+    bias = gf.behaviour.position_bias(log, depth=5)
+    ranks = [row.rank for row in bias]
+    series = {
+        "estimated from clicks": [row.examination for row in bias],
+        "1/log2(rank + 1)": [1 / np.log2(rank + 1) for rank in ranks],
+        "1/rank": [1 / rank for rank in ranks],
+    }
+    plot = Plot((0.8, 5.2), (0, 1))
+    lines = [
+        plot.line(number, list(zip(ranks, map(float, values), strict=True)))
+        for number, values in enumerate(series.values())
+    ]
+    frame = plot.frame([(rank, str(rank)) for rank in ranks], [0, 0.25, 0.5, 0.75, 1], "rank", 2)
+    values = ", ".join(f"{row.examination:.2f}" for row in bias)
+    return picture(
+        "How often users look at each rank",
+        f"Estimated from the clicks, users look at the ranks 1 to 5 with the relative frequencies {values}, closest to {bias.closest}.",
+        frame + "".join(lines) + legend([*series]),
+    )
+
+
 def command_line() -> str:
     """Draw the commands by what they read and write."""
     answers = {
@@ -751,6 +775,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     for each in (
         beyond_relevance,
         ci,
+        clicks,
         command_line,
         comparing_statistics,
         conformance,

@@ -271,6 +271,43 @@ def functions() -> Iterator[tuple[str, Call]]:
         "bounds_of_runs": Call(
             gf.judging.bounds_of_runs, {"judgments": JUDGMENTS, "runs": RUNS, "grades": [0, 1, 2]}
         ),
+        "click_judgments": Call(
+            gf.behaviour.click_judgments,
+            {
+                "log": CLICK_LOG, "model": "pbm", "thresholds": (0.2, 0.5), "level": 0.9, "rounds": 200, **OF_LOGS,
+            },
+        ),
+        "click_models": Call(
+            gf.behaviour.click_models,
+            {"log": CLICK_LOG, "models": ["ctr"], "rounds": 3, "seed": 1, **OF_LOGS},
+        ),
+        "interleave": Call(
+            gf.behaviour.interleave,
+            {"rankings": {"A": ["a", "b"], "B": ["b", "a"]}, "method": "balanced", "depth": 2, "seed": 1, "query": "q"},
+        ),
+        "interleave_runs": Call(
+            gf.behaviour.interleave_runs,
+            {"runs": RUNS, "method": "balanced", "depth": 2, "seed": 1},
+        ),
+        "interleaving_verdict": Call(
+            gf.behaviour.interleaving_verdict,
+            {"log": CLICK_LOG, "runs": None, "method": "team_draft", "baseline": "A", "level": 0.9, **OF_LOGS},
+        ),
+        "position_bias": Call(
+            gf.behaviour.position_bias,
+            {
+                "log": CLICK_LOG, "method": "swaps", "depth": 2, "level": 0.9, "resamples": 3, "seed": 1, **OF_LOGS,
+            },
+        ),
+        "read_log": Call(gf.behaviour.read_log, {"log": CLICK_LOG, **OF_LOGS}),
+        "would_earn": Call(
+            gf.behaviour.would_earn,
+            {
+                "log": CLICK_LOG, "run": {"q1": ["b", "a"]}, "cutoff": 2, "method": "clipped",
+                "propensities": "examination", "examination": [1.0, 0.5], "clip": 0.1, "popularity": 1.0, "level": 0.9,
+                **OF_LOGS,
+            },
+        ),
         "families": Call(gf.measures.families, {}),
         "check_measure": Call(gf.measures.check_measure, {"measure": "AP", "lists": 3, "seed": 1}),
         "define": Call(
@@ -459,13 +496,14 @@ RESULTS = {
     "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Case", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
     "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
+    "ClickJudgments", "ClickLog", "ClickModels", "Earnings", "Interleaved", "InterleavingVerdict", "PositionBias",
     "Slice", "TieRange",
     "Tuned", "Verdict", "Which", "Why",
 }  # fmt: skip
 
 # Types and records for type checkers, and the table of codes: nothing to call.
 RECORDS = {
-    "CODES", "CollectingOptions", "ComparisonOptions", "Judgments", "MeasuringOptions", "ReadingOptions",
+    "CODES", "CollectingOptions", "ComparisonOptions", "Judgments", "LogOptions", "MeasuringOptions", "ReadingOptions",
     "RecordingOptions", "Run", "TableLike",
 }  # fmt: skip
 
@@ -652,6 +690,19 @@ def of_hosts() -> Iterator[tuple[str, Call]]:
     }.items()
 
 
+OF_LOGS = {
+    "columns": {"doc": "doc"}, "actions": {"click": 1.0}, "lists": None, "first_position": 1, "session_gap": 30.0, "most_clicks": 1000, "engine": None,
+}  # fmt: skip
+# Two documents in both orders, of which b is clicked more.
+CLICK_LOG = [
+    {
+        "session": str(number), "query": "q1", "doc": doc, "position": rank, "team": "AB"[rank - 1],
+        "clicked": (number + rank) % (2 if doc == "b" else 3) == 0,
+    }
+    for number in range(120) for rank, doc in enumerate("ab" if number % 2 else "ba", 1)
+]  # fmt: skip
+
+
 def results() -> dict[str, Any]:
     """Return one of every kind of result, by the name of its class."""
     scores = gf.evaluate(JUDGMENTS, RUN, ["nDCG@10", "AP"])
@@ -667,6 +718,13 @@ def results() -> dict[str, Any]:
         "Agreement": gf.judging.agreement([JUDGMENTS, JUDGMENTS], resamples=9, runs=RUNS),
         "Attribution": gf.explanation.attribute(JUDGMENTS, RUN, OTHER, query="q1"),
         "Baseline": gf.comparison.read_baseline("baseline-of-results.json"),
+        "ClickJudgments": gf.behaviour.click_judgments(CLICK_LOG, "ctr"),
+        "ClickLog": gf.behaviour.read_log(CLICK_LOG),
+        "ClickModels": gf.behaviour.click_models(CLICK_LOG, ["ctr", "pbm"]),
+        "Earnings": gf.behaviour.would_earn(CLICK_LOG, {"q1": ["b", "a"]}, examination=[1, 0.5]),
+        "Interleaved": gf.behaviour.interleave_runs(RUNS),
+        "InterleavingVerdict": gf.behaviour.interleaving_verdict(CLICK_LOG),
+        "PositionBias": gf.behaviour.position_bias(CLICK_LOG, "swaps", resamples=5),
         "Bound": bounds["nDCG@2"],
         "Bounds": bounds,
         "Calibration": gf.judging.calibrate(PEOPLE, JUDGMENTS, RUNS, drawn="random"),
@@ -740,15 +798,19 @@ OF_METHODS: dict[str, Any] = {
     "path": "out.json", "format": "json", "notes": "a note", "comparison": None, "title": "t",
     "created": "c", "rank": 2, "amount": 0.5, "scores": None, "upto": 3, "run": "two",
     "base": "one", "column": "nDCG@10", "lowest": -1.0, "chunks": True,
-    "tracker": a_function,
+    "tracker": a_function, "resamples": 9, "seed": 1,
 }  # fmt: skip
 
+# Sequences, whose items raise what Python's lists do.
+OF_PLACES = (
+    "ClickModels", "Findings", "Interleaved", "InterleavingVerdict", "Pool", "PoolBias", "PositionBias",
+)  # fmt: skip
 # What must raise what Python's protocols say: IndexError, TypeError, ValueError. Spark starts Java.
 PROTOCOL = {"index", "count", "__contains__", "__iter__"}
 OF_DICTS = {*dir(dict)}
 # Of subtopics and recommendations, some things are refused whatever is given.
 ELSEWHERE = {
-    "CollectedGrades.get", "Fused.get", "Measure.having", "MergedJudgments.get", "RecordedRun.get", "Spark.read", "Spark.session", "SubtopicMeasure.having",
+    "ClickJudgments.get", "CollectedGrades.get", "Fused.get", "Measure.having", "MergedJudgments.get", "RecordedRun.get", "Spark.read", "Spark.session", "SubtopicMeasure.having",
     "RecommendationMeasure.having",
 }  # fmt: skip
 
@@ -810,8 +872,7 @@ def methods() -> Iterator[tuple[str, Call]]:
             ):
                 continue
             if isinstance(getattr(type(result), method), type) or (
-                method.startswith("_")
-                and (method != "__getitem__" or name in ("Findings", "Pool", "PoolBias"))
+                method.startswith("_") and (method != "__getitem__" or name in OF_PLACES)
             ):
                 continue
             yield f"{name}.{method}", _of_method(getattr(result, method), known.get(name, {}))

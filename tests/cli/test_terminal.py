@@ -49,6 +49,22 @@ CALLS = {
     ],
     "judge": [("judge", *RUNS, *TEXTS, "--no-open", "--port", "0", "--depth", "1")],
     "agreement": [("agreement", J, "truth.qrels", "--resamples", "99")],
+    "clicks": [
+        ("clicks", "impressions.csv", "--columns", "doc=product"),
+        ("clicks", "impressions.csv", "--columns", "doc=product", "-o", "clicks.qrels"),
+        (
+            "clicks",
+            "impressions.csv",
+            "--columns",
+            "doc=product",
+            "--show",
+            "models",
+            "--rounds",
+            "9",
+        ),
+        ("clicks", "impressions.csv", "--columns", "doc=product", "--show", "positions"),
+        ("clicks", *RUNS, "--interleave"),
+    ],
     "collect": [
         ("collect", RUNS[0], "--depth", "1", *TEXTS, "--call", "model:grade", "-o", "model.csv")
     ],
@@ -157,6 +173,7 @@ def folder(tmp_path_factory):
         for path in (EXAMPLES / "cooking").glob("*.*"):
             if path.suffix != ".toml":
                 shutil.copy(path, place)
+        shutil.copy(EXAMPLES / "clicks" / "impressions.csv", place)
         judgments = (place / J).read_text()
         (place / "truth.qrels").write_text(judgments.replace(" -1\n", " 0\n"))
         graded = judgments.splitlines(keepends=True)
@@ -221,7 +238,7 @@ def test_a_terminal_changes_nothing_but_bars_and_colours(done, call):
 
 
 WITH_BARS = {
-    "demo", "evaluate", "compare", "report", "leaderboard", "power", "pool", "collect", "calibrate", "run", "fuse", "recommend",
+    "clicks", "demo", "evaluate", "compare", "report", "leaderboard", "power", "pool", "collect", "calibrate", "run", "fuse", "recommend",
 }  # fmt: skip
 
 

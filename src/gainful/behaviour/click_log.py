@@ -1,6 +1,6 @@
 """`read_log`: read a log of clicks once, for any number of questions about it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
@@ -16,7 +16,7 @@ from gainful.matching.keyword_options import takes
 from gainful.message_texts import counted, shown
 from gainful.output.rendering.table_formats import Cell, Note, Table
 from gainful.output.writing.result_base import Result
-from gainful.rows.duckdb_engine import Columns, Session, reading_table
+from gainful.rows.duckdb_engine import Columns, Progress, Session, reading_table
 from gainful.rows.input_types import TableLike
 
 _MOST_POSITIONS = 10_000
@@ -165,11 +165,12 @@ def read_log(log: TableLike | ClickLog, **options: Unpack[LogOptions]) -> ClickL
     ClickLog(1 list, 1 query, 2 documents shown, 1 click; positions start at 0)
     """
     if isinstance(log, ClickLog):
-        if options:
+        named = [name for name, value in options.items() if value is not None]
+        if named:
             raise InputError(
                 "log",
                 "options where the log is read",
-                f"{', '.join(options)} for one that was read",
+                f"{', '.join(named)} for one that was read",
             )
         return log
     columns = options.get("columns")
@@ -449,3 +450,9 @@ def drawn_weights(log: ClickLog, generator: np.random.Generator) -> Floats:
     count = int(owners.max()) + 1
     times = np.bincount(generator.integers(0, count, count), minlength=count).astype(np.float64)
     return np.repeat(times[owners], np.diff(starts))
+
+
+def estimating(progress: Progress | None) -> Callable[[float], object] | None:
+    """Return a function of the share of the rounds that are done."""
+    arguments.function(progress, "progress")
+    return None if progress is None else lambda share: progress(share, "estimating")

@@ -20,6 +20,7 @@ from gainful.output.plotting import charts
 from gainful.output.plotting.charts import SizedLook
 from gainful.output.rendering.table_formats import Cell, Table
 from gainful.output.writing.result_base import Result
+from gainful.rows.duckdb_engine import Progress
 from gainful.rows.input_types import TableLike
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def position_bias(
     level: float = 0.95,
     resamples: int = 200,
     seed: int = 0,
-    progress: Callable[[float], object] | None = None,
+    progress: Progress | None = None,
     **options: Unpack[LogOptions],
 ) -> PositionBias:
     """Estimate how often users look at each rank, from the clicks of a log.
@@ -156,6 +157,7 @@ def position_bias(
     last = arguments.whole(depth, "depth", least=2, most=1000)
     share = arguments.number(level, "level", "a number between 0 and 1", lambda x: 0 < x < 1)
     draws = Draws(resamples=resamples, seed=seed)
+    arguments.function(progress, "progress")
     read = read_log(log, **options)
     if method == "ubm" and not read.has_lists:
         raise InputError(
@@ -180,7 +182,7 @@ def position_bias(
         weights = drawn_weights(read, generator)[read.shown.ranks <= last]
         drawn[place] = estimate(replace(shown, weights=weights))[ranks]
         if progress is not None:
-            progress((place + 1) / draws.resamples)
+            progress((place + 1) / draws.resamples, "resampling")
     ends = [(1 - share) / 2, 1 - (1 - share) / 2]
     low, high = np.nanquantile(drawn, ends, axis=0)
     impressions = np.rint(shown.by_rank(np.ones(len(shown.pairs))))[ranks]

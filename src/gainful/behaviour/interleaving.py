@@ -119,6 +119,7 @@ def interleave(
     _refuse_number(method, len(names))
     size = arguments.whole(depth, "depth", least=1, most=1000)
     start = arguments.whole(seed, "seed", least=0, most=arguments.LARGEST_SEED)
+    arguments.text(query, "query")
     entropy = np.random.SeedSequence(start, spawn_key=tuple(query.encode()))
     docs, teams = MAKERS[method](lists, size, np.random.Generator(np.random.PCG64(entropy)))
     return [

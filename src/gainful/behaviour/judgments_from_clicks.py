@@ -1,7 +1,8 @@
 """`click_judgments`: grades from clicks, with an interval each; `click_models`: which model fits a log."""
 
 import math
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Unpack
@@ -20,14 +21,17 @@ from gainful.arithmetic.kernels.click_models import (
 from gainful.arithmetic.statistics.distributions import beta_quantile, gamma_quantile
 from gainful.arithmetic.statistics.resampling import Draws
 from gainful.array_types import Bools, Floats, Ints
-from gainful.behaviour.click_log import ClickLog, drawn_weights, read_log
+from gainful.behaviour.click_log import ClickLog, drawn_weights, estimating, read_log
 from gainful.behaviour.log_tables import LogOptions
 from gainful.errors import InputError, warn
 from gainful.matching.keyword_options import takes
 from gainful.message_texts import counted, shown
 from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.output_files import MERGED, read_naming
 from gainful.output.writing.result_base import Result
 from gainful.output.writing.run_like_result import DocumentsByQuery
+from gainful.output.writing.runs_and_judgments import write_judgments
+from gainful.rows.duckdb_engine import Progress
 from gainful.rows.input_types import TableLike
 
 _TEST_SHARE = 0.2
@@ -158,6 +162,25 @@ class ClickJudgments(DocumentsByQuery):
         columns = ["query", "doc", "grade", "low", "high", "impressions", "clicks"]
         return Table(columns, rows, notes=[f"{self.summary}."])
 
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - the word of the vocabulary
+    ) -> None:
+        """Write the judgments to a file, which is replaced only when the new one is complete.
+
+        Args:
+            path: the path of the file; `-` for standard output.
+            format: trec, with the grades only; csv, tsv, jsonl or parquet, which add the intervals and counts, and
+                can still be read as judgments; json, markdown, latex or html. If None, it follows from the name.
+        """
+        naming = read_naming(path, format, MERGED)
+        if naming.format == "trec":
+            write_judgments(self, path, format=format)
+        else:
+            super().write(path, format=naming.format)
+
     def __repr__(self) -> str:
         return f"ClickJudgments({self.summary})"
 
@@ -197,7 +220,7 @@ def click_judgments(
     thresholds: Sequence[float] | None = None,
     level: float = 0.95,
     rounds: int = 100,
-    progress: Callable[[float], object] | None = None,
+    progress: Progress | None = None,
     **options: Unpack[LogOptions],
 ) -> ClickJudgments:
     """Estimate grades from a log of clicks.
@@ -230,7 +253,7 @@ def click_judgments(
     limits = _read_thresholds(thresholds)
     read = read_log(log, **options)
     _refuse_without_lists(read, model)
-    fitted = MODELS[model].fit(read.shown, Fitting(most, progress=progress))
+    fitted = MODELS[model].fit(read.shown, Fitting(most, progress=estimating(progress)))
     if fitted.rounds == most:
         warn(f"click_judgments: {model} was still changing after {most} rounds. Pass more rounds.")
     estimates = _estimates(fitted, read)
@@ -373,7 +396,7 @@ def click_models(
     *,
     rounds: int = 100,
     seed: int = 0,
-    progress: Callable[[float], object] | None = None,
+    progress: Progress | None = None,
     **options: Unpack[LogOptions],
 ) -> ClickModels:
     """Compare click models by how well they predict sessions that they haven't seen.
@@ -396,6 +419,7 @@ def click_models(
         arguments.choice(name, "models", MODELS)
     most = arguments.whole(rounds, "rounds", least=1, most=10_000)
     draws = Draws(resamples=1, seed=seed)
+    arguments.function(progress, "progress")
     read = read_log(log, **options)
     if not read.has_lists:
         raise InputError("log", "lists that can be told apart", f"{read.shape}s", "Name the column of the session or the list.")  # fmt: skip
@@ -408,7 +432,7 @@ def click_models(
         by_rank = tuple(perplexity_by_rank(unseen, fitted).tolist())
         rows.append(ModelFit(name, MODELS[name].title, mean, math.exp(-mean), by_rank))
         if progress is not None:
-            progress((place + 1) / len(names))
+            progress((place + 1) / len(names), "estimating")
     rows.sort(key=lambda row: row.perplexity)
     return ClickModels(tuple(rows), int(test.sum()))
 

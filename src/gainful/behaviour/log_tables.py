@@ -165,10 +165,16 @@ def _relation(given: Any, name: str, session: Session) -> str:
     if isinstance(given, list | tuple):
         if not given or not all(isinstance(row, Mapping) for row in given):
             raise InputError(name, "a list of dicts, one per row", shown(given))
+        try:
+            lines = [json.dumps(dict(row), default=str) for row in given]
+        except Exception:  # noqa: BLE001 - whatever a value does when it is written
+            raise InputError(name, "dicts of texts and numbers", shown(given)) from None
         with session.written_aside("records") as (path, file):
-            file.write("\n".join(json.dumps(dict(row), default=str) for row in given).encode())
+            file.write("\n".join(lines).encode())
         return f"FROM read_json({file_quoted(path, session)}, format='newline_delimited')"
     table = readable(given, name)
+    if len(getattr(given, "columns", "some")) == 0:
+        raise InputError(name, "a table with columns", "none")
     if table is None:
         expected = "the path of a file, a data frame, a DuckDB relation or a list of dicts"
         raise InputError(name, expected, type(given).__name__)
@@ -221,7 +227,8 @@ def _flattened(relation: str, session: Session, name: str) -> tuple[str, dict[st
 
 def _roles(names: Sequence[str], asked: Mapping[str, str], where: str) -> dict[str, str]:
     """Return the column of each role that the table has, by the caller's name or the least ambiguous one."""
-    for role in asked:
+    for role, column in asked.items():
+        arguments.text(column, f"columns, {shown(role)}", "the name of a column")
         arguments.choice(role, "columns", ROLES, expected=f"roles among {', '.join(ROLES)}")
     places: dict[str, int] = {}
     for role in sorted(ROLES, key=lambda role: role not in asked):
@@ -511,11 +518,7 @@ def _events(
             f"only {', '.join(map(repr, table.types))}", "Name it: columns list=….",
         )  # fmt: skip
     weights = _weights(options)
-    key = (
-        table.text("list")
-        if table.has("list")
-        else f"concat({table.text('session')}, chr(1), {table.text('query')})"
-    )
+    key = _key(table)
     action = f"lower({table.text('action')})" if table.has("action") else "'click'"
     values = " ".join(
         f"WHEN {quoted(name.casefold())} THEN {weight!r}" for name, weight in weights.items()
@@ -530,17 +533,21 @@ def _events(
             f"{table.seconds()} AS moment, {_owner(table)} AS owner, {table.number('propensity')} AS propensity {table.relation}"
         )
     if lists is None:
-        source = f"SELECT list, query, doc, position FROM {events} WHERE action IN ({impressions})"
+        source = "SELECT CAST(NULL AS VARCHAR) AS list, '' AS doc, 0.0 AS position WHERE false"
+        heads = f"SELECT list, query, owner FROM {events}"
     else:
         source = _shown_of(lists)
+        heads = (
+            f"SELECT {_key(lists)} AS list, {lists.text('query')} AS query, {_owner(lists)} AS owner {lists.relation} "
+            f"UNION ALL SELECT list, query, owner FROM {events}"
+        )
     with reading_table("lists" if lists is not None else table.name):
         session.execute(f"CREATE TEMP TABLE {shown_list} AS {source}")
-        if lists is not None:  # lists without results take their impressions
-            session.execute(
-                f"INSERT INTO {shown_list} SELECT e.list, coalesce(q.query, e.query), e.doc, e.position FROM {events} e LEFT JOIN "
-                f"(SELECT list, any_value(query) AS query FROM {shown_list} GROUP BY list) q USING (list) "
-                f"WHERE e.action IN ({impressions}) AND e.list NOT IN (SELECT list FROM {shown_list} WHERE doc IS NOT NULL)"
-            )
+        # Lists whose results weren't logged have their impressions.
+        session.execute(
+            f"INSERT INTO {shown_list} SELECT list, doc, position FROM {events} "
+            f"WHERE action IN ({impressions}) AND list NOT IN (SELECT list FROM {shown_list} WHERE doc IS NOT NULL AND list IS NOT NULL)"
+        )
         session.execute(f"DELETE FROM {shown_list} WHERE doc IS NULL OR list IS NULL")
         ((rows,),) = session.rows(f"SELECT count(*) FROM {shown_list}")
         actions = session.rows(
@@ -551,9 +558,9 @@ def _events(
         f"SELECT list, doc, max(weight) AS weight, count(*) AS times, min(moment) AS moment FROM {events} "
         "WHERE weight IS NOT NULL GROUP BY list, doc"
     )
-    per_list = f"SELECT list, any_value(owner) AS owner FROM {events} GROUP BY list"
+    per_list = f"SELECT list, first(query) FILTER (query IS NOT NULL) AS query, first(owner) FILTER (owner IS NOT NULL) AS owner FROM ({heads}) GROUP BY list"
     select = (
-        f"SELECT hash(s.list) AS list, s.query, s.doc, s.position, coalesce(c.weight, 0) AS value, "
+        f"SELECT hash(s.list) AS list, o.query, s.doc, s.position, coalesce(c.weight, 0) AS value, "
         f"coalesce(o.owner, hash(s.list)) AS owner, CAST(NULL AS DOUBLE) AS propensity, CAST(NULL AS VARCHAR) AS team "
         f"FROM {shown_list} s LEFT JOIN ({clicks}) c ON s.list = c.list AND s.doc = c.doc "
         f"LEFT JOIN ({per_list}) o ON s.list = o.list"
@@ -563,24 +570,24 @@ def _events(
 
 def _shown_of(lists: LogTable) -> str:
     """Return SQL for the shown documents of a table of lists: a row per list, or per document."""
-    key = (
-        lists.text("list")
-        if lists.has("list")
-        else f"concat({lists.text('session')}, chr(1), {lists.text('query')})"
-    )
-    if not lists.has("list") and not lists.has("session", "query"):
-        raise no_column("list", [*lists.types], lists.name)
+    key = _key(lists)
     if lists.has("shown"):
         return (
-            f"SELECT list, query, unnest(ids) AS doc, CAST(generate_subscripts(ids, 1) AS DOUBLE) AS position FROM "
-            f"(SELECT {key} AS list, {lists.text('query')} AS query, {lists.items('shown')} AS ids {lists.relation})"
+            f"SELECT list, unnest(ids) AS doc, CAST(generate_subscripts(ids, 1) AS DOUBLE) AS position FROM "
+            f"(SELECT {key} AS list, {lists.items('shown')} AS ids {lists.relation})"
         )
     if not lists.has("doc", "position"):
         raise no_column("shown", [*lists.types], lists.name)
-    return (
-        f"SELECT {key} AS list, {lists.text('query')} AS query, {lists.text('doc')} AS doc, {lists.number('position')} AS position "
-        f"{lists.relation}"
-    )
+    return f"SELECT {key} AS list, {lists.text('doc')} AS doc, {lists.number('position')} AS position {lists.relation}"
+
+
+def _key(table: LogTable) -> str:
+    """Return SQL for what identifies a list: its id, or else the session and the query."""
+    if table.has("list"):
+        return table.text("list")
+    if not table.has("session", "query"):
+        raise no_column("list", [*table.types], table.name)
+    return f"concat({table.text('session')}, chr(1), {table.text('query')})"
 
 
 def _refuse_without(

@@ -510,6 +510,7 @@ CONFLICTS = {
         Conflict("as", needed="merge"),
         Conflict(OF_A_NEW_STUDY, needed="runs", more=": an existing study keeps its own settings"),
     ),
+    "clicks": (Conflict("interleave", "lists runs thresholds actions first_position session_gap most_clicks columns"),),
     "calibrate": (Conflict("human", needed="model"), Conflict("model", needed="human")),
     "agreement": (
         Conflict(
@@ -612,6 +613,7 @@ _LONGEST_NAMES = 24  # characters of names and choices that fit next to the help
 _LINE = 76  # characters of names and choices that fit on a line
 _FULL = "gainful.full_help"  # in a context: whether to show the full help
 _OWN = {
+    ("clicks", "columns"),
     ("run", "engine"),
     ("conformance", "dialect"),
     *(("recommend", name) for name in ("items", "separator", "vectors", "history", "expected")),

@@ -1,0 +1,156 @@
+"""The command about logs of clicks: `clicks`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+import gainful as gf
+from gainful.cli import call
+from gainful.cli import option_table as option
+from gainful.cli.main import progress_bar, tell
+from gainful.cli.option_table import Options
+from gainful.cli.project import command
+
+_QUESTIONS = ("grades", "log", "models", "positions", "earnings", "preference")
+_MODELS = ("ctr", "coec", "cascade", "dcm", "sdbn", "dbn", "pbm", "ubm", "ccm")
+_FORMATS = call.formats_of("merged")
+Progress = Callable[[float, str], None] | None
+
+
+@command("gainful clicks impressions.csv -o clicks.qrels")
+@click.argument("files", nargs=-1, required=True, type=option.InputFile(), metavar="LOG")
+@option.give(
+    {
+        f"--show [{'|'.join(_QUESTIONS)}] = grades": "What to compute. grades: judgments; log: what LOG contains, and its oddities; models: which click model "
+        "predicts best; positions: how often users look at each rank; earnings: what --run would have earned; preference: the verdict of an interleaving test.",
+        "--lists INPUT": "The lists that were shown, if LOG contains only events such as clicks.",
+        f"--model [{'|'.join(_MODELS)}] = dbn": "With --show grades: the click model.",
+        "--thresholds NUMBERS": "With --show grades: the estimates from which grades 1, 2, … are given, such as 0.1,0.25,0.5.  [default: the estimates are the grades]",
+        "--rounds >=1 = 100": "With --show grades or models: the maximum number of rounds of EM.",
+        "--method METHOD": "With --show positions: pbm, ubm, swaps or harvesting. With earnings: dr, ips, clipped or snips. With preference, or --interleave: team_draft, balanced, "
+        "probabilistic or optimised.  [default: the first]",
+        "--depth RANK>=1 = 10": "With --show positions or earnings, or --interleave: the deepest rank.",
+        "--run RUN... -> runs": "With --show earnings: the run. With --show preference: a run that the lists were made of; repeat for more.",
+        "--interleave": "Make lists to show to users: each LOG is a run.",
+        "--actions WEIGHTS": "The actions that count as clicks, with weights: click=1,add_to_cart=3,purchase=5.  [default: click]",
+        "--first-position >=0<=1": "The position of the first document, 0 or 1.  [default: the lowest in LOG]",
+        "--session-gap MINUTES": "The pause after which a user's next session begins, for a LOG without sessions.  [default: 30]",
+        "--most-clicks >=1": "Leave out sessions with more clicks than this, as those of bots.",
+        "--columns ROLE=NAME...": "The name of an unusual column, such as doc=sku; repeat for more. The roles: list, session, user, query, doc, position, clicks, action, time, "
+        "propensity, impressions, shown, clicked, team.",
+    },
+    "comparing.level comparing.seed",
+    {
+        f"--format, -f [{'|'.join(_FORMATS)}]": "The output format; trec: judgments.  [default: by the extension of --output; table]",
+    },
+    "output engine",
+    level="The confidence level of the intervals.",
+    seed="The random seed; equal seeds give equal results.",
+)
+def clicks(files: tuple[str, ...], **options: Any) -> None:
+    """Turn a log of clicks into judgments, and answer other questions about it.
+
+    LOG has a row per shown document (session, query, doc, position, clicked), a row per list (query, shown,
+    clicked), a row per event next to --lists (such as OpenSearch's UBI), or counts (query, doc, impressions,
+    clicks). CSV, TSV, JSON, JSON lines or Parquet.
+    """
+    read = (*files, options["lists"], *options["runs"])
+    documents = "merged" if options["show"] == "grades" and not options["interleave"] else ""
+    options["reading"] = call.read_shared_options(("engine",), options, *read, documents=documents)
+    if options["interleave"]:
+        _print(_interleaved(files, options), options)
+        return
+    if len(files) > 1:
+        raise click.UsageError(f"Expected one LOG, found {' '.join(files)}.")
+    show = options["show"]
+    with progress_bar() as progress:
+        result = _ANSWERS[show](files[0], options, progress)
+    _print(result, options)
+
+
+def _print(result: Any, options: Options) -> None:
+    """Write a result; judgments in a file also as TREC."""
+    is_judgments = isinstance(result, gf.results.ClickJudgments)
+    if is_judgments and (options["output"] or options["format"] == "trec"):
+        call.write_documents(result, options, options["format"])
+        tell(result.summary)
+        return
+    call.print_result(result, options)
+
+
+def _reading(options: Options) -> dict[str, Any]:
+    """Return the keywords of `gf.behaviour.LogOptions`."""
+    how = {
+        name: options[name]
+        for name in ("lists", "first_position", "most_clicks")
+        if options[name] is not None
+    }
+    if options["session_gap"] is not None:
+        how["session_gap"] = call.numbers("--session-gap", options["session_gap"], "30")[0]
+    if options["reading"]["columns"]:
+        how["columns"] = options["reading"]["columns"]
+    if options["actions"] is not None:
+        example = "click=1,purchase=5"
+        weights = call.pairs("--actions", options["actions"].split(","), example)
+        how["actions"] = {
+            name: call.numbers("--actions", weight, example)[0] for name, weight in weights.items()
+        }
+    return how | {"engine": options["reading"]["engine"]}
+
+
+def _grades(log: str, options: Options, progress: Progress) -> Any:
+    if (thresholds := options["thresholds"]) is not None:
+        thresholds = call.numbers("--thresholds", thresholds, "0.1,0.25,0.5")
+    return gf.behaviour.click_judgments(
+        log, options["model"], thresholds=thresholds, level=options["level"], rounds=options["rounds"],
+        progress=progress, **_reading(options),
+    )  # fmt: skip
+
+
+def _log(log: str, options: Options, _: Progress) -> Any:
+    return gf.behaviour.read_log(log, **_reading(options))
+
+
+def _models(log: str, options: Options, progress: Progress) -> Any:
+    how = {name: options[name] for name in ("rounds", "seed")}
+    return gf.behaviour.click_models(log, progress=progress, **how, **_reading(options))
+
+
+def _positions(log: str, options: Options, progress: Progress) -> Any:
+    how = {name: options[name] for name in ("depth", "level", "seed")}
+    how |= _method(options)
+    return gf.behaviour.position_bias(log, progress=progress, **how, **_reading(options))
+
+
+def _method(options: Options) -> dict[str, Any]:
+    return {} if options["method"] is None else {"method": options["method"]}
+
+
+def _earnings(log: str, options: Options, _: Progress) -> Any:
+    if len(options["runs"]) != 1:
+        raise click.UsageError("--show earnings requires one --run.")
+    how = {"cutoff": options["depth"], "level": options["level"], **_method(options)}
+    return gf.behaviour.would_earn(log, options["runs"][0], **how, **_reading(options))
+
+
+def _preference(log: str, options: Options, _: Progress) -> Any:
+    runs = call.runs_of(options["runs"], options) if options["runs"] else None
+    how = {"level": options["level"], **_method(options)}
+    return gf.behaviour.interleaving_verdict(log, runs=runs, **how, **_reading(options))
+
+
+def _interleaved(files: tuple[str, ...], options: Options) -> Any:
+    runs = call.runs_of(files, options)
+    how = {"depth": options["depth"], "seed": options["seed"], **_method(options)}
+    return gf.behaviour.interleave_runs(runs, **how)
+
+
+_ANSWERS: dict[str, Callable[[str, Options, Progress], Any]] = {
+    "grades": _grades,
+    "log": _log,
+    "models": _models,
+    "positions": _positions,
+    "earnings": _earnings,
+    "preference": _preference,
+}
