@@ -189,7 +189,7 @@ def test_noise_is_refused():
         gf.behaviour.would_earn(few, BEST)
     with pytest.raises(gf.errors.InputError, match="at least one query of the log"):
         gf.behaviour.would_earn(LOG, {"other": ["d1"]})
-    with pytest.raises(gf.errors.InputError, match="the logged chance of each row"):
+    with pytest.raises(gf.errors.InputError, match="the logged probability of each row"):
         gf.behaviour.would_earn(LOG, BEST, propensities="slot")
 
 

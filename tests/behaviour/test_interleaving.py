@@ -217,5 +217,5 @@ def test_errors():
         gf.behaviour.interleave({"A": A, "B": B}, method="team")
     with pytest.raises(gf.errors.InputError, match="in a column such as team"):
         gf.behaviour.interleaving_verdict([{k: v for k, v in row.items() if k != "team"} for row in _log("team_draft", {"e"}, 20)])  # fmt: skip
-    with pytest.raises(gf.errors.InputError, match="the runs that the lists were made of"):
+    with pytest.raises(gf.errors.InputError, match="the runs that the lists were made from"):
         gf.behaviour.interleaving_verdict(_log("balanced", {"e"}, 20), method="balanced")

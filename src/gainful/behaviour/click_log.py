@@ -1,4 +1,4 @@
-"""`read_log`: read a log of clicks once, for any number of questions about it."""
+"""`read_log`: read a click log once, to answer any number of questions about it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from gainful.rows.duckdb_engine import Columns, Progress, Session, reading_table
 from gainful.rows.input_types import TableLike
 
 _MOST_POSITIONS = 10_000
-_BUSY = 100  # clicks of one session or user, from which it may be a bot
+_BUSY = 100  # clicks above which a session or a user may be a bot
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +45,15 @@ class ClickLog(Result):
     """A log of shown lists and clicks; it prints what it contains, rank by rank.
 
     Attributes:
-        shape: what a row of the log was: a shown document, a list, an event, or counts of a document.
+        shape: what a row of the log describes: a shown document, a list, an event, or counts of a document.
         shown: the rows, as the click models use them.
         queries: (p,) the query of each pair of query and document.
         docs: (p,) the document of each pair.
-        values: (n,) the weight of each row's action, 0 without one; None if all clicks count 1.
-        owners: (m,) a number for the session or user of each list; None without them.
+        values: (n,) the weight of each row's action, 0 if there was no action; None if all clicks count 1.
+        owners: (m,) the number of each list's session or user; None if the log has neither.
         propensities: (n,) the logged probability of showing each row's document there, or None.
         teams: (n,) the ranker that each row's document came from, in a log of interleaved lists, or None.
-        has_lists: whether the log says which documents were shown together.
+        has_lists: whether the log records which documents were shown together.
         first_position: the position of the first document in the log.
         oddities: what was unusual, and how it was treated.
     """
@@ -72,7 +72,7 @@ class ClickLog(Result):
 
     @property
     def lists(self) -> int:
-        """The number of lists; 0 if the log doesn't tell them apart."""
+        """The number of lists; 0 if the log doesn't distinguish them."""
         return len(self.shown.starts) - 1 if self.has_lists else 0
 
     @property
@@ -146,12 +146,12 @@ class ClickLog(Result):
 
 @takes(LogOptions)
 def read_log(log: TableLike | ClickLog, **options: Unpack[LogOptions]) -> ClickLog:
-    """Read a log of clicks in any usual shape.
+    """Read a click log in any common shape.
 
     A log has a row per shown document (session or list, query, document, position, clicked); a row per list
     (query, the shown ids, the clicked ids or positions); a row per event (such as OpenSearch's UBI events),
-    next to the lists that were shown; or counts of impressions and clicks per query and document. Columns
-    are recognised by their usual names.
+    with the lists that were shown in `lists`; or counts of impressions and clicks per query and document.
+    Columns with common names are recognised.
 
     Args:
         log: a file (CSV, TSV, JSON, JSON lines, Parquet), a data frame, a DuckDB relation, or a list of dicts.
@@ -169,8 +169,9 @@ def read_log(log: TableLike | ClickLog, **options: Unpack[LogOptions]) -> ClickL
         if named:
             raise InputError(
                 "log",
-                "options where the log is read",
-                f"{', '.join(named)} for one that was read",
+                "no options for a log that has already been read",
+                f"{', '.join(named)}",
+                "Pass the options to read_log.",
             )
         return log
     columns = options.get("columns")
@@ -221,14 +222,14 @@ def _first_position(least: float, options: LogOptions) -> int:
         return 0 if least < 1 else 1
     first = arguments.whole(asked, "first_position", least=0, most=1, expected="0 or 1")
     if least < first:
-        raise InputError("log, position", "no position before the first, 1", f"{least:g}", "Set first_position to 0.")  # fmt: skip
+        raise InputError("log, position", "positions from 1", f"{least:g}", "Set first_position to 0.")  # fmt: skip
     return first
 
 
 def _of_counts(
     shape: Shape, rows: str, pairs: str, names: Columns, options: LogOptions, session: Session
 ) -> ClickLog:
-    """Return a log of counts: each pair and rank has a clicked and a silent row, which count often."""
+    """Return a log of counts: each pair and rank has a row with a click and a row without one, weighted by the counts."""
     data = session.columns(
         f"SELECT pair, coalesce(position, 'nan'::DOUBLE) AS position, shown, clicked FROM {rows} JOIN {pairs} USING (query, doc)"
     )
@@ -254,14 +255,14 @@ def _of_counts(
 
 
 def _whole_positions(position: Floats) -> Floats:
-    """Return positions, which must be whole numbers and not absurd."""
+    """Return positions, which must be whole numbers of a plausible size."""
     wrong = position[
         (position != np.floor(position)) | (position < 0) | (position > _MOST_POSITIONS)
     ]
     if wrong.size:
         raise InputError(
             "log, position", f"whole numbers from 0 or 1 to {_MOST_POSITIONS:,}", f"{float(wrong[0]):g}",
-            "Another column may hold the positions: columns position=….",
+            "If another column contains the positions, name it: columns position=….",
         )  # fmt: skip
     return position
 
@@ -269,7 +270,7 @@ def _whole_positions(position: Floats) -> Floats:
 def _checked(
     shape: Shape, data: Columns, names: Columns, total: int, options: LogOptions
 ) -> ClickLog:
-    """Return the log of these rows, in the order of their lists and ranks, with everything odd counted."""
+    """Return the log of these rows, in the order of their lists and ranks, and count everything odd."""
     oddities = [*shape.oddities]
     oddities.append(
         Oddity(total - len(data["pair"]), "rows without a query or a document", "left out")
@@ -297,7 +298,7 @@ def _checked(
         oddities += [
             Oddity(
                 int((steps == 0).sum()),
-                "documents at the position of another one in their list",
+                "documents at the same position as another one in their list",
                 "kept",
             ),
             Oddity(
@@ -317,7 +318,8 @@ def _checked(
 def _in_order(data: Columns) -> tuple[Columns, Ints]:
     """Return the rows in the order of lists and ranks, and where each list begins.
 
-    Lists are known by 64 bits of a hash: among a million lists, two share it once in 40 million logs.
+    Lists are identified by a 64-bit hash: among a million lists, two have the same hash in one of 40 million
+    logs.
     """
     count = len(data["rank"])
     if "list" not in data:
@@ -352,7 +354,7 @@ def _without_repeats(data: Columns, starts: Ints, oddities: list[Oddity]) -> tup
 
 
 def _kept(data: Columns, starts: Ints, kept: AnyArray) -> tuple[Columns, Ints]:
-    """Return the kept rows, and where each list begins; lists without rows are gone."""
+    """Return the kept rows, and where each list begins; lists without rows disappear."""
     before = np.concatenate([[0], np.cumsum(kept)])
     return {name: column[kept] for name, column in data.items()}, np.unique(before[starts])
 
@@ -360,11 +362,11 @@ def _kept(data: Columns, starts: Ints, kept: AnyArray) -> tuple[Columns, Ints]:
 def _without_bots(
     data: Columns, starts: Ints, options: LogOptions, oddities: list[Oddity]
 ) -> tuple[Columns, Ints]:
-    """Return the rows without sessions of too many clicks, if asked; else only count busy sessions."""
+    """Return the rows without sessions of too many clicks, if there is a limit; otherwise only count busy sessions."""
     most = options.get("most_clicks")
     if "owner" not in data:
         if most is not None:
-            raise InputError("most_clicks", "a log with sessions or users", "one without", "Name their column: columns session=….")  # fmt: skip
+            raise InputError("most_clicks", "a log with sessions or users", "a log without either", "Name their column: columns session=….")  # fmt: skip
         return data, starts
     _, owners = np.unique(data["owner"], return_inverse=True)
     clicks = np.bincount(owners, data["value"] > 0)
@@ -430,11 +432,11 @@ def _refuse_empty(log: ClickLog) -> None:
     if not clicks:
         raise InputError(
             "log", "at least one click", f"none on {counted(impressions, 'shown document')}",
-            "Check which column or which action says what was clicked.",
+            "Check which column or action records the clicks.",
         )  # fmt: skip
     if clicks == impressions:
         raise InputError(
-            "log", "documents that were shown and not clicked", f"a click on each of {counted(impressions, 'document')}",
+            "log", "documents that were shown and not clicked", f"a click on every one of {counted(impressions, 'document')}",
             "The log may contain only the clicks: pass the lists that were shown, lists=….",
         )  # fmt: skip
 
@@ -442,7 +444,7 @@ def _refuse_empty(log: ClickLog) -> None:
 def drawn_weights(log: ClickLog, generator: np.random.Generator) -> Floats:
     """Return how often each row (n,) is in a resample of the sessions."""
     starts = log.shown.starts
-    if not log.has_lists:  # counts: as many as there are, drawn independently
+    if not log.has_lists:  # counts: drawn independently of each other
         return generator.poisson(log.shown.weighted(np.ones(len(log.shown.pairs)))).astype(
             np.float64
         )
@@ -453,6 +455,6 @@ def drawn_weights(log: ClickLog, generator: np.random.Generator) -> Floats:
 
 
 def estimating(progress: Progress | None) -> Callable[[float], object] | None:
-    """Return a function of the share of the rounds that are done."""
+    """Return a function to call with the share of the rounds that is done."""
     arguments.function(progress, "progress")
     return None if progress is None else lambda share: progress(share, "estimating")

@@ -1,4 +1,4 @@
-"""`would_earn`: the clicks that another ranking would have got, from the log of what was shown."""
+"""`would_earn`: the clicks that another ranking would have got, estimated from a log of shown lists."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -23,28 +23,28 @@ from gainful.output.writing.result_base import Document
 from gainful.rows.input_types import Run, TableLike
 
 _LEAST_SIZE = 30  # effective clicks, below which there is no answer
-_MOST_UNSEEN = 0.5  # share of documents never shown, above which there is none
+_MOST_UNSEEN = 0.5  # share of documents never shown, above which there is no answer
 METHODS = ("dr", "ips", "clipped", "snips")
 """The estimators."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Earnings(Document):
-    """The discounted clicks per list that a run would have got, and those of what was shown.
+    """The discounted clicks per list that a run would have got, compared with the lists that were shown.
 
     Attributes:
-        value: of the run, per list (with snips, per unit of weight).
-        logged: of the lists that were shown, by the same estimator.
+        value: the run's discounted clicks, per list (with snips, per unit of weight).
+        logged: the discounted clicks of the lists that were shown, by the same estimator.
         difference: value − logged.
         low: the lower end of the interval of the difference.
         high: the upper end.
         relative: difference / logged.
         word: better, worse or inconclusive.
-        lists: the number of lists whose query the run has.
+        lists: the number of lists whose query is in the run.
         sessions: the number of sessions or users; 0 if the log has none.
         effective: the effective number of weights, (Σw)² / Σw².
         largest_weight: the largest weight.
-        unseen: the share of the run's documents that were never shown for their query; they count 0.
+        unseen: the share of the run's documents that were never shown for their query; they earn nothing.
         method: dr, ips, clipped or snips.
         propensities: a key of `PROPENSITIES`.
         cutoff: the deepest rank that counts.
@@ -74,9 +74,9 @@ class Earnings(Document):
         ends = sorted(sign * end / self.logged for end in (self.low, self.high))
         seen = counted(self.sessions, "session") if self.sessions else counted(self.lists, "list")
         answer = (
-            f"The run would earn {abs(self.relative):.1%} {'more' if sign > 0 else 'fewer'} discounted clicks than what was "
-            f"shown ({self.level:.0%} interval {ends[0]:.1%} to {ends[1]:.1%}, {seen}; {self.unseen:.0%} of its documents "
-            "were never shown, and count 0)."
+            f"The run would earn {abs(self.relative):.1%} {'more' if sign > 0 else 'fewer'} discounted clicks than the lists "
+            f"that were shown ({self.level:.0%} interval {ends[0]:.1%} to {ends[1]:.1%}, {seen}; {self.unseen:.0%} of its documents "
+            "were never shown, and earn nothing)."
         )
         return [
             answer,
@@ -102,11 +102,11 @@ class _Case:
 
     Attributes:
         log: the log.
-        kept: (n,) 1 for rows of queries that the run has, else 0.
-        ranks: (n,) the rank of each row's document in the run; 0 if it isn't in its first ones.
+        kept: (n,) 1 for rows whose query is in the run, else 0.
+        ranks: (n,) the rank of each row's document in the run; 0 if it isn't in the run above the cutoff.
         gains: (n,) the discount of that rank.
-        logged_gains: (n,) the discount of the rank at which it was shown.
-        examination: (k + 1,) of each rank.
+        logged_gains: (n,) the discount of the rank at which the document was shown.
+        examination: (k + 1,) how often users look at each rank.
         model: the position-based model.
         floor: the smallest propensity.
         popularity: the exponent of the propensities of popular documents.
@@ -124,7 +124,7 @@ class _Case:
 
     @property
     def clicks(self) -> Floats:
-        """(n,) whether each row was clicked, 0 for queries that the run doesn't have."""
+        """(n,) whether each row was clicked, 0 for queries that aren't in the run."""
         return self.log.shown.clicks * self.kept
 
     def by_list(self, values: Floats) -> Floats:
@@ -135,12 +135,12 @@ class _Case:
 
 @dataclass(frozen=True, slots=True)
 class _Weighted:
-    """What an estimator adds up.
+    """The terms that an estimator adds up.
 
     Attributes:
-        value: (m,) of the run, in each list.
-        logged: (m,) of what was shown.
-        control: (m,) what snips divides by: its mean is known.
+        value: (m,) the run's term for each list.
+        logged: (m,) the term of each list as it was shown.
+        control: (m,) the weights that snips divides by, whose mean is known.
         weights: the weights that count.
     """
 
@@ -160,7 +160,7 @@ def _by_examination(case: _Case) -> _Weighted:
 
 
 def _doubly_robust(case: _Case, rankings: Mapping[str, Sequence[str]], cutoff: int) -> _Weighted:
-    """Return Σ λ R̂ over a ranking, plus Σ λ (C − θ R̂) / θ over what was shown."""
+    """Return Σ λ R̂ over a ranking, plus Σ λ (C − θ R̂) / θ over the documents shown."""
     log, model = case.log, case.model
     assert model is not None  # noqa: S101 - the caller has fitted it
     seen = case.examination[log.shown.ranks]
@@ -227,18 +227,20 @@ PROPENSITIES: Mapping[str, Callable[[_Case], _Weighted]] = {
     "slate": _by_slate,
     "popularity": _by_popularity,
 }
-"""What the chance of a click, or of a list, is taken from."""
+"""The sources of the probability of a click or of a list."""
 
 
 def _logged_chances(log: ClickLog) -> Floats:
     if log.propensities is None or np.isnan(log.propensities).any():
         raise InputError(
-            "log", "the logged chance of each row, in a column such as propensity", "none" if log.propensities is None else "rows without one",
-            "Name it: columns propensity=…; or use propensities='examination'.",
+            "log", "the logged probability of each row, in a column such as propensity", "none" if log.propensities is None else "rows without one",
+            "Name the column: columns propensity=…. Or use propensities='examination'.",
         )  # fmt: skip
     wrong = log.propensities[(log.propensities <= 0) | (log.propensities > 1)]
     if wrong.size:
-        raise InputError("log, propensity", "chances above 0 and up to 1", f"{float(wrong[0]):g}")
+        raise InputError(
+            "log, propensity", "probabilities above 0 and up to 1", f"{float(wrong[0]):g}"
+        )
     return log.propensities.astype(np.float64)
 
 
@@ -258,25 +260,25 @@ def would_earn(
 ) -> Earnings:
     """Estimate how many discounted clicks a run would have got, had it been shown instead of the logged lists.
 
-    A click at rank r was seen with the chance θ_r of an examination, so it counts λ / θ_r, where λ is the
-    discount 1 / log2(rank + 1) at the document's rank in the run, down to the cutoff. The same estimate of
-    the lists that were shown is subtracted, list by list.
+    Users look at rank r with probability θ_r, so a click there counts λ / θ_r, where λ is the discount
+    1 / log2(rank + 1) at the document's rank in the run, down to the cutoff. The same estimate for the lists
+    that were shown is subtracted, list by list.
 
     Args:
         log: a log in any shape with lists that `read_log` reads, or its result.
-        run: the ranking to value; lists of queries that it doesn't have are left out.
+        run: the ranking to value; lists are left out if their query isn't in it.
         cutoff: the deepest rank that counts.
-        method: dr, doubly robust: the estimated attractiveness of each document, corrected by its clicks; ips,
-            inverse propensities; clipped, with propensities of at least `clip`; snips, self-normalised: divided
-            by the mean weight.
-        propensities: examination, as above; slot, the logged chance of showing each document at its rank;
-            slate, that of showing the whole list; popularity, of recommendations: a document with n clicks is
-            seen in proportion to n^((popularity + 1) / 2).
-        examination: θ of the ranks, from 1, such as `position_bias(log).weights`; if None, estimated by the
+        method: dr, doubly robust: the estimated attraction of each document, corrected by its clicks; ips,
+            inverse propensity scoring; clipped, ips with propensities of at least `clip`; snips, self-normalised
+            ips, which is divided by the mean weight.
+        propensities: examination, as above; slot, the logged probability of showing each document at its
+            rank; slate, the logged probability of showing the whole list; popularity, for recommendations: a
+            document with n clicks is seen in proportion to n^((popularity + 1) / 2).
+        examination: θ for each rank from 1, such as `position_bias(log).weights`; if None, estimated by the
             position-based model.
         clip: the smallest propensity with clipped and dr.
         popularity: the exponent of propensities="popularity".
-        level: the level of the interval over sessions (lists, without sessions).
+        level: the level of the interval over sessions (or lists, in a log without sessions).
         **options: see `LogOptions`.
     """
     arguments.choice(method, "method", METHODS)
@@ -289,7 +291,7 @@ def would_earn(
         method = "ips"
     read = read_log(log, **options)
     if not read.has_lists:
-        raise InputError("log", "lists that can be told apart", f"{read.shape}s", "Name the column of the session or the list.")  # fmt: skip
+        raise InputError("log", "separate lists", f"{read.shape} per row", "Name the column of the session or the list.")  # fmt: skip
     with reading(None, Policy()) as reader:
         rankings = reader.lists(run, last)
     case, unseen = _case(read, rankings, last, examination, propensities, least if method in ("dr", "clipped") else 0.0, exponent)  # fmt: skip
@@ -311,7 +313,7 @@ def _case(
     kept = np.array([query in rankings for query, _ in pairs])
     if not kept.any():
         raise InputError(
-            "run", "at least one query of the log", "none of them", "Check the ids of the queries."
+            "run", "at least one query of the log", "none", "Check the ids of the queries."
         )
     known = {query for query, _ in pairs}
     wanted = [pair for pair in ranks if pair[0] in known]
@@ -331,7 +333,7 @@ def _case(
 
 
 def _given_examination(examination: object, deepest: int) -> Floats:
-    expected = f"chances above 0 and up to 1 for the ranks 1 to {deepest}"
+    expected = f"probabilities above 0 and up to 1 for the ranks 1 to {deepest}"
     listed = arguments.listed(examination, "examination", expected)
     numbers = [
         arguments.number(item, "examination", expected, lambda x: 0 < x <= 1) for item in listed
@@ -359,7 +361,7 @@ def _answer(
             found = f"{unseen:.0%} of the run's documents never shown"
         raise InputError(
             "log", f"{_LEAST_SIZE} effective clicks and at least half of the run's documents shown", found,
-            "The answer would be noise: the run differs too much from what was shown. Show it to some users, or interleave it.",
+            "The answer would be noise: the run differs too much from the lists that were shown. Show it to some users, or interleave it.",
         )  # fmt: skip
     count = len(value)
     control = weighted.control[there]

@@ -26,9 +26,9 @@ from gainful.rows.input_types import TableLike
 if TYPE_CHECKING:
     from gainful.output.plotting.charts import Chart
 
-_PATIENCE = 0.8  # of RBP, beside the estimates
+_PATIENCE = 0.8  # of the RBP that is shown next to the estimates
 _REFINING = 5  # rounds of EM in a resample
-_FEWEST = 10  # clicks on documents shown at two ranks, from which they are compared
+_FEWEST = 10  # clicks on documents shown at two ranks, for a comparison of these ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +139,18 @@ def position_bias(
     """Estimate how often users look at each rank, from the clicks of a log.
 
     Clicks at a deep rank are rare because fewer users look there and because worse documents are there. The
-    methods separate the two by documents that were shown at several ranks.
+    methods separate the two effects with documents that were shown at several ranks.
 
     Args:
         log: a log in any shape that `read_log` reads, or its result.
-        method: pbm, the position-based model, by EM; ubm, the user browsing model, in the mean over the clicks
-            above; swaps, the clicks of documents shown at two neighbouring ranks; harvesting, those of documents
-            shown at any two ranks, such as by several rankers.
+        method: pbm, the position-based model, fitted by EM; ubm, the user browsing model, averaged over the
+            clicks above; swaps, which compares the clicks of documents shown at two neighbouring ranks;
+            harvesting, which does so for documents shown at any two ranks, such as by several rankers.
         depth: the deepest rank.
         level: the level of the intervals.
-        resamples: the number of resamples of the sessions (lists, without sessions) behind the intervals.
+        resamples: how often the sessions (or lists, in a log without sessions) are resampled for the intervals.
         seed: a whole number from 0; the same seed gives the same intervals.
-        progress: called with the share of the resamples that are done.
+        progress: called with the share of the resamples that is done.
         **options: see `LogOptions`.
     """
     arguments.choice(method, "method", METHODS)
@@ -160,9 +160,7 @@ def position_bias(
     arguments.function(progress, "progress")
     read = read_log(log, **options)
     if method == "ubm" and not read.has_lists:
-        raise InputError(
-            "log", "lists that can be told apart, for ubm", f"{read.shape}s", "Use pbm."
-        )
+        raise InputError("log", "separate lists, for ubm", f"{read.shape} per row", "Use pbm.")
     shown = read.shown.part_of_rows(read.shown.ranks <= last)
     estimate = METHODS[method](shown)
     examined = estimate(shown)
@@ -224,10 +222,10 @@ def _by_ubm(lists: ShownLists) -> Estimate:
 
 
 def _by_pairs_of_ranks(lists: ShownLists, farthest: int) -> Floats:
-    """Return the examination (k + 1,) that explains the clicks of documents shown at two ranks best.
+    """Return the examination (k + 1,) that best explains the clicks of documents shown at two ranks.
 
-    Of two ranks, each document shown at both says what the ratio of their examinations is. The ratios of
-    all pairs of ranks are joined by least squares of their logarithms, weighted by the clicks behind them.
+    Each document that was shown at two ranks gives an estimate of the ratio of their examinations. The
+    estimates for all pairs of ranks are combined by least squares on their logarithms, weighted by clicks.
     """
     depth = lists.deepest
     cells = lists.pairs * (depth + 1) + lists.ranks
@@ -269,9 +267,9 @@ METHODS: dict[str, Callable[[ShownLists], Estimate]] = {
     "swaps": lambda _: lambda resample: _by_pairs_of_ranks(resample, 1),
     "harvesting": lambda _: lambda resample: _by_pairs_of_ranks(resample, resample.deepest),
 }
-"""The methods by name: each prepares an estimate of a log, which is then used for its resamples."""
+"""The methods by name: each prepares an estimator for a log, which is then also used for its resamples."""
 
 
 def of_log(log: ClickLog) -> Floats:
-    """Return the examination (k + 1,) of every rank of a log, by the position-based model."""
+    """Return the examination (k + 1,) of every rank of a log, according to the position-based model."""
     return MODELS["pbm"].fit(log.shown, Fitting()).shared["examination"]

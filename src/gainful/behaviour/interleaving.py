@@ -1,4 +1,4 @@
-"""Interleaving: lists made of several runs, and a verdict from the clicks on them."""
+"""Interleaving: lists made from several runs, and a verdict from the clicks on them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from gainful.output.writing.result_base import Document, Result
 from gainful.rows.input_types import Run, TableLike
 from gainful.rows.runs_by_name import Runs, read_runs
 
-_FEW = 10  # lists with a preference, below which there is no verdict
+_FEW = 10  # fewest lists with a preference that allow a verdict
 _POWER = 0.8
 _TEAMS = "team_draft"
 
@@ -36,7 +36,7 @@ class InterleavedDocument:
         query: the query.
         position: from 1.
         doc: the document.
-        team: the run that it came from; empty if the method doesn't say.
+        team: the run that it came from; empty if the method doesn't assign documents to runs.
     """
 
     query: str
@@ -47,13 +47,13 @@ class InterleavedDocument:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Interleaved(Result, Sequence[InterleavedDocument]):
-    """Lists to show to users, made of several runs: a sequence of rows, and `lists` by query.
+    """Lists to show to users, made from several runs: a sequence of rows, and `lists` by query.
 
     Attributes:
         rows: a row for each document.
         method: how the lists were made.
         runs: the names of the runs.
-        seed: the seed; the same gives the same lists.
+        seed: the seed; the same seed gives the same lists.
     """
 
     rows: tuple[InterleavedDocument, ...]
@@ -77,8 +77,8 @@ class Interleaved(Result, Sequence[InterleavedDocument]):
 
     @property
     def summary(self) -> str:
-        """What the lists are, in one sentence."""
-        return f"{counted(len(self.lists), 'list')} made of {', '.join(self.runs)} by {self.method}, seed {self.seed}"
+        """The number, runs and method of the lists, in one sentence."""
+        return f"{counted(len(self.lists), 'list')} made from {', '.join(self.runs)} by {self.method}, seed {self.seed}"
 
     def table(self) -> Table:
         """Return the lists for display."""
@@ -97,15 +97,15 @@ def interleave(
     seed: int = 0,
     query: str = "",
 ) -> list[InterleavedDocument]:
-    """Make one list of several rankings, such as in a service that answers a query.
+    """Make one list from several rankings, for example in a service that answers a query.
 
     Args:
-        rankings: the ids of each ranker's documents, best first, by its name.
+        rankings: the ids of each ranker's documents, best first, by the ranker's name.
         method: team_draft, balanced (of two rankings), probabilistic or optimised.
         depth: the number of documents.
         seed: a whole number from 0. The same seed, query and rankings give the same list; use another seed
             for each list, such as the number of the request.
-        query: the query, for the result.
+        query: the query, which the result contains.
 
     >>> rows = interleave({"A": ["a", "b", "c"], "B": ["b", "d", "a"]}, depth=3, seed=1)
     >>> [(row.doc, row.team) for row in rows]
@@ -131,12 +131,12 @@ def interleave(
 def _listed(ranking: object, where: str) -> list[str]:
     docs = arguments.listed(ranking, where, "a list of document ids, best first")
     if len({*docs}) < len(docs):
-        raise InputError(where, "each document once", "one of them again")
+        raise InputError(where, "each document once", "a document twice")
     return docs
 
 
 def _refuse_number(method: str, count: int) -> None:
-    """Reject a method that doesn't exist, or that can't make a list of that many rankings."""
+    """Reject a method that doesn't exist, or that can't make a list from that many rankings."""
     arguments.choice(method, "method", MAKERS)
     if count < 2 or (method == "balanced" and count > 2):
         expected = "two rankings" if method == "balanced" else "two or more rankings"
@@ -153,11 +153,12 @@ def interleave_runs(
     """Make a list for each query of two or more runs, to show to users.
 
     Args:
-        runs: name → run, or paths of runs. A query must be in all of them.
-        method: team_draft: the runs pick their best document left in rounds, in random order; balanced: of two
-            runs, merged with a coin for the first; probabilistic: each document is drawn from a random run in
-            proportion to 1 / rank³; optimised: lists chosen so that random clicks favour nobody, and others
-            tell the runs apart best. More than two runs (multileaving) need team_draft, probabilistic or optimised.
+        runs: name → run, or paths of runs. Only queries that are in all runs get a list.
+        method: team_draft: in each round, in random order, every run picks its best remaining document;
+            balanced: two runs are merged, and a coin decides which goes first; probabilistic: each document is
+            drawn from a random run in proportion to 1 / rank³; optimised: lists are chosen so that random clicks
+            favour no run and other clicks distinguish the runs best. More than two runs (multileaving) need
+            team_draft, probabilistic or optimised.
         depth: the number of documents of each list.
         seed: a whole number from 0; the same seed gives the same lists.
     """
@@ -166,7 +167,7 @@ def interleave_runs(
     lists = _rankings(named, None)
     queries = [query for query in lists[0] if all(query in ranking for ranking in lists)]
     if not queries:
-        raise InputError("runs", "at least one query that all runs have", "none")
+        raise InputError("runs", "at least one query that is in all runs", "none")
     rows = [
         row
         for query in queries
@@ -195,14 +196,15 @@ class Preference:
         run: its name.
         base: the name of the baseline.
         wins: the number of lists in which the run got more credit.
-        losses: the number in which the baseline did.
-        ties: the number with equal credit, such as lists without clicks.
+        losses: the number of lists in which the baseline got more credit.
+        ties: the number of lists with equal credit, such as lists without clicks.
         preference: (wins + ties/2) / lists − 1/2, from −1/2 to 1/2.
         low: the lower end of its interval; None if there are too few lists.
         high: the upper end.
         p: the p-value of the sign test on wins and losses.
         word: better, worse or inconclusive.
-        lists_needed: as many lists would show a preference of this size with 80 % power; None without one.
+        lists_needed: the number of lists that would show a preference of this size with 80 % power; None if it isn't
+            needed or can't be estimated.
     """
 
     run: str
@@ -223,7 +225,7 @@ class InterleavingVerdict(Document, Sequence[Preference]):
     """Whether users prefer a run, from the clicks on interleaved lists.
 
     Attributes:
-        rows: a row for each run but the baseline.
+        rows: a row for each run except the baseline.
         lists: the number of lists.
         sessions: the number of sessions or users; 0 if the log has none.
         method: how the lists were made.
@@ -255,7 +257,7 @@ class InterleavingVerdict(Document, Sequence[Preference]):
             return f"{row.run} is {row.word} than {row.base} ({interval})."
         more = ""
         if row.lists_needed is not None:
-            more = f" If the preference is that large, {max(row.lists_needed - self.lists, 1):,} more lists would show it."
+            more = f" If the preference is that large, {max(row.lists_needed - self.lists, 1):,} more lists would settle it."
         return f"Users' preference between {row.run} and {row.base} is inconclusive ({interval}).{more}"
 
     def table(self) -> Table:
@@ -298,14 +300,14 @@ def interleaving_verdict(
 ) -> InterleavingVerdict:
     """Decide from the clicks on interleaved lists whether users prefer a run.
 
-    Each list is one vote for the run whose documents got more clicks. Users (or sessions) with several
-    lists count once, with the mean of their votes, in the interval.
+    Each list is one vote for the run whose documents got more clicks. For the interval, all lists of a user
+    (or session) form one cluster.
 
     Args:
-        log: a log in any shape with lists that `read_log` reads; for team_draft with a column `team`, the run
-            that each document came from.
-        runs: the runs that the lists were made of, for balanced, probabilistic and optimised, whose credit
-            depends on all their ranks.
+        log: a log with lists, in any shape that `read_log` reads. For team_draft it needs a column `team`, the
+            run that each document came from.
+        runs: the runs that the lists were made from; required for balanced, probabilistic and optimised, whose
+            credit depends on every rank of the runs.
         method: how the lists were made.
         baseline: the name of the baseline; the first if None.
         level: the level of the intervals.
@@ -322,7 +324,7 @@ def interleaving_verdict(
     share = arguments.number(level, "level", "a number between 0 and 1", lambda x: 0 < x < 1)
     read = read_log(log, **options)
     if not read.has_lists:
-        raise InputError("log", "lists that can be told apart", f"{read.shape}s", "Name the column of the session or the list.")  # fmt: skip
+        raise InputError("log", "separate lists", f"{read.shape} per row", "Name the column of the session or the list.")  # fmt: skip
     names, credit = (
         _credit_of_teams(read) if method == _TEAMS else _credit_of_runs(read, runs, method)
     )
@@ -337,11 +339,11 @@ def interleaving_verdict(
 
 
 def _credit_of_teams(log: ClickLog) -> tuple[list[str], Floats]:
-    """Return the names of the teams, and the clicks (m, t) of each list on the documents of each."""
+    """Return the names of the teams, and the clicks (m, t) of each list on each team's documents."""
     if log.teams is None:
         raise InputError(
             "log", "the run that each document came from, in a column such as team", "none",
-            "Name it: columns team=…. For lists made in another way, pass the method and the runs.",
+            "Name the column: columns team=…. For lists made by another method, pass the method and the runs.",
         )  # fmt: skip
     teams = np.array([None if team is None else str(team) for team in log.teams.tolist()], object)
     names = sorted({team for team in teams.tolist() if team})
@@ -355,7 +357,9 @@ def _credit_of_teams(log: ClickLog) -> tuple[list[str], Floats]:
 def _credit_of_runs(log: ClickLog, runs: Any, method: str) -> tuple[list[str], Floats]:
     """Return the names of the runs, and the credit (m, r) of each for the clicks on each list."""
     if runs is None:
-        raise InputError("runs", f"the runs that the lists were made of, for {method}", shown(runs))
+        raise InputError(
+            "runs", f"the runs that the lists were made from, for {method}", shown(runs)
+        )
     named = read_runs(runs, least=2)
     _refuse_number(method, len(named))
     rankings = _rankings(named, None)
@@ -373,14 +377,14 @@ def _credit_of_runs(log: ClickLog, runs: Any, method: str) -> tuple[list[str], F
         ]
         if missing:
             raise InputError(
-                f"runs, {missing[0]!r}", "the queries of the log", f"none of query {query!r}"
+                f"runs, {missing[0]!r}", "the queries of the log", f"no query {query!r}"
             )
         credit[place] = credit_of(method, [ranking[query] for ranking in rankings], docs, clicked)
     return [*named], credit
 
 
 def _preference(run: str, base: str, beyond: Floats, owners: Any, level: float) -> Preference:
-    """Return the preference for a run, whose credit beyond the baseline's is (m,)."""
+    """Return the preference for a run, from its credit (m,) in each list minus the baseline's."""
     votes = np.where(
         np.abs(beyond) < 1e-12, 0.0, np.sign(beyond)
     )  # equal sums may differ in their last digit

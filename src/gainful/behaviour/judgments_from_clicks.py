@@ -35,7 +35,7 @@ from gainful.rows.duckdb_engine import Progress
 from gainful.rows.input_types import TableLike
 
 _TEST_SHARE = 0.2
-_FEW = 20  # impressions below which an interval says little
+_FEW = 20  # impressions below which a grade is uncertain
 _REFINING = 3  # rounds of EM from the fitted model, in a resample
 
 
@@ -46,7 +46,7 @@ class ClickGrade:
     Attributes:
         query: the query.
         doc: the document.
-        grade: the estimate, or the number of thresholds that it reaches.
+        grade: the estimate, or the number of thresholds that the estimate reaches.
         low: the lower end of its interval.
         high: the upper end.
         impressions: how often the document was shown for the query.
@@ -77,9 +77,9 @@ class ClickJudgments(DocumentsByQuery):
         impressions: (p,) how often each document was shown for its query.
         clicks: (p,) how often it was clicked.
         level: the level of the intervals.
-        thresholds: from which estimates grades 1, 2, … are given; empty if grades are the estimates.
+        thresholds: the lowest estimates that get grades 1, 2, …; empty if the grades are the estimates.
         fitted: the model with its parameters.
-        log: the log.
+        log: the log that the grades come from.
     """
 
     _called: ClassVar = "judgments from clicks"
@@ -120,22 +120,22 @@ class ClickJudgments(DocumentsByQuery):
 
     @property
     def summary(self) -> str:
-        """What the grades are, in one sentence."""
+        """The number of grades and their origin, in one sentence."""
         rounds = f" after {self.fitted.rounds} rounds" if self.fitted.rounds else ""
         few = int((self.impressions < _FEW).sum())
         return (
             f"{counted(len(self.docs), 'grade')} of {counted(len(self), 'query', 'queries')} by {self.model}{rounds}, "
-            f"with {self.level:.0%} intervals; {few:,} of them from fewer than {_FEW} impressions"
+            f"with {self.level:.0%} intervals; {counted(few, 'grade')} based on fewer than {_FEW} impressions"
         )
 
     def resampled(self, resamples: int = 200, *, seed: int = 0) -> Floats:
         """Return grades (resamples, p) from sessions drawn with replacement.
 
-        Each resample draws as many sessions as there are (lists, if the log has no sessions) and estimates
-        the model again. A log of counts has neither; its grades are drawn from their distributions.
+        Each resample draws as many sessions as the log has (or lists, in a log without sessions) and fits the
+        model again. A log of counts has neither, so each grade is drawn from its distribution.
 
         Args:
-            resamples: how many.
+            resamples: the number of resamples.
             seed: a whole number from 0; the same seed gives the same resamples.
         """
         draws = Draws(resamples=resamples, seed=seed)
@@ -173,7 +173,7 @@ class ClickJudgments(DocumentsByQuery):
         Args:
             path: the path of the file; `-` for standard output.
             format: trec, with the grades only; csv, tsv, jsonl or parquet, which add the intervals and counts, and
-                can still be read as judgments; json, markdown, latex or html. If None, it follows from the name.
+                can still be read as judgments; json, markdown, latex or html. If None, the extension of the path decides.
         """
         naming = read_naming(path, format, MERGED)
         if naming.format == "trec":
@@ -196,7 +196,7 @@ def _estimates(model: FittedModel, log: ClickLog) -> Floats:
 
 
 def _worths(log: ClickLog) -> Floats:
-    """Return the mean weight (p,) of the actions on each pair, pulled to that of all by one action."""
+    """Return the mean weight (p,) of each pair's actions, after adding one action of the overall mean weight."""
     values = log.values
     assert values is not None  # noqa: S101 - the caller has checked
     total, clicks = log.shown.sums(values), log.shown.sums(log.shown.clicks)
@@ -223,20 +223,20 @@ def click_judgments(
     progress: Progress | None = None,
     **options: Unpack[LogOptions],
 ) -> ClickJudgments:
-    """Estimate grades from a log of clicks.
+    """Estimate grades from a click log.
 
-    The grade of a document is how likely a user who examines it clicks it (and, in SDBN and DBN, is then
-    satisfied), from 0 to 1; with COEC, its clicks over those expected at the same ranks. Documents with few
-    impressions are pulled towards the mean of all.
+    The grade of a document is the probability that a user who looks at it clicks it (and, in SDBN and DBN, is
+    then satisfied); with COEC, its clicks divided by the clicks expected at the same ranks. If a document has
+    few impressions, its grade is pulled towards the mean of all documents.
 
     Args:
         log: a log in any shape that `read_log` reads, or its result.
         model: ctr, coec, cascade, dcm, sdbn, dbn, pbm, ubm or ccm. `click_models` shows which one fits.
-        thresholds: the estimates from which grades 1, 2, … are given, such as (0.1, 0.25, 0.5) for grades
-            0 to 3; if None, the estimates are the grades.
+        thresholds: the lowest estimates that get grades 1, 2, …, such as (0.1, 0.25, 0.5) for grades 0 to
+            3; if None, the estimates are the grades.
         level: the level of the intervals.
-        rounds: the most rounds of EM; ctr, coec, cascade, dcm and sdbn need none.
-        progress: called with the share of the rounds that are done.
+        rounds: the maximum number of rounds of EM; ctr, coec, cascade, dcm and sdbn need none.
+        progress: called with the share of the rounds that is done.
         **options: see `LogOptions`.
 
     >>> rows = [
@@ -309,12 +309,12 @@ def _refuse_without_lists(log: ClickLog, model: str) -> None:
     if not log.has_lists and not MODELS[model].of_counts:
         possible = ", ".join(name for name, entry in MODELS.items() if entry.of_counts)
         raise InputError(
-            "log", f"the lists that were shown, which {model} needs", f"{log.shape}s without lists",
+            "log", f"the lists that were shown, which {model} needs", f"{log.shape} per row, without lists",
             f"Name the column of the session or the list (columns session=…), or use one of {possible}.",
         )  # fmt: skip
 
 
-# --- which model fits
+# --- the model that fits best
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,10 +322,10 @@ class ModelFit:
     """How well a model predicts the clicks of sessions that it hasn't seen.
 
     Attributes:
-        model: its name.
-        title: what users do, according to it.
-        log_likelihood: of a shown document, in the mean; nearer to 0 is better.
-        perplexity: 1 is a perfect prediction, 2 that of a coin.
+        model: the name of the model.
+        title: what users do, according to the model.
+        log_likelihood: the mean log likelihood of a shown document; closer to 0 is better.
+        perplexity: 1 is a perfect prediction, 2 is as good as tossing a coin.
         perplexity_by_rank: the perplexity at each rank, from 1.
     """
 
@@ -338,11 +338,11 @@ class ModelFit:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClickModels(Result, Sequence[ModelFit]):
-    """Click models by how well they predict sessions that they haven't seen, the best first.
+    """Click models, sorted by how well they predict sessions that they haven't seen, best first.
 
     Attributes:
         rows: a row for each model.
-        lists: the number of lists of those sessions.
+        lists: the number of lists in the unseen sessions.
     """
 
     rows: tuple[ModelFit, ...]
@@ -401,16 +401,16 @@ def click_models(
 ) -> ClickModels:
     """Compare click models by how well they predict sessions that they haven't seen.
 
-    Each model is fitted to four fifths of the sessions (of the lists, without sessions) and predicts
-    each click of the others from the clicks above it in the same list. The perplexity is 2 to the mean
-    number of bits of a surprise: 1 is a perfect prediction, 2 that of a coin.
+    Each model is fitted to four fifths of the sessions (or of the lists, in a log without sessions)
+    and predicts each click in the rest from the clicks above it in the same list. The perplexity is 2 to the
+    power of the mean surprise in bits: 1 is a perfect prediction, 2 is as good as tossing a coin.
 
     Args:
-        log: a log in any shape with lists that `read_log` reads, or its result.
+        log: a log with lists, in any shape that `read_log` reads, or the result of `read_log`.
         models: the models to compare; all if None.
-        rounds: the most rounds of EM.
-        seed: of the choice of sessions.
-        progress: called with the share of the models that are done.
+        rounds: the maximum number of rounds of EM.
+        seed: the seed of the random choice of sessions.
+        progress: called with the share of the models that is done.
         **options: see `LogOptions`.
     """
     expected = f"click models among {', '.join(MODELS)}"
@@ -422,7 +422,7 @@ def click_models(
     arguments.function(progress, "progress")
     read = read_log(log, **options)
     if not read.has_lists:
-        raise InputError("log", "lists that can be told apart", f"{read.shape}s", "Name the column of the session or the list.")  # fmt: skip
+        raise InputError("log", "separate lists", f"{read.shape} per row", "Name the column of the session or the list.")  # fmt: skip
     test = _held_out(read, draws.seed)
     train, unseen = read.shown.part(~test), read.shown.part(test)
     rows = []
@@ -444,7 +444,7 @@ def _held_out(log: ClickLog, seed: int) -> Bools:
     size = round(count * _TEST_SHARE)
     if size == 0 or size == count:
         raise InputError(
-            "log", "at least 3 sessions, of which some are held out", counted(count, "session")
+            "log", "at least 3 sessions, because some are held out", counted(count, "session")
         )
     chosen = np.zeros(count, bool)
     chosen[np.random.default_rng(seed).permutation(count)[:size]] = True

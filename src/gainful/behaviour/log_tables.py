@@ -1,9 +1,9 @@
-"""The tables that logs come in, and what their columns hold: every shape becomes one table of shown rows.
+"""The tables that contain logs, and their columns: every shape becomes a table with a row per shown document.
 
 A log is a table with a row per shown document, a row per list, or a row per event (impressions, clicks
-and other actions) next to the lists that were shown; or counts of impressions and clicks. `shown_rows`
-recognises the shape by the columns, and describes in SQL the table with a row per shown document that
-`ClickLog` is made of.
+and other actions), with a second table of the lists that were shown; or counts of impressions and clicks.
+`shown_rows` recognises the shape by the columns, and writes the SQL for the table that becomes a
+`ClickLog`.
 """
 
 import json
@@ -45,14 +45,14 @@ class LogOptions(TypedDict, total=False):
 
     Attributes:
         lists: the lists that were shown, if the log contains only events: a table with a row per list.
-        columns: the names of unusual columns, by role, such as {"doc": "sku", "list": "search"}.
+        columns: the names of columns that aren't recognised, by role, such as {"doc": "sku", "list": "search"}.
         actions: the weight of each action that counts as a click, such as
-            {"click": 1, "add_to_cart": 3, "purchase": 5}; clicks alone if None.
+            {"click": 1, "add_to_cart": 3, "purchase": 5}; only clicks if None.
         first_position: the position of the first document, 0 or 1; the lowest in the log if None.
         session_gap: the minutes without a row after which a user's next session begins, for logs
             without sessions.
-        most_clicks: sessions with more clicks than this are left out, as those of bots; None keeps all.
-        engine: what DuckDB, which reads the log, may use of the machine.
+        most_clicks: sessions with more clicks than this are left out as probable bots; None keeps all sessions.
+        engine: the resources that DuckDB may use to read the log.
     """
 
     lists: TableLike
@@ -92,7 +92,7 @@ class LogTable:
 
     Attributes:
         name: its name in messages.
-        relation: SQL, from FROM on.
+        relation: its SQL, starting with FROM.
         columns: the columns with a role, by role.
         types: the engine's types of all columns, by name.
         own_names: the caller's column names, by role.
@@ -132,7 +132,7 @@ class LogTable:
         as_number = f"TRY_CAST({column} AS DOUBLE)"
         if self.types[self.columns[role]].startswith(("TIMESTAMP", "DATE")):
             return f"epoch({column})"
-        # Numbers above 10^11 are milliseconds.
+        # Numbers above 10^11 are taken as milliseconds.
         moment = f"epoch(TRY_CAST({column} AS TIMESTAMP))"
         if self.types[self.columns[role]] != "VARCHAR":
             moment = as_number
@@ -167,7 +167,7 @@ def _relation(given: Any, name: str, session: Session) -> str:
             raise InputError(name, "a list of dicts, one per row", shown(given))
         try:
             lines = [json.dumps(dict(row), default=str) for row in given]
-        except Exception:  # noqa: BLE001 - whatever a value does when it is written
+        except Exception:  # noqa: BLE001 - a value may raise anything when it is written
             raise InputError(name, "dicts of texts and numbers", shown(given)) from None
         with session.written_aside("records") as (path, file):
             file.write("\n".join(lines).encode())
@@ -226,7 +226,7 @@ def _flattened(relation: str, session: Session, name: str) -> tuple[str, dict[st
 
 
 def _roles(names: Sequence[str], asked: Mapping[str, str], where: str) -> dict[str, str]:
-    """Return the column of each role that the table has, by the caller's name or the least ambiguous one."""
+    """Return the column of each role that the table has, found by the caller's name or by the least ambiguous usual name."""
     for role, column in asked.items():
         arguments.text(column, f"columns, {shown(role)}", "the name of a column")
         arguments.choice(role, "columns", ROLES, expected=f"roles among {', '.join(ROLES)}")
@@ -251,13 +251,13 @@ class Shape:
     """A log as a table with a row per shown document.
 
     Attributes:
-        name: what each row of the log is, for people.
-        select: SQL with the columns list, query, doc, position, value (the weight of a click, or 0), owner (who
-            is resampled), propensity and team; for counts also shown and clicked instead of value.
-        has_lists: whether rows of one list can be told apart from those of others.
+        name: what each row of the log describes, for messages.
+        select: SQL with the columns list, query, doc, position, value (the weight of a click, or 0), owner (the
+            user or session to resample), propensity and team; for counts also shown and clicked instead of value.
+        has_lists: whether the list of each row is known.
         has_owners: whether lists have a session or a user.
         has_counts: whether the rows are counts.
-        oddities: what was noticed so far.
+        oddities: anything odd that was noticed so far.
     """
 
     name: str
@@ -321,7 +321,7 @@ def shown_rows(log: TableLike, options: LogOptions, session: Session) -> Shape:
 
 
 def _with_query(table: LogTable) -> LogTable:
-    """Return a table in which query_id is the query, unless another column is."""
+    """Return a table in which query_id is the query, unless another column contains the query."""
     columns = dict(table.columns)
     if "query" not in columns and plain_name(columns.get("list", "")) == "query_id":
         columns["query"] = columns.pop("list")
@@ -363,7 +363,7 @@ def _counts(table: LogTable, session: Session) -> Shape:
             f"{table.name}, query {query!r}, document {doc!r}",
             "from 0 clicks to as many as impressions",
             f"{clicks} clicks and {impressions} impressions",
-            "If a document can be clicked several times in a list, count the lists with a click.",
+            "If a document can be clicked several times in a list, count the list only once.",
         )
     return Shape("counts of a document", select, has_lists=False, has_counts=True)
 
@@ -373,7 +373,7 @@ def _lists(table: LogTable, session: Session) -> Shape:
         missing = "query" if not table.has("query") else "clicked"
         raise no_column(missing, [*table.types], table.name)
     clicked, ids = table.items("clicked"), table.items("shown")
-    # Clicks are given by id, or by position: positions if none of them is an id.
+    # Clicks are ids or positions; they are positions if none of them is a shown id.
     row = session.name("lists")
     with reading_table(table.name):
         session.execute(
@@ -392,7 +392,7 @@ def _lists(table: LogTable, session: Session) -> Shape:
                 f"SELECT min(TRY_CAST(c AS INT)) FROM (SELECT unnest(clicked) AS c FROM {row})"
             )
             if least is None:
-                raise InputError(table.name, "clicked documents that were shown, or their positions", "neither", "Check the columns shown and clicked.")  # fmt: skip
+                raise InputError(table.name, "in clicked, ids of shown documents or their positions", "neither", "Check the columns shown and clicked.")  # fmt: skip
     is_clicked = (
         f"list_contains(clicked, CAST(place - {1 - min(least, 1)} AS VARCHAR))"
         if positions
@@ -427,7 +427,7 @@ def _has_owner(table: LogTable) -> bool:
 
 
 def _owner(table: LogTable) -> str:
-    """Return SQL for who saw a list: the user, or else the session."""
+    """Return SQL for the owner of a list: the user, or else the session."""
     roles = [role for role in ("user", "session") if table.has(role)]
     return f"hash({table.text(roles[0])})" if roles else "CAST(NULL AS UBIGINT)"
 
@@ -493,7 +493,7 @@ def _rows(table: LogTable, options: LogOptions) -> Shape:
 def _sessions(table: LogTable, options: LogOptions) -> tuple[str, str]:
     """Return a relation with the number of each row's session of its user, and that column.
 
-    A session ends where the next row of the user comes more than the gap later.
+    A session ends if the user's next row is later by more than the gap.
     """
     gap = arguments.number(
         options.get("session_gap", 30.0), "session_gap", "minutes above 0", lambda n: n > 0
@@ -509,13 +509,13 @@ def _sessions(table: LogTable, options: LogOptions) -> tuple[str, str]:
 def _events(
     table: LogTable, lists: LogTable | None, options: LogOptions, session: Session
 ) -> Shape:
-    """Return the rows of a log of events: what was shown comes from the lists, or from impressions."""
+    """Return the rows of a log of events; the shown documents come from the lists, or from impressions."""
     if not table.has("doc"):
         raise no_column("doc", [*table.types], table.name)
     if not table.has("list") and not table.has("session", "query"):
         raise InputError(
             table.name, "the list of each event: a column such as query_id or search_id, or session and query",
-            f"only {', '.join(map(repr, table.types))}", "Name it: columns list=….",
+            f"only {', '.join(map(repr, table.types))}", "Name the column: columns list=….",
         )  # fmt: skip
     weights = _weights(options)
     key = _key(table)
@@ -543,7 +543,7 @@ def _events(
         )
     with reading_table("lists" if lists is not None else table.name):
         session.execute(f"CREATE TEMP TABLE {shown_list} AS {source}")
-        # Lists whose results weren't logged have their impressions.
+        # If the results of a list weren't logged, its impressions replace them.
         session.execute(
             f"INSERT INTO {shown_list} SELECT list, doc, position FROM {events} "
             f"WHERE action IN ({impressions}) AND list NOT IN (SELECT list FROM {shown_list} WHERE doc IS NOT NULL AND list IS NOT NULL)"
@@ -582,7 +582,7 @@ def _shown_of(lists: LogTable) -> str:
 
 
 def _key(table: LogTable) -> str:
-    """Return SQL for what identifies a list: its id, or else the session and the query."""
+    """Return SQL for the key of a list: its id, or else the session and the query."""
     if table.has("list"):
         return table.text("list")
     if not table.has("session", "query"):
@@ -597,13 +597,13 @@ def _refuse_without(
     listed = ", ".join(f"{action!r} ({number:,})" for action, number, _ in actions[:6]) or "none"
     if not rows:
         raise InputError(
-            name, "what was shown: events with the action impression, or the lists", f"the actions {listed}",
-            "Pass the lists that were shown: lists=…, or --lists FILE. Clicks alone don't tell what was passed over.",
+            name, "the documents that were shown: events with the action impression, or the lists", f"the actions {listed}",
+            "Pass the lists that were shown: lists=…, or --lists FILE. Clicks alone don't show which documents users skipped.",
         )  # fmt: skip
     if not any(number for *_, number in actions):
         raise InputError(
             name, f"events with an action that counts as a click: {', '.join(weights)}", f"the actions {listed}",
-            "Say which actions count: actions={'click': 1, …}, or --actions click=1.",
+            "Name the actions that count: actions={'click': 1, …}, or --actions click=1.",
         )  # fmt: skip
 
 
@@ -627,7 +627,7 @@ def _oddities_of_events(
     )
     if compared and elsewhere > compared / 2:
         raise InputError(
-            "log", "clicks at the positions that the lists give", f"{elsewhere:,} of {compared:,} clicks at other positions",
+            "log", "clicks at the positions of the lists", f"{elsewhere:,} of {compared:,} clicks at other positions",
             "Check that lists= and the events belong together, and that the lists are in the order shown.",
         )  # fmt: skip
     return (
@@ -636,8 +636,8 @@ def _oddities_of_events(
         Oddity(int(early), "clicks before the impression", "kept"),
         Oddity(
             int(elsewhere),
-            "clicks at another position than the list's",
-            "the list's position counts",
+            "clicks logged at a position other than the list's",
+            "the list's position was used",
         ),
         Oddity(int(others), "events with other actions", "left out"),
     )

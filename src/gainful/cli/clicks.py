@@ -1,4 +1,4 @@
-"""The command about logs of clicks: `clicks`."""
+"""The command that answers questions about click logs: `clicks`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,38 +22,38 @@ Progress = Callable[[float, str], None] | None
 @click.argument("files", nargs=-1, required=True, type=option.InputFile(), metavar="LOG")
 @option.give(
     {
-        f"--show [{'|'.join(_QUESTIONS)}] = grades": "What to compute. grades: judgments; log: what LOG contains, and its oddities; models: which click model "
+        f"--show [{'|'.join(_QUESTIONS)}] = grades": "What to compute. grades: judgments; log: what LOG contains, and anything odd in it; models: which click model "
         "predicts best; positions: how often users look at each rank; earnings: what --run would have earned; preference: the verdict of an interleaving test.",
         "--lists INPUT": "The lists that were shown, if LOG contains only events such as clicks.",
         f"--model [{'|'.join(_MODELS)}] = dbn": "With --show grades: the click model.",
-        "--thresholds NUMBERS": "With --show grades: the estimates from which grades 1, 2, … are given, such as 0.1,0.25,0.5.  [default: the estimates are the grades]",
+        "--thresholds NUMBERS": "With --show grades: the lowest estimates that get grades 1, 2, …, such as 0.1,0.25,0.5.  [default: the estimates are the grades]",
         "--rounds >=1 = 100": "With --show grades or models: the maximum number of rounds of EM.",
         "--method METHOD": "With --show positions: pbm, ubm, swaps or harvesting. With earnings: dr, ips, clipped or snips. With preference, or --interleave: team_draft, balanced, "
         "probabilistic or optimised.  [default: the first]",
         "--depth RANK>=1 = 10": "With --show positions or earnings, or --interleave: the deepest rank.",
-        "--run RUN... -> runs": "With --show earnings: the run. With --show preference: a run that the lists were made of; repeat for more.",
+        "--run RUN... -> runs": "With --show earnings: the run. With --show preference: a run that the lists were made from; repeat for more.",
         "--interleave": "Make lists to show to users: each LOG is a run.",
         "--actions WEIGHTS": "The actions that count as clicks, with weights: click=1,add_to_cart=3,purchase=5.  [default: click]",
         "--first-position >=0<=1": "The position of the first document, 0 or 1.  [default: the lowest in LOG]",
         "--session-gap MINUTES": "The pause after which a user's next session begins, for a LOG without sessions.  [default: 30]",
-        "--most-clicks >=1": "Leave out sessions with more clicks than this, as those of bots.",
-        "--columns ROLE=NAME...": "The name of an unusual column, such as doc=sku; repeat for more. The roles: list, session, user, query, doc, position, clicks, action, time, "
+        "--most-clicks >=1": "Leave out sessions with more clicks than this, which are probably bots.",
+        "--columns ROLE=NAME...": "The name of a column that isn't recognised, such as doc=sku; repeat for more. The roles: list, session, user, query, doc, position, clicks, action, time, "
         "propensity, impressions, shown, clicked, team.",
     },
     "comparing.level comparing.seed",
     {
-        f"--format, -f [{'|'.join(_FORMATS)}]": "The output format; trec: judgments.  [default: by the extension of --output; table]",
+        f"--format, -f [{'|'.join(_FORMATS)}]": "The output format; trec is for judgments.  [default: by the extension of --output; table]",
     },
     "output engine",
     level="The confidence level of the intervals.",
     seed="The random seed; equal seeds give equal results.",
 )
 def clicks(files: tuple[str, ...], **options: Any) -> None:
-    """Turn a log of clicks into judgments, and answer other questions about it.
+    """Turn a click log into judgments, and answer other questions about it.
 
     LOG has a row per shown document (session, query, doc, position, clicked), a row per list (query, shown,
-    clicked), a row per event next to --lists (such as OpenSearch's UBI), or counts (query, doc, impressions,
-    clicks). CSV, TSV, JSON, JSON lines or Parquet.
+    clicked), a row per event, with the lists in --lists (such as OpenSearch's UBI), or counts (query, doc,
+    impressions, clicks). It is a CSV, TSV, JSON, JSON lines or Parquet file.
     """
     read = (*files, options["lists"], *options["runs"])
     documents = "merged" if options["show"] == "grades" and not options["interleave"] else ""
@@ -70,7 +70,7 @@ def clicks(files: tuple[str, ...], **options: Any) -> None:
 
 
 def _print(result: Any, options: Options) -> None:
-    """Write a result; judgments in a file also as TREC."""
+    """Print or write a result; judgments can also be written as TREC."""
     is_judgments = isinstance(result, gf.results.ClickJudgments)
     if is_judgments and (options["output"] or options["format"] == "trec"):
         call.write_documents(result, options, options["format"])
@@ -80,7 +80,7 @@ def _print(result: Any, options: Options) -> None:
 
 
 def _reading(options: Options) -> dict[str, Any]:
-    """Return the keywords of `gf.behaviour.LogOptions`."""
+    """Return the keyword arguments that read the log, as in `LogOptions`."""
     how = {
         name: options[name]
         for name in ("lists", "first_position", "most_clicks")

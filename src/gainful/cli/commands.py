@@ -17,7 +17,10 @@ _GROUPS = {
         "demo": ("demo", "Try gainful on example files, which it writes to a folder."),
         "check": ("explaining", "Check judgments and runs for errors and likely mistakes."),
         "evaluate": ("evaluate", "Measure one or more runs against judgments."),
-        "compare": ("comparing", "Test whether runs differ from a baseline, and how sure that is."),
+        "compare": (
+            "comparing",
+            "Test whether runs differ from a baseline, and how certain that is.",
+        ),
         "report": ("making", "Write an HTML page about runs: verdict, charts, ranked lists."),
         "explain": ("explaining", "Show the arithmetic behind a value, line by line."),
     },

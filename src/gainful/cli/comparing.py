@@ -49,16 +49,16 @@ _VALUE = 2  # the place of the measure's column on a leaderboard
         "[default: nDCG@10; with --scores, all]",
         **option.WITHOUT_DEFAULT,
     },
-    human="Judgments by people for a random sample of queries; requires --model and replaces JUDGMENTS. Estimates as in `gainful calibrate`.",
+    human="Judgments by people for a random sample of queries; requires --model and replaces JUDGMENTS. The estimates are those of `gainful calibrate`.",
 )
 def compare(files: tuple[str, ...], **options: Any) -> None:
-    """Test whether RUNs differ from BASE, how sure that is, and on which queries.
+    """Test whether RUNs differ from BASE, how certain the difference is, and on which queries.
 
     JUDGMENTS and runs are files as for `gainful evaluate`; BASE may also be a file that `gainful
     evaluate --save-baseline` wrote. Every RUN is compared with BASE, query by query, and p-values are
     corrected for multiple comparisons. If --judgments or the project file names the judgments, pass
-    BASE and RUNs only. Likewise with --human and --model, which combine people's grades of some queries
-    with a model's grades of all.
+    BASE and RUNs only. Do the same with --human and --model, which combine people's grades of some
+    queries with a model's grades of all queries.
     """
     if options["human"] is not None:
         _compare_by_both(files, options)

@@ -492,8 +492,8 @@ def _help_of(command: click.Command, parent: click.Context | None, name: str) ->
 def mcp(folders: tuple[str, ...]) -> None:
     """Run an MCP server so an LLM can call evaluate, compare, explain, why, check and bounds.
 
-    The server speaks the Model Context Protocol over standard input and output, so clients can start it.
-    It reads files in the FOLDERs only, and writes none. It requires the
+    The server speaks the Model Context Protocol over standard input and output; clients start it themselves.
+    It reads files only in the FOLDERs, and writes none. It requires the
     extra mcp: `pip install '.[mcp]'` in the folder of gainful's repository.
     """
     gf.integrations.mcp.server(folders).run()

@@ -223,7 +223,7 @@ def _comparing() -> Usages:
         "--resamples >=1 = 10000": "The number of resamples for randomisation and bootstrap.",
         "--seed >=0 = 0": "The random seed of randomisation and bootstrap.",
         "--slices INPUT": "A table with one row per query: also compare within each value of its columns.",
-        "--by COLUMN...": "Slice by this column of --slices, by judged (number of judged documents) or by baseline (its score); repeat for more.",
+        "--by COLUMN...": "Slice by this column of --slices, by judged (number of judged documents) or by baseline (the baseline's score); repeat for more.",
     }
 
 
@@ -317,7 +317,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--model INPUT": "A model's judgments of all queries; requires --human.",
     },
     "design": {
-        "--design INPUT": "The design that `gainful sample` wrote: which queries people judged, and how these were drawn.",
+        "--design INPUT": "The design that `gainful sample` wrote: which queries people judged, and how they were drawn.",
         "--drawn-at-random": "Instead of --design: assert that the queries people judged are a random sample of the model's queries.",
     },
     "recording": {

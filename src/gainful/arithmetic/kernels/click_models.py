@@ -782,14 +782,14 @@ def _by_context(lists: ShownLists, model: FittedModel) -> Floats:
 
 
 MODELS: Mapping[str, ClickModel] = {
-    "ctr": ClickModel("all documents shown are examined", _fit_ctr, _everywhere, of_counts=True),
-    "coec": ClickModel("clicks over the clicks expected at the same ranks", _fit_coec, _expected_at_rank, of_counts=True),
+    "ctr": ClickModel("users look at every document shown", _fit_ctr, _everywhere, of_counts=True),
+    "coec": ClickModel("clicks divided by the clicks expected at the same ranks", _fit_coec, _expected_at_rank, of_counts=True),
     "cascade": ClickModel("users read down to their first click", _fit_cascade, _until_first_click),
-    "dcm": ClickModel("users read on after a click with a chance that depends on the rank", _fit_dcm, _examined_by_dcm),
+    "dcm": ClickModel("users read on after a click with a probability that depends on the rank", _fit_dcm, _examined_by_dcm),
     "sdbn": ClickModel("users read on until a click satisfies them", _fit_sdbn, _examined_by_dbn),
-    "dbn": ClickModel("as sdbn, and users may also give up", _fit_dbn, _examined_by_dbn, in_rounds=True),
-    "pbm": ClickModel("whether users look depends on the rank", _fit_pbm, _by_rank, in_rounds=True, of_counts=True),
-    "ubm": ClickModel("as pbm, and on the rank of the last click", _fit_ubm, _by_context, in_rounds=True),
-    "ccm": ClickModel("users read on with a chance that depends on the last document", _fit_ccm, _examined_by_ccm, in_rounds=True),
+    "dbn": ClickModel("as sdbn, but users may also give up", _fit_dbn, _examined_by_dbn, in_rounds=True),
+    "pbm": ClickModel("users look at a document with a probability that depends on its rank", _fit_pbm, _by_rank, in_rounds=True, of_counts=True),
+    "ubm": ClickModel("as pbm, but the probability also depends on the rank of the last click", _fit_ubm, _by_context, in_rounds=True),
+    "ccm": ClickModel("users read on with a probability that depends on the last document", _fit_ccm, _examined_by_ccm, in_rounds=True),
 }  # fmt: skip
 """The click models by name."""

@@ -381,7 +381,7 @@ def _by_moments(interval: Callable[[Moments, float], Interval]) -> Builder:
 INTERVALS: Mapping[str, Method] = {
     "hall": Method(
         "Student's t and Hall's correction for skewness",
-        "Student's t, with one end moved out if per-query values are skewed (Hall); from 10 "
+        "Student's t, with one end moved outwards if per-query values are skewed (Hall); from 10 "
         "queries",
         _by_moments(_by_hall),
         _FEWEST,
