@@ -250,9 +250,9 @@ def test_oddities_are_counted():
     events.append(dict(events[0], action_name="scroll"))
     log = gf.behaviour.read_log(events, lists=queries)
     assert [str(oddity) for oddity in log.oddities] == [
-        "1 repeated clicks on a document of a list: counted once",
-        "1 clicks on documents that weren't shown: left out",
-        "1 events with other actions: left out",
+        "Repeated clicks on a document of a list: 1 (counted once)",
+        "Clicks on documents that weren't shown: 1 (left out)",
+        "Events with other actions: 1 (left out)",
     ]
     assert told(log) == EXPECTED
 
@@ -280,7 +280,7 @@ def test_busy_sessions_are_counted_or_left_out():
     ]  # fmt: skip
     log = gf.behaviour.read_log([*rows(), *robot])
     assert [str(oddity) for oddity in log.oddities] == [
-        "1 sessions with more than 100 clicks: kept; most_clicks leaves them out"
+        "Sessions with more than 100 clicks: 1 (kept; most_clicks leaves them out)"
     ]
     assert told(gf.behaviour.read_log([*rows(), *robot], most_clicks=100)) == EXPECTED
 

@@ -25,7 +25,7 @@ _BUSY = 100  # clicks above which a session or a user may be a bot
 
 @dataclass(frozen=True, slots=True)
 class RankOfLog:
-    """What happened at one rank.
+    """The documents and clicks at one rank.
 
     Attributes:
         rank: from 1.
@@ -55,7 +55,7 @@ class ClickLog(Result):
         teams: (n,) the ranker that each row's document came from, in a log of interleaved lists, or None.
         has_lists: whether the log records which documents were shown together.
         first_position: the position of the first document in the log.
-        oddities: what was unusual, and how it was treated.
+        oddities: everything unusual in the log, and how it was treated.
     """
 
     shape: str
@@ -92,7 +92,7 @@ class ClickLog(Result):
 
     @property
     def ranks(self) -> tuple[RankOfLog, ...]:
-        """What happened at each rank."""
+        """The documents and clicks at each rank."""
         seen = self.shown.by_rank(np.ones(len(self.shown.pairs)))
         clicks = self.shown.by_rank(self.shown.clicks)
         return tuple(
@@ -104,7 +104,7 @@ class ClickLog(Result):
 
     @property
     def summary(self) -> str:
-        """What the log contains, in one sentence."""
+        """The contents of the log, in one sentence."""
         parts = [counted(self.lists, "list")] if self.has_lists else []
         if self.sessions and self.sessions != self.lists:
             parts.append(counted(self.sessions, "session"))

@@ -109,13 +109,13 @@ class LogTable:
         return all(role in self.columns for role in roles)
 
     def text(self, role: str) -> str:
-        """Return SQL for a column as text; NULL if there is none."""
+        """Return SQL for a column as text; NULL if the table lacks the column."""
         if role not in self.columns:
             return "CAST(NULL AS VARCHAR)"
         return f"CAST({name_quoted(self.columns[role])} AS VARCHAR)"
 
     def number(self, role: str) -> str:
-        """Return SQL for a column as a number, where true counts 1; NULL if there is none."""
+        """Return SQL for a column as a number, where true counts 1; NULL if the table lacks the column."""
         if role not in self.columns:
             return "CAST(NULL AS DOUBLE)"
         column = name_quoted(self.columns[role])
@@ -125,7 +125,7 @@ class LogTable:
         return f"CAST({column} AS DOUBLE)"
 
     def seconds(self, role: str = "time") -> str:
-        """Return SQL for a time in seconds since 1970; NULL if there is none."""
+        """Return SQL for a time in seconds since 1970; NULL if the table lacks the column."""
         if role not in self.columns:
             return "CAST(NULL AS DOUBLE)"
         column = name_quoted(self.columns[role])
@@ -272,12 +272,12 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Oddity:
-    """Something unusual in a log, and what was done about it.
+    """Something unusual in a log, and how it was treated.
 
     Attributes:
         count: how often it occurs.
-        what: what it is, after the number.
-        treatment: what was done.
+        what: its description, in the plural.
+        treatment: how it was treated, such as "left out".
     """
 
     count: int
@@ -285,7 +285,7 @@ class Oddity:
     treatment: str
 
     def __str__(self) -> str:
-        return f"{self.count:,} {self.what}: {self.treatment}"
+        return f"{self.what[0].upper()}{self.what[1:]}: {self.count:,} ({self.treatment})"
 
 
 def shown_rows(log: TableLike, options: LogOptions, session: Session) -> Shape:

@@ -36,7 +36,10 @@ _GROUPS = {
         "collect": ("judging", "Collect grades from a model."),
         "sample": ("judging", "Draw a random sample of queries or documents to judge."),
         "calibrate": ("comparing", "Correct a model's grades with a sample that people graded."),
-        "clicks": ("clicks", "Turn a log of clicks into judgments, and learn from it."),
+        "clicks": (
+            "clicks",
+            "Turn a click log into judgments, and answer other questions about it.",
+        ),
         "merge": ("judging", "Merge several assessors' grades into one."),
     },
     "Make and convert": {
