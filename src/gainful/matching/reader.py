@@ -514,6 +514,7 @@ def _open_file(
 
             if layout.format == "letor":
                 labels = letor.read_labels(file)
+                mistakes.warn_of_scattered_queries(labels.name, labels.queries)
                 return LabelInput(labels, kind, session)
             predictions = letor.read_predictions(file)
             return PredictionInput(predictions, kind, session)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -220,6 +220,23 @@ def warn_of_ranks_in_arrays(lists: "Lists") -> None:
     edges = zip(lists.starts.tolist(), lists.lengths.tolist(), strict=True)
     scores = (lists.scores[start : start + length].tolist() for start, length in edges)
     _warn_of_ranks(_first_rank(scores, _ELSEWHERE))
+
+
+def warn_of_scattered_queries(name: str, queries: Sequence[str]) -> None:
+    """Warn about labels of a query that are not contiguous: they may have been reordered after predicting.
+
+    >>> warn_of_scattered_queries("labels", ["b", "b", "a"])  # contiguous: no warning
+    """
+    begun: set[str] = set()
+    for query, _ in groupby(queries):
+        if query in begun:
+            warn(
+                f"{name}: the rows of query {query!r} are not contiguous. Predictions are matched with "
+                "labels by position, so if the labels were sorted or shuffled after predicting, the values "
+                "are wrong. Pass the labels in the order in which they were predicted."
+            )
+            return
+        begun.add(query)
 
 
 def warn_of_ranks_in_table(source: "Source", session: "Session", head: FirstRows) -> None:

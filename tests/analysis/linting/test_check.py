@@ -394,6 +394,23 @@ def test_places_in_texts_with_blank_lines_and_line_breaks(files):
     assert found("grade-off-scale", path, None, scale=(0, 3)).place == f"{path}:3"
 
 
+def test_scattered_labels(files):
+    labels = files("labels", "3 qid:1 1:1\n0 qid:2 1:1\n1 qid:1 1:1\n")
+    scores = files("scores", "9\n8\n7.5\n")
+    told = "rows of query '1' are not contiguous"
+    with pytest.warns(gf.errors.GainfulWarning, match=told):
+        gf.evaluate(labels, scores, "nDCG")
+    for run in (None, {"m": scores}):
+        (finding,) = (each for each in gf.check(labels, run) if each.rule == "doubtful-reading")
+        assert told in finding.message
+
+
+def test_no_advice_to_retrieve_more_documents_for_labels(files):
+    labels, scores = files("labels", "3 qid:1 1:1\n0 qid:1 1:1\n"), files("scores", "9\n8.5\n")
+    (finding,) = (each for each in gf.check(labels, {"m": scores}) if each.rule == "short-list")
+    assert "all the candidates" in finding.remedy
+
+
 def test_labels_and_predictions(files):
     labels = files("labels", "3 qid:1 1:1\n0 qid:1 1:1\n9 qid:1\n0 qid:2 1:1\n0 qid:2 1:1\n")
     scores = files("scores", "3\n2\n2\n1\n1\n")

@@ -133,7 +133,9 @@ def _drafts_of_run(
     drafts: list[RuledDraft] = []
     if run.size and chunks is not None:
         lists = _folded(session, run, chunks, cutoff)
-    look = Look(session, judged, run, lists, cutoff, in_order=opened.in_order)
+    look = Look(
+        session, judged, run, lists, cutoff, in_order=opened.in_order, has_ids=opened.has_ids
+    )
     if run.size:
         drafts += drafts_of(look, "input", "run")
     if judged.size and (run.size or opened.bare_queries()):

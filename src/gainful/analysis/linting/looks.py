@@ -91,6 +91,7 @@ class Look:
         cutoff: the rank down to which lists are checked.
         scale: the lowest and the highest grade, or None.
         in_order: whether documents with equal scores are in the order that users saw.
+        has_ids: whether documents have ids, unlike labels with qid:, which contain all candidates.
     """
 
     session: "Session"
@@ -100,6 +101,7 @@ class Look:
     cutoff: int
     scale: GradeRange | None = None
     in_order: bool = False
+    has_ids: bool = True
 
     def first_row(
         self, condition: str, parameters: Sequence[object] = ()

@@ -233,7 +233,8 @@ def short_lists(look: Look) -> Iterator[Draft]:
     """Look for queries with fewer documents than the cutoff."""
     for count, size, _, place in look.first_query(f"n BETWEEN 1 AND {look.cutoff - 1}"):
         message = f"{counted(count, 'query', 'queries')} with fewer than {look.cutoff} documents"
-        yield Draft(look.lists, count, message, counted(size, "document"), *place)
+        remedy = "" if look.has_ids else "Ignore this if these are all the candidates of the query."
+        yield Draft(look.lists, count, message, counted(size, "document"), *place, remedy)
 
 
 def no_shared_queries(look: Look) -> Iterator[Draft]:
@@ -422,8 +423,8 @@ RULES: tuple[Rule, ...] = (
         "doubtful-reading",
         "warning",
         "Input that evaluate accepts with a warning: a document repeated in a list "
-        "(the first one counts), events without grades (each counts as grade 1), or scores that "
-        "are probably distances.",
+        "(the first one counts), events without grades (each counts as grade 1), labels of a query "
+        "that are not contiguous, or scores that are probably distances.",
         "Follow the advice in the message, or ignore it if the input is intentional; evaluate prints the same warning.",
     ),
     Rule(
