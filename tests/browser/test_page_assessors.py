@@ -11,7 +11,7 @@ def test_the_section_has_what_the_agreement_says(opened, reports):
     assert sections[-4:] == ["assessors", "coverage", "policy", "downloads"]
     assert headings(page) == [
         "Pairs of grades", "Agreement by query", "Runs by assessor", "Pairs of assessors, Cohen's κ",
-        "Who grades high or low, compared with the others on the same items", "How often two grades occur on one item, as a share of all pairs",
+        "Who grades high or low, compared with the others on the same items", "How often two grades occur on one item, as the mean share of its pairs",
         "Widest disagreement", "Runs by assessor", "Agreement of the orders of runs", "Verdicts by assessor",
         "Items to settle first",
     ]  # fmt: skip
@@ -22,7 +22,7 @@ def test_the_section_has_what_the_agreement_says(opened, reports):
     ]
     changed = len(found.conclusions.changed)
     assert changed
-    assert f"{changed} verdict" in page.locator("#assessors > p").nth(1).inner_text()
+    assert f"{changed} of the " in page.locator("#assessors > p").nth(1).inner_text()
 
 
 def test_the_charts_are_drawn_and_follow_the_measure(opened, reports, drawn):

@@ -33,9 +33,7 @@ def assessors_section(
         "summary": agreement.summary,
         "remark": agreement.remark,
         "changed": None if conclusions is None else len(conclusions.changed),
-        "verdicts": None
-        if conclusions is None
-        else sum(verdict.assessor is not None for verdict in conclusions.verdicts),
+        "verdicts": None if conclusions is None else len(conclusions.by_single_assessors),
         "coefficients": _plain(coefficients),
         # A table on the page lists all queries, with links to them.
         "tables": [_plain(table) for table in others if table.title != LEAST_AGREEMENT],

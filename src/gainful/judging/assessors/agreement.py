@@ -57,7 +57,8 @@ class Agreement(AgreementResult):
         leanings: how high or low each assessor grades.
         scale: the grades that occur, ascending.
         shares: the base rate of each grade, with equal weight for every item.
-        confusion: how often two grades occur on the same item, as a share of all pairs of grades.
+        confusion: how often two grades occur on the same item: the share of its pairs of grades,
+            averaged over the items graded by several assessors.
         disputed: the items with the widest disagreement, widest first.
         by_query: the agreement on each query.
         level: the level of the intervals.

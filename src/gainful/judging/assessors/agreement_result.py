@@ -164,10 +164,11 @@ class AgreementResult(Document):
                 f" Agreement beyond chance is {level} ({ordinal.title}: {ordinal.value:.2f}{ends})."
             )
         if self.conclusions is not None and self.conclusions.verdicts:
-            verdicts = counted(len(self.conclusions.verdicts), "verdict")
-            changed = len(self.conclusions.changed) or "None"
+            verdicts = counted(len(self.conclusions.by_single_assessors), "verdict")
+            changed = len(self.conclusions.changed)
             said += (
-                f" {changed} of the {verdicts} would change if only one assessor's grades counted."
+                f" {changed or 'None'} of the {verdicts} by single assessors "
+                f"{'differ' if changed > 1 else 'differs'} from the verdict under the merged grades."
             )
         return said
 
@@ -299,7 +300,7 @@ class AgreementResult(Document):
             for grade, share, row in zip(self.scale, self.shares, self.confusion, strict=True)
         ]
         columns = ["grade", "share", *(f"with {write_number(grade)}" for grade in self.scale)]
-        title = "how often two grades occur on one item, as a share of all pairs"
+        title = "how often two grades occur on one item, as the mean share of its pairs"
         return Table(columns, rows, digits=_DIGITS, title=title)
 
     def _queries(self) -> Table:

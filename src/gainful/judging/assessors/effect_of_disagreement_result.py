@@ -211,6 +211,11 @@ class Conclusions:
     notes: tuple[str, ...]
 
     @property
+    def by_single_assessors(self) -> tuple[AssessorVerdict, ...]:
+        """The verdicts under one assessor's grades: one per comparison and assessor."""
+        return tuple(verdict for verdict in self.verdicts if verdict.assessor is not None)
+
+    @property
     def changed(self) -> tuple[AssessorVerdict, ...]:
         """The verdicts that change with the assessor."""
         return tuple(verdict for verdict in self.verdicts if verdict.changes)
@@ -327,7 +332,7 @@ class Conclusions:
         columns = ["measure", "difference", "merged", *(people if few else []), "changes with"]
         if not self.changed:
             columns, shown = columns[:-1], [row[:-1] for row in shown]
-        by_one = counted(len(self.verdicts) - len(merged), "verdict")
+        by_one = counted(len(self.by_single_assessors), "verdict")
         differ = f"{len(self.changed)} of {by_one} by single assessors differ from the verdicts under the merged grades"
         notes = [
             f"{differ} of the same queries",

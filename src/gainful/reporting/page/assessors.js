@@ -23,8 +23,8 @@ function assessorsSection() {
 /** How many verdicts change under a single assessor's grades. */
 function changedLine({ changed, verdicts }) {
   if (changed === null) return null;
-  if (!changed) return h("p", null, `No verdict depends on the assessor: all ${plural(verdicts, "comparison")} have the same verdict as with the merged grades.`);
-  return h("p", null, h("strong", null, `${plural(changed, "verdict")} of ${whole(verdicts)}`), ` ${changed === 1 ? "changes" : "change"} with the assessor.`);
+  if (!changed) return h("p", null, `No verdict depends on the assessor: all ${plural(verdicts, "verdict")} by single assessors are the same as with the merged grades.`);
+  return h("p", null, h("strong", null, `${whole(changed)} of the ${plural(verdicts, "verdict")} by single assessors`), ` ${changed === 1 ? "differs" : "differ"} from the verdict under the merged grades.`);
 }
 
 function confusionPart({ confusion }) {
@@ -32,7 +32,7 @@ function confusionPart({ confusion }) {
   const drawn = chart({
     name: "confusion",
     rows: () => confusion,
-    label: () => "How often each pair of grades occurs on the same document, as a share of all pairs; a table below has the numbers",
+    label: () => "How often each pair of grades occurs on the same document, as the mean share of its pairs; a table below has the numbers",
   });
   return [h("h3", null, "Pairs of grades"), drawn.element];
 }
