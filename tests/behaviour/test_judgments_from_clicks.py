@@ -94,3 +94,39 @@ def test_errors():
         )
     with pytest.warns(gf.errors.GainfulWarning, match="still changing after 1 rounds"):
         gf.behaviour.click_judgments(TABLE, "pbm", rounds=1)
+
+
+def test_a_comparison_says_what_comes_from_the_clicks():
+    truth = Truth.drawn(30, 6, 4, seed=1)
+    rng = np.random.default_rng(0)
+    runs = {
+        name: {f"q{q}": {f"d{d}": float(rng.random() + lift * truth.attraction[q * 6 + d]) for d in range(6)} for q in range(30)}
+        for name, lift in (("old", 0.0), ("new", 2.0))
+    }  # fmt: skip
+    shares = []
+    for lists in (1500, 60_000):
+        log = table_of(simulated("ctr", truth, lists=lists, queries=30, docs=6, depth=4))
+        judgments = gf.behaviour.click_judgments(log, "ctr")
+        comparison = gf.compare(judgments, runs, "DCG@3", resamples=50)
+        (part,) = comparison.grade_variances
+        differences = [
+            gf.evaluate(grades, runs["new"], "DCG@3")["DCG@3"]
+            - gf.evaluate(grades, runs["old"], "DCG@3")["DCG@3"]
+            for grades in judgments.redrawn(40)
+        ]
+        one = comparison["new", "DCG@3"]
+        assert part.share == pytest.approx(np.var(differences, ddof=1) / (one.sd**2 / 30))
+        assert [part.low, part.high] == pytest.approx(np.quantile(differences, [0.025, 0.975]))
+        assert "of the variance comes from the clicks" in str(comparison)
+        shares.append(part.share)
+    # With 40 times the sessions, a fortieth of the variance of the grades is left.
+    assert shares[1] < shares[0] / 10
+
+
+def test_grades_by_people_have_no_such_part():
+    assert (
+        gf.compare(
+            {"q": {"a": 1}}, {"x": {"q": ["a", "b"]}, "y": {"q": ["b", "a"]}}
+        ).grade_variances
+        == ()
+    )

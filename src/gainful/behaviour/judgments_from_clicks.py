@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Unpack
@@ -152,6 +152,21 @@ class ClickJudgments(DocumentsByQuery):
                 yes, no = self.fitted.beta
                 drawn[place] = generator.beta(np.maximum(yes, 1e-9), np.maximum(no, 1e-9))
         return _graded(drawn, self.thresholds)
+
+    def redrawn(self, count: int, *, seed: int = 0) -> Iterator[dict[str, dict[str, float]]]:
+        """Yield judgments of the same documents as dicts, from sessions drawn with replacement.
+
+        Args:
+            count: how many.
+            seed: a whole number from 0; the same seed gives the same judgments.
+        """
+        for grades in self.resampled(count, seed=seed):
+            numbers = grades.tolist()
+            yield {
+                query: dict(zip(self.docs[rows].tolist(), numbers[rows], strict=True))
+                for query in self.queries
+                for rows in [self._rows(query)]
+            }
 
     def table(self) -> Table:
         """Return the grades for display."""

@@ -27,6 +27,7 @@ from gainful.analysis.comparison.score_columns import (
 )
 from gainful.analysis.comparison.settings import DEFAULTS, ComparisonOptions, Settings
 from gainful.analysis.comparison.slices import slices_of
+from gainful.analysis.comparison.uncertain_grades import RedrawnJudgments, variance_of_grades
 from gainful.errors import InputError, warn
 from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.request import Request, read_request
@@ -99,7 +100,7 @@ def compare(
         {**taken, "progress": evaluating},
         baseline=base if base in fresh else None,
     )
-    return compare_evaluated(
+    comparison = compare_evaluated(
         {name: saved.get(name) or scores[name] for name in named},
         next(iter(scores.values())).measures,  # with the baseline's values, if they need them
         settings,
@@ -107,6 +108,16 @@ def compare(
         slices=table,
         by=options.get("by", ()),
     )
+    if not isinstance(judgments, RedrawnJudgments):
+        return comparison
+    variances = variance_of_grades(
+        judgments,
+        comparison.differences,
+        lambda drawn: evaluate_request(drawn, fresh, request, {**taken, "progress": None}),
+        level=settings.level,
+        seed=settings.seed,
+    )
+    return replace(comparison, grade_variances=variances)
 
 
 def measuring_of(options: Mapping[str, object]) -> EvaluatingOptions:

@@ -12,6 +12,7 @@ from gainful.analysis.comparison.query_differences import QueryDifferences, quer
 from gainful.analysis.comparison.score_columns import name_among
 from gainful.analysis.comparison.settings import Settings
 from gainful.analysis.comparison.slices import Slice
+from gainful.analysis.comparison.uncertain_grades import GradeVariance
 from gainful.analysis.comparison.verdict import without_correction
 from gainful.arithmetic.statistics.corrections import CORRECTIONS
 from gainful.arithmetic.statistics.intervals import INTERVALS, few_queries
@@ -100,6 +101,8 @@ class ComparisonResult(Document, Logged, FormerNames):
             if that is unknown: without a saved baseline, or if the policy assigns a grade to
             unjudged documents.
         scores: the scores of the runs that were evaluated, by name; not pickled.
+        grade_variances: for judgments from clicks, the part of each difference's variance that comes from the
+            grades; empty for others.
     """
 
     _FORMER: ClassVar = {"systems": "runs"}
@@ -114,6 +117,7 @@ class ComparisonResult(Document, Logged, FormerNames):
     checks: Mapping[str, Checks] | None = None
     changed: tuple[str, ...] | None = None
     scores: Mapping[str, Scores] = field(default_factory=dict, repr=False, compare=False)
+    grade_variances: tuple[GradeVariance, ...] = ()
 
     def __getstate__(self) -> dict[str, object]:
         # Scores may refer to their source, such as a connection, which can't be pickled.
@@ -276,6 +280,7 @@ class ComparisonResult(Document, Logged, FormerNames):
         ]
         notes += [] if self.dialect is None else [f"dialect: {self.dialect}"]
         notes += [policy_note(self.policy)] if self.policy else []
+        notes += [text for part in self.grade_variances if (text := str(part))]
         return [*notes, *(self.changed or ())]
 
     @property
@@ -380,6 +385,7 @@ class ComparisonResult(Document, Logged, FormerNames):
             "coverage": {name: asdict(checks) for name, checks in (self.checks or {}).items()},
             "changed": None if self.changed is None else list(self.changed),
             "left_out": {m: list(queries) for m, queries in self.paired.left_out().items()},
+            "grade_variances": [asdict(part) for part in self.grade_variances],
             "differences": [difference.to_dict() for difference in self.differences],
             "slices": [part.to_dict() for part in self.slices],
         }
