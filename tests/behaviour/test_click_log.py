@@ -341,3 +341,53 @@ def test_first_position_can_be_set():
     assert gf.behaviour.read_log(table, first_position=0).shown.ranks.min() == 3
     with pytest.raises(gf.errors.InputError, match="expected positions from 1"):
         gf.behaviour.read_log(rows(0), first_position=1)
+
+
+@pytest.mark.parametrize(
+    ("values", "clicks"),
+    [(("yes", "no"), 1), (("1", "nan"), 1), (("True", ""), 1), ((2.0, 0.0), 1), ((True, False), 1)],
+)
+def test_values_that_say_what_was_clicked(values, clicks, tmp_path):
+    table = [
+        {"session": "s", "query": "q", "doc": doc, "position": place, "tapped": value}
+        for place, (doc, value) in enumerate(zip("ab", values, strict=True), 1)
+    ]  # fmt: skip
+    pd.DataFrame(table).to_csv(tmp_path / "log.csv", index=False)
+    for log in (table, tmp_path / "log.csv"):
+        for role in ("clicks", "clicked"):
+            assert gf.behaviour.read_log(log, columns={role: "tapped"}).clicks == clicks
+
+
+@pytest.mark.parametrize("value", ["maybe", "2026-03-01 10:00", -1])
+def test_other_values_are_refused(value):
+    table = [dict(row, clicked=value if row["doc"] == "c" else row["clicked"]) for row in rows()]
+    with pytest.raises(
+        gf.errors.InputError, match="expected 0 or 1, true or false, or the number of clicks"
+    ):
+        gf.behaviour.read_log(pd.DataFrame(table).astype({"clicked": str}))
+
+
+def test_several_and_missing_clicks_are_counted():
+    table = [
+        dict(row, clicked={"b": 3, "c": float("nan")}.get(row["doc"], row["clicked"]))
+        for row in rows()
+    ]
+    log = gf.behaviour.read_log(pd.DataFrame(table))
+    assert [(oddity.count, oddity.treatment) for oddity in log.oddities] == [
+        (1, "counted as not clicked"), (2, "counted once"),
+    ]  # fmt: skip
+
+
+def test_counts_have_a_model_without_lists():
+    table = [
+        {"query": "q", "doc": doc, "impressions": 10, "clicks": number}
+        for doc, number in (("a", 3), ("b", 1))
+    ]
+    assert gf.behaviour.click_judgments(table).model == "ctr"
+    places = [dict(row, position=place) for place, row in enumerate(table)]
+    assert (
+        gf.behaviour.click_judgments(
+            [*places, *[dict(row, position=1 - row["position"]) for row in places]], rounds=500
+        ).model
+        == "pbm"
+    )

@@ -230,7 +230,7 @@ def _graded(estimates: Floats, thresholds: Sequence[float]) -> Floats:
 @takes(LogOptions)
 def click_judgments(
     log: TableLike | ClickLog,
-    model: str = "dbn",
+    model: str | None = None,
     *,
     thresholds: Sequence[float] | None = None,
     level: float = 0.95,
@@ -246,7 +246,8 @@ def click_judgments(
 
     Args:
         log: a log in any shape that `read_log` reads, or its result.
-        model: ctr, coec, cascade, dcm, sdbn, dbn, pbm, ubm or ccm. `click_models` shows which one fits.
+        model: ctr, coec, cascade, dcm, sdbn, dbn, pbm, ubm or ccm. `click_models` shows which one fits. If None,
+            dbn; for a log that doesn't say which documents were shown together, pbm, or ctr without positions.
         thresholds: the lowest estimates that get grades 1, 2, …, such as (0.1, 0.25, 0.5) for grades 0 to
             3; if None, the estimates are the grades.
         level: the level of the intervals.
@@ -262,11 +263,14 @@ def click_judgments(
     >>> {doc: round(grade, 3) for doc, grade in judgments["soup"].items()}
     {'a': 0.045, 'b': 0.591}
     """
-    arguments.choice(model, "model", MODELS)
+    if model is not None:
+        arguments.choice(model, "model", MODELS)
     share = arguments.number(level, "level", "a number between 0 and 1", lambda x: 0 < x < 1)
     most = arguments.whole(rounds, "rounds", least=1, most=10_000)
     limits = _read_thresholds(thresholds)
     read = read_log(log, **options)
+    if model is None:
+        model = "dbn" if read.has_lists else "pbm" if read.shown.deepest > 1 else "ctr"
     _refuse_without_lists(read, model)
     fitted = MODELS[model].fit(read.shown, Fitting(most, progress=estimating(progress)))
     if fitted.rounds == most:

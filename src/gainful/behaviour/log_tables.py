@@ -120,9 +120,9 @@ class LogTable:
             return "CAST(NULL AS DOUBLE)"
         column = name_quoted(self.columns[role])
         if self.types[self.columns[role]] == "VARCHAR":
-            truth = f"CASE lower({column}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
+            truth = f"CASE WHEN lower({column}) IN ('true', 'yes') THEN 1 WHEN lower({column}) IN ('false', 'no') THEN 0 END"
             return f"coalesce(TRY_CAST({column} AS DOUBLE), {truth})"
-        return f"CAST({column} AS DOUBLE)"
+        return f"TRY_CAST({column} AS DOUBLE)"
 
     def seconds(self, role: str = "time") -> str:
         """Return SQL for a time in seconds since 1970; NULL if the table lacks the column."""
@@ -315,8 +315,14 @@ def shown_rows(log: TableLike, options: LogOptions, session: Session) -> Shape:
             return _lists(
                 replace(table, columns={role: name for role, name in both.items() if name}), session
             )
+        if table.has("clicked") and not table.has(
+            "clicks"
+        ):  # what the column of this shape is called
+            named = dict(table.columns)
+            named["clicks"] = named.pop("clicked")
+            table = replace(table, columns=named)
         if table.has("query", "doc", "clicks"):
-            return _rows(table, options)
+            return _rows(table, options, session)
         raise _unknown_shape(table)
 
 
@@ -451,8 +457,9 @@ def _weights(options: LogOptions) -> dict[str, float]:
     }
 
 
-def _rows(table: LogTable, options: LogOptions) -> Shape:
-    value = f"coalesce({table.number('clicks')}, 0)"
+def _rows(table: LogTable, options: LogOptions, session: Session) -> Shape:
+    oddities = _checked_clicks(table, session)
+    value = f"coalesce(nullif({table.number('clicks')}, 'nan'::DOUBLE), 0)"
     if options.get("actions") is not None:
         weights = _weights(options)
         names = {plain_name(name): name for name in table.types}
@@ -486,8 +493,33 @@ def _rows(table: LogTable, options: LogOptions) -> Shape:
     )
     return Shape(
         "a shown document", select, has_lists=has_lists, has_owners=_has_owner(table),
-        has_propensities=table.has("propensity"), has_teams=table.has("team"),
+        has_propensities=table.has("propensity"), has_teams=table.has("team"), oddities=oddities,
     )  # fmt: skip
+
+
+def _checked_clicks(table: LogTable, session: Session) -> tuple[Oddity, ...]:
+    """Reject values that don't say whether a document was clicked, and count the unusual ones."""
+    column, number = table.text("clicks"), table.number("clicks")
+    checks = f"SELECT {column} AS text, {number} AS number {table.relation}"
+    with reading_table(table.name):
+        ((wrong, missing, several),) = session.rows(
+            "SELECT first(text) FILTER (trim(text) <> '' AND (number IS NULL OR number < 0)), "
+            "count(*) FILTER (number IS NULL OR isnan(number)), "
+            f"count(*) FILTER (number > 1 AND NOT isnan(number)) FROM ({checks})"
+        )
+    if wrong is not None:
+        raise InputError(
+            f"{table.name}, column {table.columns['clicks']!r}", "0 or 1, true or false, or the number of clicks", shown(wrong),
+            "Another column may say what was clicked: columns clicks=….",
+        )  # fmt: skip
+    return (
+        Oddity(
+            int(missing),
+            "rows without a value that says whether they were clicked",
+            "counted as not clicked",
+        ),
+        Oddity(int(several), "documents clicked several times in a list", "counted once"),
+    )
 
 
 def _sessions(table: LogTable, options: LogOptions) -> tuple[str, str]:
