@@ -9,7 +9,7 @@ import gainful as gf
 
 DEPTH = 10
 MEASURES = ["nDCG@10", "AP", "P@5", "RR@10"]
-TOLD = "so the judgments favour pooled (see `gainful evaluate --bounds`)"
+TOLD = "so the judgments favour pooled (see `gainful evaluate --bounds --grades 0..2`)"
 
 
 def run_of(seed, queries):

@@ -412,7 +412,8 @@ def unjudged_shares(
         by_depth[depth] = UnjudgedShares(depth, shares)
         if max(shares.values(), default=0) > 0:
             grades = next(iter(scores.values())).evidence.grades()
-            by_depth[depth] = replace(by_depth[depth], relevant_only=min(grades, default=0) > 0)
+            if grades:
+                by_depth[depth] = replace(by_depth[depth], grades=(min(grades), max(grades)))
     return {str(measure): by_depth[measure.reach] for measure in measures}
 
 

@@ -46,13 +46,28 @@ class UnjudgedShares:
     Attributes:
         depth: the cutoff of the measure; None for the whole list.
         shares: the share of unjudged documents down to this depth, by run.
-        relevant_only: whether every grade is above 0. Such judgments usually list only the relevant
-            documents, so unjudged documents are not relevant.
+        grades: the lowest and the highest grade, if known.
     """
 
     depth: int | None
     shares: Mapping[str, float]
-    relevant_only: bool = False
+    grades: tuple[float, float] | None = None
+
+    @property
+    def relevant_only(self) -> bool:
+        """Whether every grade is above 0.
+
+        Such judgments usually list only the relevant documents, so unjudged documents are not relevant.
+        """
+        return self.grades is not None and self.grades[0] > 0
+
+    @property
+    def bounds_options(self) -> str:
+        """The options of `gainful evaluate` for bounds; unjudged documents may always have grade 0."""
+        if self.grades is None:
+            return "--bounds --grades LOW..HIGH"
+        lowest, highest = self.grades
+        return f"--bounds --grades {min(lowest, 0):g}..{highest:g}"
 
     def favoured(self, one: str, other: str) -> tuple[str, str] | None:
         """Return the run that the judgments favour, and the other; None if shares are close or unknown.

@@ -124,8 +124,8 @@ def verdict(grounds: Grounds, settings: Settings) -> Verdict:
 def qualification(word: str, base: str, run: str, unjudged: UnjudgedShares | None) -> str:
     """Return a warning that the judgments favour one of the runs; empty if the other one wins anyway.
 
-    >>> qualification("worse", "A", "B", UnjudgedShares(10, {"A": 0.0, "B": 0.53}))
-    "53% of B's top 10 is unjudged (A: 0%), so the judgments favour A (see `gainful evaluate --bounds`)"
+    >>> qualification("worse", "A", "B", UnjudgedShares(10, {"A": 0.0, "B": 0.53}, (0, 3)))
+    "53% of B's top 10 is unjudged (A: 0%), so the judgments favour A (see `gainful evaluate --bounds --grades 0..3`)"
     """
     sides = None if unjudged is None else unjudged.favoured(base, run)
     if unjudged is None or sides is None or (word, sides[1]) in (("better", run), ("worse", base)):
@@ -134,7 +134,7 @@ def qualification(word: str, base: str, run: str, unjudged: UnjudgedShares | Non
     shares = unjudged.shares
     return (
         f"{shares[more]:.0%} of {more}'s {unjudged.where} is unjudged ({less}: {shares[less]:.0%}), "
-        f"so the judgments favour {less} (see `gainful evaluate --bounds`)"
+        f"so the judgments favour {less} (see `gainful evaluate {unjudged.bounds_options}`)"
     )
 
 
