@@ -84,6 +84,7 @@ def test_a_query_that_one_run_lacks(against):
         (["-q", "q", "-m", "nDGC"], "Did you mean 'nDCG'"),
         (["-q", "q", "--unjudged", "error"], "1 unjudged: 'x'"),
         ([], "--query ID"),
+        ([], "For labels with qid:"),
         (["-q", "q", "--judged", "1,2"], "Pass a list of grades"),
     ],
 )

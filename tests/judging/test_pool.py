@@ -152,9 +152,9 @@ def test_what_does_not_fit_is_refused(arguments, message):
 def test_labels_and_predictions_have_no_documents(files):
     labels = files("labels.txt", "1 qid:1 1:0.5\n0 qid:1 1:0.1\n")
     predictions = files("predictions.txt", "0.5\n0.1\n")
-    with pytest.raises(gf.errors.InputError, match="documents with ids"):
+    with pytest.raises(gf.errors.InputError, match="columns query, doc and score"):
         gf.pool([predictions])
-    with pytest.raises(gf.errors.InputError, match="documents with ids"):
+    with pytest.raises(gf.errors.InputError, match="columns query, doc and grade"):
         gf.pool([ONE], judgments=labels)
 
 

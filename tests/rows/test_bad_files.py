@@ -259,3 +259,11 @@ def test_the_content_tells_the_format_not_the_name(place, ending):
     for content in (RUN, rows):
         path = written(place, f"run{ending}", content)
         assert gf.evaluate(place / "qrels.txt", path).means == expected
+
+
+@pytest.mark.parametrize("header", ["qid iter docid rel", "Topic Iteration DocNo Relevance"])
+def test_a_header_in_trec_judgments(header, files):
+    judgments = files("j.qrels", f"{header}\nq 0 a 1\n")
+    with pytest.raises(gf.errors.InputError, match=r"looks like a header.*: remove it") as caught:
+        gf.evaluate(judgments, {"q": {"a": 1.0}}, "nDCG")
+    assert "Map each word" not in str(caught.value)

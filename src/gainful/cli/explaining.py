@@ -100,7 +100,10 @@ def _of_run(
     if base is not None:
         runs = (base, *runs)
     if options["query"] is None:
-        raise click.UsageError("Name the query to explain: --query ID.")
+        raise click.UsageError(
+            "Name the query to explain: --query ID. For labels with qid:, whose documents have no ids, "
+            "pass the grades of a list instead: gainful explain 3,0,1."
+        )
     work_out: Any = gf.explain if base is None else gf.explanation.attribute
     return work_out(judgments, *runs, measure, query=options["query"], **shared)  # type: ignore[no-any-return]
 

@@ -179,6 +179,7 @@ class ListInput(Input):
 
     def refuse(self, remedy: str = "") -> NoReturn:
         """Raise the error for an operation that needs ids."""
+        remedy = remedy or f"Pass a table with the columns query, doc and {self.kind.number}."
         raise InputError(self.kind.name, "documents with ids", self.holds, remedy)
 
     def warn_of_ranks(self) -> None:

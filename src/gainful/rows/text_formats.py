@@ -604,6 +604,16 @@ def _trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Non
     try:
         return _table_row(number, fields, layout, kind)
     except InputError as problem:
+        if number == 1 and problem.code == "rows.not-finite" and _names_columns(fields):
+            remedy = "This line looks like a header, which TREC files don't have: remove it."
+            raise InputError(
+                "",
+                problem.expected,
+                problem.found,
+                remedy,
+                code=problem.code,
+                subject=problem.subject,
+            ) from None
         other = "" if layout.numbered else other_kind(len(fields), kind)
         remedy = LINE_ENDS if b"\r" in line.rstrip(b"\r\n") else other
         remedy = remedy or (_TABLE if number == 1 else "")
@@ -611,6 +621,16 @@ def _trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Non
             raise
         code = "input.swapped" if remedy == other else problem.code
         raise InputError("", problem.expected, problem.found, remedy, code=code) from None
+
+
+def _names_columns(fields: Sequence[str]) -> bool:
+    """Return whether the fields of a line include usual names for the query and for the document.
+
+    >>> _names_columns(["qid", "iter", "docno", "rel"]), _names_columns(["q1", "0", "doc", "good"])
+    (True, False)
+    """
+    names = {*map(plain_name, fields)}
+    return all(names.intersection(ALIASES[role]) for role in ("query", "doc"))
 
 
 def table_fields(file: LocalFile, layout: Layout) -> Iterator[tuple[int, list[str] | InputError]]:

@@ -120,13 +120,14 @@ def test_no_positive_gain_is_remarked_on():
     ("query", "said"),
     [
         ("Q", "expected a judged query, found 'Q'. Did you mean 'q'?"),
-        ("s", "'s' missing from it"),
+        ("s", "'s' missing from it. It scores 0 because the run returned nothing for it (policy"),
+        ("u", "'u' without judgments. The run has it"),
         (None, "a string (or an integer) as id"),
     ],
 )
 def test_queries_that_cannot_be_explained(query, said):
     with pytest.raises(gf.errors.InputError, match=re.escape(said)):
-        gf.explain({**JUDGMENTS, "s": {"a": 1}}, RUN, "nDCG", query=query)
+        gf.explain({**JUDGMENTS, "s": {"a": 1}}, {**RUN, "u": {"a": 1}}, "nDCG", query=query)
 
 
 def test_the_lowest_grade_is_that_of_the_documents_that_count():

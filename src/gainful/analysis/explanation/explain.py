@@ -108,7 +108,14 @@ def explain_with(
     listed = read_judged_ranking(reader.under(policy), run, query)
     look_at_grades(listed, measure, policy, tool)
     if listed.missing:
-        raise InputError("query", "a query of the run", f"{query!r} missing from it")
+        missing = listed.policy.missing
+        counts = "It scores 0" if missing == "zero" else "It has no value"
+        raise InputError(
+            "query",
+            "a query of the run",
+            f"{query!r} missing from it",
+            f"{counts} because the run returned nothing for it (policy missing={missing}).",
+        )
 
     def work(part: Measure) -> Explanation:
         sums = sums_of([listed], part, listed.policy)

@@ -627,6 +627,11 @@ def read_judged_ranking(reader: Reader, run: Run, query: str) -> JudgedRanking:
     all_judged = queries_of(some_judged, "judgments")
     all_returned = queries_of(some_returned, "run")
     if query not in all_judged:
+        if query in all_returned:
+            remedy = (
+                "The run has it, but the judgments don't, so it has no value and doesn't count."
+            )
+            raise InputError("query", "a judged query", f"{query!r} without judgments", remedy)
         raise InputError("query", "a judged query", shown(query), did_you_mean(query, all_judged))
     decided = with_lowest(reader, reader.decided(run))
     return judged_ranking_of(
