@@ -379,16 +379,16 @@ def test_grades_that_have_no_squares_are_refused():
 
 def test_it_is_said_which_pairs_and_resamples_are_undefined():
     same, mixed = (
-        {"q": {f"d{at}": 1 for at in range(4)}},
-        {"q": {f"d{at}": at % 2 for at in range(4)}},
+        {"q": {f"d{at}": 1 for at in range(10)}},
+        {"q": {f"d{at}": min(at, 1) for at in range(10)}},
     )
     found = gf.judging.agreement([same, same, mixed], resamples=500)
     kappas = [pair.kappa for pair in found.pairs]
     assert [math.isnan(kappa) for kappa in kappas] == [True, False, False]
     assert found["cohen"] == 0.0
-    # All of a resample are the same item's grades, 1, with probability 1/2⁴; then no pair has a κ, nor is α defined.
+    # d0 isn't in a resample with probability 0.9¹⁰ = 0.349; then no pair has a κ, nor is α defined.
     alike = found.fewer_pairs
-    assert 500 / 16 - 25 < alike < 500 / 16 + 25
+    assert 500 * 0.349 - 50 < alike < 500 * 0.349 + 50
     assert {each.name: each.undefined for each in found.coefficients}["cohen"] == alike
     assert {each.name: each.undefined for each in found.coefficients}["raw"] == 0
     notes = "\n".join(found.table().notes)
@@ -401,11 +401,37 @@ def test_it_is_said_which_pairs_and_resamples_are_undefined():
 
 
 def test_the_result_in_a_sentence():
-    ann = {"q": {"a": 0, "b": 1, "c": 2, "d": 3}}
-    eve = {"q": {"a": 3, "b": 2, "c": 1, "d": 0}}
+    ann = {"q": {f"d{at}": at % 4 for at in range(12)}}
+    eve = {"q": {f"d{at}": 3 - at % 4 for at in range(12)}}
     said = "Two assessors give an item the same grade 100% of the time. Agreement beyond chance is high"
     assert gf.judging.agreement([ann, ann], names=["ann", "bob"], resamples=50).sentence.startswith(said)  # fmt: skip
     said = (
         "Two assessors give an item the same grade 0% of the time. Agreement beyond chance is low"
     )
     assert gf.judging.agreement([ann, eve], names=["ann", "eve"], resamples=50).sentence.startswith(said)  # fmt: skip
+
+
+def test_fewer_than_ten_shared_items_have_no_interval():
+    ann = {"q": {f"d{at}": at % 3 for at in range(12)}}
+    bob = {"q": {f"d{at}": at % 2 for at in range(9)}}
+    found = gf.judging.agreement([ann, bob], names=["ann", "bob"], resamples=50)
+    assert found.shared == 9
+    assert all(math.isnan(each.low) and math.isnan(each.high) for each in found.coefficients)
+    assert all(math.isnan(each.low) and math.isnan(each.high) for each in found.leanings)
+    why = "too few items for an interval (9; at least 10 needed)"
+    assert found.sentence.endswith(f"ordinal, is {found['krippendorff_ordinal']:.2f}: {why}.")
+    assert why in found.table().notes
+    assert "resamples" not in str(found)
+
+    # With a third assessor there are enough items, but not for bob's leaning.
+    eve = {"q": {f"d{at}": (at + 1) % 3 for at in range(12)}}
+    found = gf.judging.agreement([ann, bob, eve], names=["ann", "bob", "eve"], resamples=50)
+    assert not math.isnan(found.coefficients[0].low)
+    assert [math.isnan(each.low) for each in found.leanings] == [False, True, False]
+    assert why in found.named_tables()["leanings"].notes
+
+
+def test_names_that_differ_only_in_case_or_spaces_are_warned_of():
+    grades = {"q": {"a": 2, "b": 0}}
+    with pytest.warns(gf.errors.GainfulWarning, match="'Anna' and ' anna' differ only in case"):
+        gf.judging.agreement([grades, grades], names=["Anna", " anna"], resamples=50)

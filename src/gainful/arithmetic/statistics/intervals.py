@@ -108,15 +108,15 @@ def ends_of_difference(ends: Ends) -> Ends:
     return -width, width
 
 
-def too_few_queries(count: int) -> str:
-    """Return why so few queries have no default interval; empty if there are enough.
+def too_few_queries(count: int, noun: str = "queries") -> str:
+    """Return why so few queries, or other units, have no default interval; empty if there are enough.
 
     >>> too_few_queries(7)
     'too few queries for an interval (7; at least 10 needed)'
     """
     if count >= _FEWEST:
         return ""
-    return f"too few queries for an interval ({count}; at least {_FEWEST} needed)"
+    return f"too few {noun} for an interval ({count}; at least {_FEWEST} needed)"
 
 
 def few_changed(changed: int, count: int, what: str = "changed") -> str:

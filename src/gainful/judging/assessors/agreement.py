@@ -10,6 +10,7 @@ import numpy as np
 from gainful import arguments
 from gainful.arithmetic.cores import cached_property
 from gainful.arithmetic.kernels import assessor_agreement as kernels
+from gainful.arithmetic.statistics.intervals import too_few_queries
 from gainful.arithmetic.statistics.resampling import Draws, Purpose, draw_places
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
@@ -165,13 +166,17 @@ def agreement(
     whole = np.ones((1, len(table.items)))
     values = _coefficients(table, whole)
     lean, counted_on = kernels.leaning(table.grades, whole)
-    drawn, leant = _resampled(table, draws)
+    several = table.counts.sum(axis=1) > 1
+    if too_few_queries(int(several.sum()), "items"):  # no intervals
+        drawn = dict.fromkeys((*TITLES, _DEFINED), np.empty(0))
+        leant = np.empty((0, len(table.assessors)))
+    else:
+        drawn, leant = _resampled(table, draws)
     defined = drawn.pop(_DEFINED)
     # With many assessors, pairs are not resampled.
     few = len(table.assessors) <= _MOST_ASSESSORS
     ends = [(1 - share) / 2, 1 - (1 - share) / 2]
     bounds = {name: _bounds(column, ends) for name, column in drawn.items()}
-    several = table.counts.sum(axis=1) > 1
     raw = float(values["raw"][0])
     return Agreement(
         assessors=table.assessors,
@@ -195,7 +200,11 @@ def agreement(
                 int(counted_on[place]),
                 float(np.nanmean(table.grades[:, place])),
                 float(lean[0, place]),
-                *_bounds(leant[:, place], ends),
+                *(
+                    (math.nan, math.nan)
+                    if too_few_queries(int(counted_on[place]), "items")
+                    else _bounds(leant[:, place], ends)
+                ),
             )
             for place, name in enumerate(table.assessors)
         ),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from gainful.arithmetic.statistics.intervals import too_few_queries
 from gainful.errors import InputError
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import counted, shown
@@ -33,7 +34,7 @@ class Coefficient:
         name: such as `krippendorff_ordinal`.
         title: its title.
         value: its value; NaN if undefined, such as for a single grade.
-        low: the lower end of the interval; NaN if undefined.
+        low: the lower end of the interval; NaN if undefined, or from fewer than 10 shared items.
         high: the upper end.
         undefined: the number of resamples in which it is undefined; the interval uses the others.
     """
@@ -69,7 +70,7 @@ class Leaning:
         items: the number of their items that others also graded.
         mean: the mean of their grades.
         higher: the mean difference, below 0 if they grade lower.
-        low: the lower end of the interval.
+        low: the lower end of the interval; NaN from fewer than 10 of these items.
         high: the upper end.
     """
 
@@ -156,7 +157,10 @@ class AgreementResult(Document):
         if math.isnan(self["raw"]):
             return "No item was graded by several assessors."
         said = f"Two assessors give an item the same grade {self['raw']:.0%} of the time."
-        if not math.isnan(ordinal.value):
+        too_few = too_few_queries(self.shared, "items")
+        if not math.isnan(ordinal.value) and too_few:
+            said += f" {ordinal.title}, is {ordinal.value:.2f}: {too_few}."
+        elif not math.isnan(ordinal.value):
             level = next(word for least, word in _LEVELS if ordinal.value >= least)
             ends = f"{100 * self.level:g}% interval {ordinal.low:.2f} to {ordinal.high:.2f}"
             ends = "" if math.isnan(ordinal.low) else f", {ends}"
@@ -178,10 +182,8 @@ class AgreementResult(Document):
             [c.title, _cell(c.value), _cell(c.low), _cell(c.high)] for c in self.coefficients
         ]
         percent = f"{100 * self.level:g}% interval"
-        notes = [
-            self.summary,
-            f"{percent}: {self.resamples:,} resamples of items, seed {self.seed}",
-        ]
+        resampled = f"{percent}: {self.resamples:,} resamples of items, seed {self.seed}"
+        notes = [self.summary, too_few_queries(self.shared, "items") or resampled]
         if len(self.scale) <= _MOST_GRADES:
             rates = zip(self.scale, self.shares, strict=True)
             listed = ", ".join(f"{write_number(grade)}: {share:.1%}" for grade, share in rates)
@@ -283,6 +285,8 @@ class AgreementResult(Document):
         ]
         left = len(self.leanings) - len(rows)
         notes = [f"{left} more assessors, with smaller differences"] if left > 0 else []
+        too_few = too_few_queries(min(leaning.items for leaning in self.leanings), "items")
+        notes += [too_few] if too_few else []
         columns = ["assessor", "grades", "mean", "shared", "higher by", "low", "high"]
         title = "who grades high or low, compared with the others on the same items"
         return Table(columns, rows, digits=_DIGITS, title=title, notes=notes)

@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Bools, Floats, Ints
-from gainful.errors import InputError
+from gainful.errors import InputError, warn
 from gainful.evaluation.request import read_unmeasured
 from gainful.matching.dict_matching import judged_of, queries_of
 from gainful.matching.keyword_options import MeasuringOptions, ReadingOptions
@@ -281,9 +281,22 @@ def _table(
         doc_type,
         roles,
     )
+    _warn_of_similar_names(table.assessors)
     if not roles:  # a desk may have a single assessor
         refuse_alone(table)
     return table
+
+
+def _warn_of_similar_names(assessors: Sequence[str]) -> None:
+    """Warn if two names differ only in case or surrounding spaces: they may be one person's."""
+    spellings: dict[str, str] = {}
+    for name in assessors:
+        other = spellings.setdefault(name.strip().casefold(), name)
+        if other != name:
+            warn(
+                f"grades: the assessors {shown(other)} and {shown(name)} differ only in case or "
+                "surrounding spaces, and count as two people. If they are one, use one spelling."
+            )
 
 
 def refuse_alone(table: GradeTable) -> None:
