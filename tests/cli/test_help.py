@@ -95,6 +95,7 @@ def example_files(tmp_path_factory):
         shutil.copy(COOKING.parent / "films" / name, folder / copy)
     graded = (COOKING / "judgments.qrels").read_text()
     (folder / "qrels.txt").write_text(graded.replace(" -1", " 0"))  # which scikit-learn takes
+    shutil.copy(COOKING.parent / "clicks" / "impressions.csv", folder)
     shutil.copy(COOKING.parent / "hotels" / "model.qrels", folder)
     shutil.copy(COOKING.parents[1] / "vectors" / "examples" / "conform.py", folder / "my_ndcg.py")
     for name, better in (("old", 0.0), ("new", 0.1)):

@@ -305,7 +305,7 @@ def test_a_second_signal_ends_the_process_at_once():
     """Also where the first is still at work, as in the removal of much."""
     code = (
         "import signal, sys, time\nfrom gainful.cli.main import main\n"
-        "def busy(*_):\n"
+        "def busy(**_):\n"
         "    try:\n        signal.raise_signal(signal.SIGTERM)\n"
         "    finally:\n        signal.raise_signal(signal.SIGINT)\n        print('late')\n"
         "import gainful as gf\ngf.measures.families = busy\n"

@@ -155,6 +155,7 @@ def test_every_command_is_among_these(project):
         "trec_eval",
         "fuse",
         "agreement",
+        "clicks",
         "judge",
         "collect",
         "sample",

@@ -215,7 +215,7 @@ def test_tools_refuse_what_their_dialects_refuse(ask, of_link, tools, link):
             else:
                 refused = scores.coverage.empty != () and dialect.policy.empty == "skip_all"
             assert ("refusal" in said) == refused, (dialect.name, said)
-            assert "refusal" not in said or re.match(r"takes |refused|left out", said["refusal"])
+            assert "refusal" not in said or re.match(r"accepts |refused|left out", said["refusal"])
 
 
 def test_what_a_tool_does_otherwise_is_named(ask, of_link, tools):

@@ -18,7 +18,7 @@ _FORMATS = call.formats_of("merged")
 Progress = Callable[[float, str], None] | None
 
 
-@command("gainful clicks impressions.csv -o clicks.qrels")
+@command("gainful clicks impressions.csv --columns doc=product -o clicks.qrels")
 @click.argument("files", nargs=-1, required=True, type=option.InputFile(), metavar="LOG")
 @option.give(
     {

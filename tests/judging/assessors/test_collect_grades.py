@@ -814,7 +814,7 @@ def test_a_server_that_asks_to_wait_for_hours_is_not_waited_for(clock):
             r"found 404 Not Found: bad key\. Check the address and the name of the model, 'a model'\.$",
         ),
         (405, "found 405 Method Not Allowed"),
-        (301, r"found 301 Moved Permanently, moved to 'https://elsewhere/'\. Give that address\.$"),
+        (301, r"found 301 Moved Permanently, moved to 'https://elsewhere/'\. Use that address\.$"),
     ],
 )
 def test_what_no_other_prompt_can_help_ends_it_at_once(status, said, clock):

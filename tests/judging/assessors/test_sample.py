@@ -261,5 +261,5 @@ def test_what_is_printed_is_short():
 
 
 def test_an_allocation_needs_strata():
-    with pytest.raises(gf.errors.InputError, match=r"allocation: .*without strata.*Give strata"):
+    with pytest.raises(gf.errors.InputError, match=r"allocation: .*without strata.*Pass strata"):
         gf.judging.sample_queries([*"abcd"], 2, allocation="equal")
