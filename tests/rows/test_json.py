@@ -145,3 +145,15 @@ def test_the_engine_reads_values_as_the_rows_are_read(tmp_path, monkeypatch, doc
         lambda _: None,
     )
     assert found == answer()
+
+
+def test_the_broken_one_of_nested_lines_is_named(tmp_path):
+    lines = [
+        '{"query": "a", "docs": ["x"]}',
+        '{"query": "b", "docs": ["y"]}',
+        '{"query": "c", "docs": ["z"}',
+    ]
+    path = tmp_path / "run.jsonl"
+    path.write_text("\n".join(lines))
+    with pytest.raises(gf.errors.InputError, match=r"run.jsonl:3: expected a JSON object, found"):
+        gf.evaluate({"a": {"x": 1}}, path)

@@ -67,7 +67,7 @@ def read_json(
     try:
         return json.loads(text, object_pairs_hook=unique_keys)
     except json.JSONDecodeError as problem:
-        lines = _lines(text) if problem.msg == "Extra data" else None
+        lines = _lines(text, file.name) if problem.msg == "Extra data" else None
         if lines is not None:
             return lines
         raise InputError(
@@ -96,12 +96,14 @@ def read_line(line: bytes, where: str = "") -> Any:
         raise InputError(where, "a JSON object", found, remedy) from None
 
 
-def _lines(text: bytes) -> list[object] | None:
-    """Return the values of JSON lines; None if a line isn't JSON."""
+def _lines(text: bytes, name: str) -> list[object] | None:
+    """Return the values of JSON lines; None if the first line isn't JSON, and an error if another isn't."""
+    lines = [(place, line) for place, line in enumerate(text.split(b"\n"), 1) if line.strip()]
     try:
-        return [read_line(line) for line in text.split(b"\n") if line.strip()]
+        first = read_line(lines[0][1])
     except (ValueError, RecursionError):
         return None
+    return [first, *(read_line(line, f"{name}:{place}") for place, line in lines[1:])]
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
