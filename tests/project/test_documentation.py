@@ -288,12 +288,19 @@ WARNED = {
         {"q": {"a": 1.0}},
     ),
     "so they look like ranks": ({"q": {"a": 1}}, {"q": {"a": 1, "b": 2, "c": 3}}),
+    "are not contiguous. Predictions are matched with labels by position": (
+        "labels",
+        "predictions",
+    ),
     "all lists of the run are empty": ({"q": {"a": 1}}, {"q": []}),
 }
 
 
 @pytest.mark.filterwarnings("always::gainful.errors.GainfulWarning")
-def test_the_warnings_of_the_page_are_those_that_are_given():
+def test_the_warnings_of_the_page_are_those_that_are_given(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("labels").write_text("1 qid:1 1:0\n0 qid:2 1:0\n0 qid:1 1:0\n")
+    Path("predictions").write_text("0.5\n0.25\n0.125\n")
     page = (ROOT / "docs" / "reference" / "errors.md").read_text()
     rows = re.findall(r"^\| (.+?) \|", page.partition("## GainfulWarning")[2], re.MULTILINE)
     assert [row for row in rows if row != "warning"] == [*WARNED]
