@@ -503,8 +503,8 @@ def sample(files: tuple[str, ...], **options: Any) -> None:
 @click.argument("files", nargs=-1, required=True, type=option.InputFile(), metavar="FILE...")
 @option.give(
     {
-        "--rule RULE = mean": "How to merge grades: mean; median; majority, the most frequent grade; max; min; dawid-skene, the most probable grade given "
-        "each assessor's confusions; or the name of an assessor, to use only their grades.",
+        "--rule RULE = mean": "How to merge grades: mean, median, majority, max, min, dawid-skene, or the name of an assessor; majority is the most frequent "
+        "grade, dawid-skene the most probable grade given each assessor's confusions, and a name uses only this assessor's grades.",
         "--ties [lowest|highest|mean|first]": "The tied grade that wins with median, majority or dawid-skene; first: the grade of the first assessor who gave one of them.  "
         "[default: mean with median, otherwise lowest]",
         "--first NAME": "The assessor whose grades take precedence; for documents that this assessor did not grade, the rule merges the other grades.",

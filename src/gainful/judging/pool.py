@@ -150,7 +150,10 @@ class Pool(Result, Sequence[Pooled]):
         columns += ["priority"] if self.measure is not None else []
         columns += ["flips"] if self.compared is not None else []
         rows = [[_cell(row, name) for name in columns] for row in self.rows]
-        return Table(columns, rows, digits=_DIGITS, notes=[self.summary])
+        notes = [self.summary]
+        if self.compared is not None:
+            notes.append("flips: whether its grade alone could change the order of the two runs")
+        return Table(columns, rows, digits=_DIGITS, notes=notes)
 
     def _id_types(self) -> Mapping[str, IdType]:
         return {"query": self.query_type, "doc": self.doc_type}

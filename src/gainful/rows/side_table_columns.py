@@ -149,7 +149,7 @@ def find_header(
         if place is not None:
             places[role.name] = place
         elif role in roles.keys or not (roles.optional or role in roles.besides):
-            raise _missing(role, roles, names, wanted, where)
+            raise _missing(role, roles, names, wanted, where, places)
     if roles.optional and not any(role.name in places for role in roles.values):
         places[roles.values[-1].name] = _only_other(names, roles, places, where)
     return Header(tuple(names), places)
@@ -185,22 +185,43 @@ def has_value_names_only(names: Sequence[str], roles: Roles) -> bool:
 
 
 def _missing(
-    role: Role, roles: Roles, names: Sequence[str], wanted: str | None, where: str
+    role: Role,
+    roles: Roles,
+    names: Sequence[str],
+    wanted: str | None,
+    where: str,
+    places: Mapping[str, int],
 ) -> InputError:
     what = f"the id of each {role.noun}" if roles.prose and role in roles.keys else role.name
     option = (
         "" if roles.named is None else f"; or say which it is: columns {roles.named}{role.name}=…"
     )
     advice = f"Give it one of these names: {', '.join(role.names)}{option}."
+    # With foreign names, four columns may well be query, doc, assessor and grade.
+    if len(names) > (3 if role.name == "assessor" else 4):
+        advice = f"{advice}{_melting(roles, names, places)}"
     code = "rows.no-column" if len(names) > 1 else "rows.no-header"
     return no_column(what, names, where, wanted, advice="" if wanted else advice, code=code)
+
+
+def _melting(roles: Roles, names: Sequence[str], places: Mapping[str, int]) -> str:
+    """Return how to turn columns of assessors into rows; empty if the table has no such columns."""
+    people = [role for role in roles.all if role.name in ("assessor", "grade")]
+    if len(people) < 2 or any(place_by_name(role.names, names) is not None for role in people):
+        return ""
+    ids = [names[place] for place in places.values()]
+    columns = [*ids, *(name for name in names if name not in ids)]
+    return (
+        f" If each assessor has a column, make it a row per assessor, in pandas: table.melt({columns[:2]}, "
+        f"value_vars=[{columns[2]!r}, {columns[3]!r}, …], var_name='assessor', value_name='grade').dropna()."
+    )
 
 
 def _only_other(names: Sequence[str], roles: Roles, places: Mapping[str, int], where: str) -> int:
     """Return the position of the only column besides the keys, whatever its name."""
     others = [place for place in range(len(names)) if place not in places.values()]
     if len(others) != 1:
-        raise _missing(roles.values[-1], roles, names, None, where)
+        raise _missing(roles.values[-1], roles, names, None, where, places)
     return others[0]
 
 

@@ -238,3 +238,42 @@ def test_a_header_of_other_names_is_shown_in_columns(german):
         commands, ["report", "ann.qrels", "old.run", "--grades", "noten.csv", "-o", "page.html"]
     )
     assert re.search(told, str(done.exception))
+
+
+def test_a_column_for_each_assessor_is_shown_as_rows(tmp_path):
+    (tmp_path / "wide.csv").write_text("query,doc,anna,ben,comment\nq,d,2,1,\n")
+    advice = "table.melt(['query', 'doc'], value_vars=['anna', 'ben', …], var_name='assessor', value_name='grade').dropna()"
+    for name in ("agreement", "merge"):
+        done = CliRunner().invoke(commands, [name, str(tmp_path / "wide.csv")])
+        assert advice in str(done.exception)
+    (tmp_path / "wide.csv").write_text("Frage;Produkt;Anna;Ben;Cem\nq;d;2;1;1\n")
+    done = CliRunner().invoke(commands, ["agreement", str(tmp_path / "wide.csv")])
+    assert "a column for query" in str(done.exception)
+    assert "table.melt(['Frage', 'Produkt'], value_vars=['Anna', 'Ben', …]" in str(done.exception)
+    (tmp_path / "one.csv").write_text("query,doc,grade,comment\nq,d,2,\n")
+    with pytest.raises(gf.errors.InputError) as refused:
+        gf.judging.agreement(tmp_path / "one.csv")
+    assert "melt" not in str(refused.value)
+
+
+def test_nothing_to_settle_is_said():
+    people = [{"q": {"a": 1, "b": first}, "r": {"a": 1}} for first in (0, 1)]
+    runs = {name: {"q": ["a"], "r": ["a"]} for name in ("old", "new")}
+    found = gf.judging.agreement(people, runs=runs, measures="P@1", resamples=20)
+    (note,) = found.named_tables()["settle"].notes
+    assert note == "nothing to settle: no difference depends on the 1 disputed item"
+
+
+def test_the_brief_help_of_merge_lists_the_rules():
+    done = CliRunner().invoke(commands, ["merge", "--help"])
+    rules = "mean, median, majority, max, min, dawid-skene, or the name of an assessor."
+    assert rules in " ".join(done.output.split())
+
+
+def test_the_column_flips_of_a_pool_is_explained():
+    judgments, runs = {"q": {"a": 1}}, {"old": {"q": ["a", "b"]}, "new": {"q": ["b", "a"]}}
+    pool = gf.judging.next_to_judge(judgments, runs, "nDCG@2", compare=("old", "new"))
+    note = "flips: whether its grade alone could change the order of the two runs"
+    assert note in pool.table().notes
+    pool = gf.judging.next_to_judge(judgments, runs, "nDCG@2")
+    assert note not in pool.table().notes

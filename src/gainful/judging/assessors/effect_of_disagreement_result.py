@@ -364,6 +364,10 @@ class Conclusions:
         moving = f"{len(self.settle) - hang} more change a difference"
         still = f", {self.unmoved} disputed items change nothing" if self.unmoved else ""
         notes = [f"{counted(hang, 'item')} can change a verdict; {moving}{still}"]
+        if not rows:
+            notes = [
+                f"nothing to settle: no difference depends on the {counted(self.unmoved, 'disputed item')}"
+            ]
         notes += [f"{self.untried} items were not tested for verdicts"] if self.untried else []
         columns = [
             "query",
