@@ -20,6 +20,17 @@ _TABLES = (
     "coefficients", "pairs", "leanings", "confusion", "queries", "disputed", "means", "orders", "verdicts", "settle",
 )  # fmt: skip
 _OF_CONCLUSIONS = _TABLES[-4:]
+
+
+class _AgreementTable(option.Choice):
+    """The name of a table of `agreement`; an error tells which tables need --run."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return what is wrong with a name, the choices, and what they need."""
+        message = super().get_invalid_choice_message(value, ctx)
+        return f"{message} Only with --run: {', '.join(_OF_CONCLUSIONS)}."
+
+
 _MERGED_FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
 _CACHE = ".answers.jsonl"
 _LETTERS = 4  # characters per token, roughly
@@ -248,7 +259,10 @@ def _import_pages(study: Any, files: tuple[str, ...], assessor: str | None) -> N
             correction="With --run: how to correct p-values for multiple comparisons.",
         ),
         "--html FILE": "With --run: write an HTML page about runs and assessors, as `gainful report --grades` does, using the merged grades.",
-        f"--table [{'|'.join(_TABLES)}] -> table_name": "Write only this table; means, orders, verdicts and settle need --run.  [default: all; coefficients in csv, tsv, jsonl]",
+        f"--table [{'|'.join(_TABLES)}] -> table_name": {
+            "help": "Write only this table; means, orders, verdicts and settle need --run.  [default: all; coefficients in csv, tsv, jsonl]",
+            "type": _AgreementTable(_TABLES),
+        },
     },
     "result measuring",
     level="The confidence level of the intervals.",

@@ -277,3 +277,9 @@ def test_the_column_flips_of_a_pool_is_explained():
     assert note in pool.table().notes
     pool = gf.judging.next_to_judge(judgments, runs, "nDCG@2")
     assert note not in pool.table().notes
+
+
+def test_an_unknown_table_says_which_tables_need_runs(folder):
+    done = CliRunner().invoke(commands, ["agreement", "ann.qrels", "bob.qrels", "--table", "foo"])
+    said = " ".join((done.output + str(done.exception)).split())
+    assert "Only with --run: means, orders, verdicts, settle." in said
