@@ -604,16 +604,10 @@ def _trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Non
     try:
         return _table_row(number, fields, layout, kind)
     except InputError as problem:
-        if number == 1 and problem.code == "rows.not-finite" and _names_columns(fields):
+        is_header = number == 1 and not layout.numbered and _names_columns(fields)
+        if is_header and problem.code == "rows.not-finite":
             remedy = "This line looks like a header, which TREC files don't have: remove it."
-            raise InputError(
-                "",
-                problem.expected,
-                problem.found,
-                remedy,
-                code=problem.code,
-                subject=problem.subject,
-            ) from None
+            raise problem.with_remedy(remedy) from None
         other = "" if layout.numbered else other_kind(len(fields), kind)
         remedy = LINE_ENDS if b"\r" in line.rstrip(b"\r\n") else other
         remedy = remedy or (_TABLE if number == 1 else "")
