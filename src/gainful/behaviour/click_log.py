@@ -324,26 +324,38 @@ def _in_order(data: Columns) -> tuple[Columns, Ints]:
     count = len(data["rank"])
     if "list" not in data:
         return data, np.arange(count + 1)
-    keys = data["list"]
+    keys, ranks = data["list"], data["rank"]
     new = np.concatenate([[True], keys[1:] != keys[:-1]])
-    rises = np.concatenate([[True], np.diff(data["rank"]) >= 0]) | new
-    heads = keys[new]
-    if not rises.all() or len(np.unique(heads)) < len(heads):  # logs usually are in order
-        order = np.lexsort((data["rank"], keys))
-        data = {name: column[order] for name, column in data.items()}
+    heads = np.flatnonzero(new)
+    if len(np.unique(keys[heads])) < len(heads):
+        # The engine returns blocks of rows in any order, so a few lists are in two parts: the parts are sorted.
+        order = np.lexsort((ranks[heads], keys[heads]))
+        sizes = np.diff(np.append(heads, count))[order]
+        before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        data = _taken(data, np.repeat(heads[order] - before, sizes) + np.arange(count))
+        new = np.concatenate([[True], np.diff(data["list"]) != 0])
+    if not (new[1:] | (np.diff(data["rank"]) >= 0)).all():  # a log in no order at all
+        data = _taken(data, np.lexsort((data["rank"], data["list"])))
         new = np.concatenate([[True], np.diff(data["list"]) != 0])
     return data, np.append(np.flatnonzero(new), count)
+
+
+def _taken(data: Columns, rows: Ints) -> Columns:
+    """Return the rows at these places."""
+    return {name: column[rows] for name, column in data.items()}
 
 
 def _without_repeats(data: Columns, starts: Ints, oddities: list[Oddity]) -> tuple[Columns, Ints]:
     """Return each document once per list, at its first position, and clicked if any of its rows is."""
     owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     keys = owners * (int(data["pair"].max()) + 1) + data["pair"]
+    in_order = np.sort(keys)  # much faster than to find the order, which few logs need
+    repeats = int((in_order[1:] == in_order[:-1]).sum())
+    oddities.append(Oddity(repeats, "documents shown again in the same list", "counted once, at their first position"))  # fmt: skip
+    if not repeats:
+        return data, starts
     order = np.argsort(keys, kind="stable")
     again = np.concatenate([[False], np.diff(keys[order]) == 0])
-    oddities.append(Oddity(int(again.sum()), "documents shown again in the same list", "counted once, at their first position"))  # fmt: skip
-    if not again.any():
-        return data, starts
     leaders = order[~again][np.cumsum(~again) - 1]
     values = data["value"].copy()
     np.maximum.at(values, leaders, data["value"][order])
@@ -368,8 +380,9 @@ def _without_bots(
         if most is not None:
             raise InputError("most_clicks", "a log with sessions or users", "a log without either", "Name their column: columns session=….")  # fmt: skip
         return data, starts
-    _, owners = np.unique(data["owner"], return_inverse=True)
-    clicks = np.bincount(owners, data["value"] > 0)
+    # A list has one owner, so lists are counted, of which there are far fewer than rows.
+    _, owners = np.unique(data["owner"][starts[:-1]], return_inverse=True)
+    clicks = np.bincount(owners, np.add.reduceat(data["value"] > 0, starts[:-1], dtype=np.int64))
     if most is None:
         busy = int((clicks > _BUSY).sum())
         oddities.append(
@@ -386,7 +399,7 @@ def _without_bots(
             "left out as bots",
         )
     )
-    return _kept(data, starts, (clicks <= limit)[owners])
+    return _kept(data, starts, np.repeat((clicks <= limit)[owners], np.diff(starts)))
 
 
 def _built(

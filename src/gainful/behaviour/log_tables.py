@@ -500,6 +500,8 @@ def _rows(table: LogTable, options: LogOptions, session: Session) -> Shape:
 def _checked_clicks(table: LogTable, session: Session) -> tuple[Oddity, ...]:
     """Reject values that don't say whether a document was clicked, and count the unusual ones."""
     column, number = table.text("clicks"), table.number("clicks")
+    if table.types[table.columns["clicks"]] == "BOOLEAN":
+        column = "NULL"  # which can only be true, false or missing
     checks = f"SELECT {column} AS text, {number} AS number {table.relation}"
     with reading_table(table.name):
         ((wrong, missing, several),) = session.rows(
