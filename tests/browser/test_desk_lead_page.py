@@ -174,7 +174,7 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
         kinds = [event.kind for event in own.study.record()]
         assert kinds == ["grade"] * 3 + ["import"] + ["reset"] * 3
         # The sampling design of a study in another order says why there is none.
-        assert "only a study in random order" in lead.inner_text("#design-told")
+        assert "Only a study in random order" in lead.inner_text("#design-told")
         lead.click("#design")
         until(lead, "document.querySelector('#alert').textContent.includes('random order')")
         open_tab(lead, "setup")

@@ -115,7 +115,7 @@ def test_the_table_of_coverage_fits(opened, name):
 
 
 def test_an_edge_that_hides_more_is_shaded(opened):
-    page = opened("cooking", width=600)
+    page = opened("cooking", width=660)
     page.locator("#coverage .scroll").scroll_into_view_if_needed()
     assert fits(page, "#coverage .scroll")[0][0] > 0
     region = page.locator("#coverage .scroll")

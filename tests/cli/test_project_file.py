@@ -74,7 +74,7 @@ CALLS = {
     "compare": (["compare", ONE, TWO], ["compare", FILE, ONE, TWO, *BOTH, *TYPED, *CHOSEN]),
     "leaderboard": (
         ["leaderboard", ONE, TWO],
-        ["leaderboard", FILE, ONE, TWO, "-m", "nDCG@2", *TYPED, *CHOSEN],
+        ["leaderboard", FILE, ONE, TWO, *BOTH, *TYPED, *CHOSEN],
     ),
     "explain": (
         ["explain", TWO, "-q", "q1"],

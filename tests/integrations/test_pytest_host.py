@@ -168,7 +168,7 @@ def test_settings_of_file_and_command_line(suite, pytester):
     [
         ("run='new.run'", "expected judgments, base and run, found no judgments"),
         ("'judgments.qrels', 'base.run', 'gone.run'", "gone.run"),
-        ("'judgments.qrels', 'base.run', 'new.run', fail_if='Δ nDCG < x'", "x is no number"),
+        ("'judgments.qrels', 'base.run', 'new.run', fail_if='Δ nDCG < x'", "x isn't a number"),
         ("'judgments.qrels', 'base.run', 'new.run', base='b'", "by position and by name"),
         ("1, 2, 3, 4, 5", "found 5 positional arguments"),
         ("", "expected judgments, base and run, found no run"),

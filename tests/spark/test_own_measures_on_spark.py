@@ -134,6 +134,7 @@ def test_a_module_that_the_machines_lack(frames):
     plain = gf.Measure("nDCG", discount=on_driver_alone)
     for measure in (on_driver, plain):
         with pytest.raises(
-            gf.errors.InputError, match=rf"the module {__name__} on its .*addPyFile"
+            gf.errors.InputError,
+            match=rf"the module {__name__}, which .* on its machines.*addPyFile",
         ):
             gf.evaluate(*frames, measure)

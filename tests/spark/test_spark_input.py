@@ -297,7 +297,9 @@ def test_judgments_and_run_in_each_others_place_are_told(spark):
     run = spark.createDataFrame(scored, RUN)
     with pytest.warns(gf.errors.GainfulWarning, match="have fractions, and all scores are whole"):
         gf.evaluate(run, judged, "nDCG@10")
-    with pytest.warns(gf.errors.GainfulWarning, match="two runs, .* columns grade=score"):
+    with pytest.warns(
+        gf.errors.GainfulWarning, match="two runs without judgments.*columns grade=score"
+    ):
         gf.evaluate(run, run.select("*"), "nDCG@10")
     named = {"grade": "score"}
     gf.evaluate(run, run.select("*"), "nDCG@10", columns=named)  # warnings are errors

@@ -106,7 +106,7 @@ def test_each_table_can_be_written_alone(folder):
         assert rows[0] == list(table.columns)
         assert len(rows) == 1 + len(table.rows)
     whole = called(*asked, "-f", "csv")
-    assert "json all" in whole.stderr
+    assert "json for all" in whole.stderr
     assert "verdicts" in json.loads(called(*asked, "-f", "json").stdout)["conclusions"]
     assert (
         "requires --run"

@@ -306,7 +306,16 @@ def _ranks(rows: Rows | None, field: str, title: str, width: Width) -> Spec:
     ends = f"extent(pluck(data('rows'), '{field}'))"
     room = f"min({PIXELS} * {_letters_of_runs(width)} + 30, width / 2)"
     beyond = f"({ends}[1] - {ends}[0]) * {room} / max(width - {room}, 1)"
-    domain = {"domainMax": {"expr": f"{ends}[1] + {beyond}"}} if rows is None or rows else {}
+    # A page draws the chart before it has rows, of which there are then no ends.
+    some = "length(data('rows'))"
+    domain = (
+        {
+            "domainMin": {"expr": f"{some} ? {ends}[0] : 0"},
+            "domainMax": {"expr": f"{some} ? {ends}[1] + {beyond} : 1"},
+        }
+        if rows is None or rows
+        else {}
+    )
     return {
         "field": field,
         "type": "quantitative",
@@ -429,7 +438,8 @@ def heat(rows: Rows | None, *, measure: str, width: Width) -> Spec:
                 "field": "score",
                 "type": "quantitative",
                 "legend": shown if rows is None or rows else None,
-                **scale(rows, zero=True, range="heatmap"),
+                # From 0, also before a page has rows.
+                **scale(rows, domain={"unionWith": [0]}, range="heatmap"),
             },
             "tooltip": [
                 *query_tooltip(rows),
