@@ -210,3 +210,16 @@ def test_intervals_of_a_run_like_the_log_cover_zero():
         )
         inside.append(result.low <= true_value(run) - logged <= result.high)
     assert np.mean(inside) > 0.86
+
+
+def test_the_doubly_robust_estimate_needs_examinations():
+    with pytest.raises(
+        gf.errors.InputError, match="method: expected ips or clipped or snips, found 'dr'"
+    ):
+        gf.behaviour.would_earn(
+            _with_propensities(), {"q": ["b", "a"]}, method="dr", propensities="slot"
+        )
+    assert (
+        gf.behaviour.would_earn(_with_propensities(), {"q": ["b", "a"]}, propensities="slot").method
+        == "ips"
+    )

@@ -130,3 +130,42 @@ def test_grades_by_people_have_no_such_part():
         ).grade_variances
         == ()
     )
+
+
+@pytest.mark.parametrize("model", ["coec", "sdbn", "dbn", "pbm", "ccm"])
+@pytest.mark.filterwarnings("ignore:.*still changing")
+def test_resamples_are_around_the_grades(model):
+    """Each kind of probability keeps a prior of its own, of which a shared one would move the grades."""
+    truth = Truth.drawn(5, 6, 4)
+    lists = simulated(
+        "dbn" if model in ("sdbn", "dbn") else "pbm", truth, lists=1500, queries=5, docs=6, depth=4
+    )
+    judgments = gf.behaviour.click_judgments(table_of(lists), model, rounds=200)
+    drawn = judgments.resampled(60)
+    spread = drawn.std(axis=0)
+    assert np.median(np.abs(drawn.mean(axis=0) - judgments.grades) / spread) < 0.5
+
+
+@pytest.mark.parametrize("model", ["ctr", "coec"])
+def test_resamples_of_counts_spread_as_those_of_their_lists(model):
+    judgments = gf.behaviour.click_judgments(TABLE, model)
+    counts = (
+        TABLE.groupby(["query", "doc", "position"])["clicked"].agg(["size", "sum"]).reset_index()
+    )
+    counts = counts.rename(columns={"size": "impressions", "sum": "clicks"})
+    of_counts = gf.behaviour.click_judgments(counts, model)
+    assert of_counts.grades == pytest.approx(judgments.grades)
+    spreads = [each.resampled(200).std(axis=0) for each in (judgments, of_counts)]
+    assert np.median(spreads[1] / spreads[0]) == pytest.approx(1, abs=0.15)
+
+
+def test_a_run_that_is_read_only_once_is_compared_without_them():
+    import pyarrow as pa
+
+    judgments = gf.behaviour.click_judgments(TABLE, "ctr")
+    rows = [{"query": q, "doc": f"d{d}", "score": float(d)} for q in judgments for d in range(6)]
+    stream = pa.Table.from_pylist(rows).to_reader()
+    other = {query: {f"d{d}": -d for d in range(6)} for query in judgments}
+    comparison = gf.compare(judgments, {"old": other, "new": stream}, "DCG@3", resamples=50)
+    assert comparison.grade_variances == ()
+    assert comparison["new", "DCG@3"].queries == 5

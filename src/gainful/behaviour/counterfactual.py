@@ -250,7 +250,7 @@ def would_earn(
     run: Run,
     *,
     cutoff: int = 10,
-    method: str = "dr",
+    method: str | None = None,
     propensities: str = "examination",
     examination: Sequence[float] | None = None,
     clip: float = 0.05,
@@ -268,8 +268,8 @@ def would_earn(
         log: a log in any shape with lists that `read_log` reads, or its result.
         run: the ranking to value; lists are left out if their query isn't in it.
         cutoff: the deepest rank that counts.
-        method: dr, doubly robust: the estimated attraction of each document, corrected by its clicks; ips,
-            inverse propensity scoring; clipped, ips with propensities of at least `clip`; snips, self-normalised
+        method: dr, doubly robust, the default with examination: the estimated attraction of each document, corrected by its clicks; ips,
+            inverse propensity scoring, the default with other propensities; clipped, ips with propensities of at least `clip`; snips, self-normalised
             ips, which is divided by the mean weight.
         propensities: examination, as above; slot, the logged probability of showing each document at its
             rank; slate, the logged probability of showing the whole list; popularity, for recommendations: a
@@ -281,14 +281,13 @@ def would_earn(
         level: the level of the interval over sessions (or lists, in a log without sessions).
         **options: see `LogOptions`.
     """
-    arguments.choice(method, "method", METHODS)
     arguments.choice(propensities, "propensities", PROPENSITIES)
+    possible = METHODS if propensities == "examination" else METHODS[1:]
+    method = possible[0] if method is None else arguments.choice(method, "method", possible)
     last = arguments.whole(cutoff, "cutoff", least=1, most=10_000)
     share = arguments.number(level, "level", "a number between 0 and 1", lambda x: 0 < x < 1)
     least = arguments.number(clip, "clip", "a number above 0 and up to 1", lambda x: 0 < x <= 1)
     exponent = arguments.number(popularity, "popularity", "a number", lambda _: True)
-    if propensities != "examination" and method == "dr":
-        method = "ips"
     read = read_log(log, **options)
     if not read.has_lists:
         raise InputError("log", "separate lists", f"{read.shape} per row", "Name the column of the session or the list.")  # fmt: skip

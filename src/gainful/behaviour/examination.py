@@ -193,12 +193,12 @@ Estimate = Callable[[ShownLists], Floats]
 
 
 def _by_pbm(lists: ShownLists) -> Estimate:
-    fitted = MODELS["pbm"].fit(replace(lists, weights=lists.weights), Fitting())
+    fitted = MODELS["pbm"].fit(lists, Fitting())
 
     def estimate(resample: ShownLists) -> Floats:
         if resample is lists:
             return fitted.shared["examination"]
-        again = MODELS["pbm"].fit(resample, Fitting(_REFINING, fitted.attraction.prior, fitted))
+        again = MODELS["pbm"].fit(resample, Fitting(_REFINING, start=fitted))
         return again.shared["examination"]
 
     return estimate
@@ -210,7 +210,7 @@ def _by_ubm(lists: ShownLists) -> Estimate:
     def estimate(resample: ShownLists) -> Floats:
         again = fitted
         if resample is not lists:
-            again = MODELS["ubm"].fit(resample, Fitting(_REFINING, fitted.attraction.prior, fitted))
+            again = MODELS["ubm"].fit(resample, Fitting(_REFINING, start=fitted))
         examined = MODELS["ubm"].examined(resample, again)
         seen, count = resample.by_rank(examined), resample.by_rank(np.ones(len(examined)))
         means = np.divide(seen, count, out=np.zeros(len(seen)), where=count > 0)
@@ -268,8 +268,3 @@ METHODS: dict[str, Callable[[ShownLists], Estimate]] = {
     "harvesting": lambda _: lambda resample: _by_pairs_of_ranks(resample, resample.deepest),
 }
 """The methods by name: each prepares an estimator for a log, which is then also used for its resamples."""
-
-
-def of_log(log: ClickLog) -> Floats:
-    """Return the examination (k + 1,) of every rank of a log, according to the position-based model."""
-    return MODELS["pbm"].fit(log.shown, Fitting()).shared["examination"]

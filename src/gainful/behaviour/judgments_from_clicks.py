@@ -132,7 +132,7 @@ class ClickJudgments(DocumentsByQuery):
         """Return grades (resamples, p) from sessions drawn with replacement.
 
         Each resample draws as many sessions as the log has (or lists, in a log without sessions) and fits the
-        model again. A log of counts has neither, so each grade is drawn from its distribution.
+        model again. A log of counts has neither, so each count is drawn from a Poisson distribution.
 
         Args:
             resamples: the number of resamples.
@@ -141,16 +141,10 @@ class ClickJudgments(DocumentsByQuery):
         draws = Draws(resamples=resamples, seed=seed)
         generator = np.random.default_rng(draws.seed)
         drawn = np.empty((draws.resamples, len(self.docs)))
-        shown_lists = self.log.shown
+        how = Fitting(_REFINING, start=self.fitted)
         for place in range(draws.resamples):
-            if self.log.has_lists:
-                lists = replace(shown_lists, weights=drawn_weights(self.log, generator))
-                how = Fitting(_REFINING, self.fitted.attraction.prior, self.fitted)
-                model = MODELS[self.model].fit(lists, how)
-                drawn[place] = _estimates(model, self.log)
-            else:
-                yes, no = self.fitted.beta
-                drawn[place] = generator.beta(np.maximum(yes, 1e-9), np.maximum(no, 1e-9))
+            lists = replace(self.log.shown, weights=drawn_weights(self.log, generator))
+            drawn[place] = _estimates(MODELS[self.model].fit(lists, how), self.log)
         return _graded(drawn, self.thresholds)
 
     def redrawn(self, count: int, *, seed: int = 0) -> Iterator[dict[str, dict[str, float]]]:

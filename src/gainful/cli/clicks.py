@@ -64,6 +64,7 @@ def clicks(files: tuple[str, ...], **options: Any) -> None:
     if len(files) > 1:
         raise click.UsageError(f"Expected one LOG, found {' '.join(files)}.")
     show = options["show"]
+    _refuse_unused(show)
     with progress_bar() as progress:
         result = _ANSWERS[show](files[0], options, progress)
     _print(result, options)
@@ -154,3 +155,23 @@ _ANSWERS: dict[str, Callable[[str, Options, Progress], Any]] = {
     "earnings": _earnings,
     "preference": _preference,
 }
+# The questions that use an option, of those that not all use.
+_USED_BY = {
+    "model": "grades",
+    "thresholds": "grades",
+    "rounds": "grades models",
+    "method": "positions earnings preference",
+    "depth": "positions earnings",
+    "runs": "earnings preference",
+    "level": "grades positions earnings preference",
+    "seed": "models positions",
+}
+
+
+def _refuse_unused(show: str) -> None:
+    """Reject options that the question doesn't use, instead of ignoring them."""
+    written = {param.name: param.opts[0] for param in click.get_current_context().command.params}
+    for name, questions in _USED_BY.items():
+        if option.is_typed(name) and show not in questions.split():
+            meant = " or ".join(questions.split())
+            raise click.UsageError(f"{written[name]} needs --show {meant}.")

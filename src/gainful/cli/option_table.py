@@ -510,7 +510,7 @@ CONFLICTS = {
         Conflict("as", needed="merge"),
         Conflict(OF_A_NEW_STUDY, needed="runs", more=": an existing study keeps its own settings"),
     ),
-    "clicks": (Conflict("interleave", "lists runs thresholds actions first_position session_gap most_clicks columns"),),
+    "clicks": (Conflict("interleave", "show lists model rounds level runs thresholds actions first_position session_gap most_clicks columns"),),
     "calibrate": (Conflict("human", needed="model"), Conflict("model", needed="human")),
     "agreement": (
         Conflict(

@@ -45,6 +45,7 @@ from gainful.rows.input_types import Judgments, Run, TableLike
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.side_table_columns import QUERIES
 from gainful.rows.side_table_reader import read_table
+from gainful.rows.table_source import is_lasting
 
 _EVALUATED = 0.6  # share of the work that is done once the runs are evaluated
 
@@ -108,7 +109,10 @@ def compare(
         slices=table,
         by=options.get("by", ()),
     )
-    if not isinstance(judgments, RedrawnJudgments):
+    # The runs are read again for each draw of the grades, which a stream doesn't allow.
+    if not isinstance(judgments, RedrawnJudgments) or not all(
+        map(_can_be_read_again, fresh.values())
+    ):
         return comparison
     variances = variance_of_grades(
         judgments,
@@ -118,6 +122,10 @@ def compare(
         seed=settings.seed,
     )
     return replace(comparison, grade_variances=variances)
+
+
+def _can_be_read_again(run: object) -> bool:
+    return isinstance(run, str | os.PathLike) or is_lasting(run)
 
 
 def measuring_of(options: Mapping[str, object]) -> EvaluatingOptions:

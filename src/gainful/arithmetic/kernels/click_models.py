@@ -229,7 +229,7 @@ class Fitting:
 
     Attributes:
         rounds: the most rounds of EM.
-        prior: of the attractiveness; fitted if None.
+        prior: of every probability of a pair; one is fitted to each kind if None.
         start: a model to continue from.
         progress: called with the share of the rounds that are done.
     """
