@@ -16,8 +16,8 @@ class Truth:
         attraction: (p,) of each pair of query and document.
         satisfaction: (p,) how often a click satisfies.
         examination: (k,) of each rank.
-        perseverance: the chance to go on, where a model has only one.
-        continuation: the chances to go on after no click, a bad and a good one (CCM).
+        perseverance: the probability of going on, where a model has only one.
+        continuation: the probabilities of going on after no click, a bad and a good one (CCM).
     """
 
     attraction: Floats

@@ -1,10 +1,10 @@
 """`position_bias`: how often users look at each rank, estimated from clicks; it can serve as a discount."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from gainful.matching.keyword_options import takes
 from gainful.output.plotting import charts
 from gainful.output.plotting.charts import SizedLook
 from gainful.output.rendering.table_formats import Cell, Table
-from gainful.output.writing.result_base import Result
+from gainful.output.writing.result_base import ResultOfRows
 from gainful.rows.duckdb_engine import Progress
 from gainful.rows.input_types import TableLike
 
@@ -51,7 +51,7 @@ class RankExamined:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PositionBias(Result, Sequence[RankExamined]):
+class PositionBias(ResultOfRows[RankExamined]):
     """How often users look at each rank, from 1, next to the usual discounts.
 
     `weights` can serve as a discount: `Measure("DCG", cutoff=10, discount=bias.weights)`.
@@ -65,12 +65,6 @@ class PositionBias(Result, Sequence[RankExamined]):
     rows: tuple[RankExamined, ...]
     method: str
     level: float
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.rows[place]
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     @property
     def weights(self) -> tuple[float, ...]:

@@ -19,7 +19,7 @@ from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from gainful.message_texts import counted, shown
 from gainful.output.rendering.table_formats import Cell, PValue, Signed, Table
-from gainful.output.writing.result_base import Document, Result
+from gainful.output.writing.result_base import Document, ResultOfRows
 from gainful.rows.input_types import Run, TableLike
 from gainful.rows.runs_by_name import Runs, read_runs
 
@@ -46,7 +46,7 @@ class InterleavedDocument:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Interleaved(Result, Sequence[InterleavedDocument]):
+class Interleaved(ResultOfRows[InterleavedDocument]):
     """Lists to show to users, made from several runs: a sequence of rows, and `lists` by query.
 
     Attributes:
@@ -60,12 +60,6 @@ class Interleaved(Result, Sequence[InterleavedDocument]):
     method: str
     runs: tuple[str, ...]
     seed: int
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.rows[place]
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     @property
     def lists(self) -> dict[str, list[str]]:
@@ -221,7 +215,7 @@ class Preference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InterleavingVerdict(Document, Sequence[Preference]):
+class InterleavingVerdict(Document, ResultOfRows[Preference]):
     """Whether users prefer a run, from the clicks on interleaved lists.
 
     Attributes:
@@ -237,12 +231,6 @@ class InterleavingVerdict(Document, Sequence[Preference]):
     sessions: int
     method: str
     level: float
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.rows[place]
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def sentences(self) -> list[str]:
         """Return a verdict for each run."""

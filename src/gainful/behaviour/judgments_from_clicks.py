@@ -1,11 +1,10 @@
 """`click_judgments`: grades from clicks, with an interval each; `click_models`: which model fits a log."""
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Unpack
+from typing import ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +26,8 @@ from gainful.errors import InputError, warn
 from gainful.matching.keyword_options import takes
 from gainful.message_texts import counted, shown
 from gainful.output.rendering.table_formats import Cell, Table
-from gainful.output.writing.output_files import MERGED, read_naming
-from gainful.output.writing.result_base import Result
-from gainful.output.writing.run_like_result import DocumentsByQuery
-from gainful.output.writing.runs_and_judgments import write_judgments
+from gainful.output.writing.judgments_result import JudgmentsResult
+from gainful.output.writing.result_base import ResultOfRows
 from gainful.rows.duckdb_engine import Progress
 from gainful.rows.input_types import TableLike
 
@@ -63,7 +60,7 @@ class ClickGrade:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClickJudgments(DocumentsByQuery):
+class ClickJudgments(JudgmentsResult):
     """Judgments from clicks: a dict {query: {doc: grade}}, and a table with the interval of each grade.
 
     It can be used wherever judgments are accepted, such as in `evaluate`, `compare` and `write_judgments`.
@@ -170,25 +167,6 @@ class ClickJudgments(DocumentsByQuery):
         ]
         columns = ["query", "doc", "grade", "low", "high", "impressions", "clicks"]
         return Table(columns, rows, notes=[f"{self.summary}."])
-
-    def write(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        format: str | None = None,  # noqa: A002 - the word of the vocabulary
-    ) -> None:
-        """Write the judgments to a file, which is replaced only when the new one is complete.
-
-        Args:
-            path: the path of the file; `-` for standard output.
-            format: trec, with the grades only; csv, tsv, jsonl or parquet, which add the intervals and counts, and
-                can still be read as judgments; json, markdown, latex or html. If None, the extension of the path decides.
-        """
-        naming = read_naming(path, format, MERGED)
-        if naming.format == "trec":
-            write_judgments(self, path, format=format)
-        else:
-            super().write(path, format=naming.format)
 
     def __repr__(self) -> str:
         return f"ClickJudgments({self.summary})"
@@ -350,7 +328,7 @@ class ModelFit:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClickModels(Result, Sequence[ModelFit]):
+class ClickModels(ResultOfRows[ModelFit]):
     """Click models, sorted by how well they predict sessions that they haven't seen, best first.
 
     Attributes:
@@ -360,12 +338,6 @@ class ClickModels(Result, Sequence[ModelFit]):
 
     rows: tuple[ModelFit, ...]
     lists: int
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.rows[place]
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     @property
     def summary(self) -> str:

@@ -1,9 +1,9 @@
 """`pool_bias`: the disadvantage of a run that did not contribute to the judged pool."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Unpack, overload
+from typing import Any, Unpack
 
 from gainful.analysis.ranking_agreement import kendall_tau
 from gainful.errors import InputError
@@ -23,7 +23,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.writing.result_base import ResultOfRows
 from gainful.output.writing.table_files import write_table
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.runs_by_name import Runs, read_runs
@@ -58,7 +58,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PoolBias(Result, Sequence[LeftOut]):
+class PoolBias(ResultOfRows[LeftOut]):
     """Each run without the judgments that only it contributed; a sequence, the best run first.
 
     It prints as a table, displays as HTML in a notebook, and can be exported with `to_dict()` and
@@ -75,19 +75,6 @@ class PoolBias(Result, Sequence[LeftOut]):
     measure: str
     depth: int
     tau: float | None
-
-    @overload
-    def __getitem__(self, place: int) -> LeftOut: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[LeftOut, ...]: ...
-    def __getitem__(self, place: int | slice) -> LeftOut | tuple[LeftOut, ...]:
-        return self.rows[place]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[LeftOut]:
-        return iter(self.rows)
 
     @property
     def summary(self) -> str:

@@ -1,9 +1,9 @@
 """`pool` and `next_to_judge`: the documents to judge, in order of priority."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Unpack, overload
+from typing import Any, Unpack
 
 from gainful import arguments
 from gainful.errors import InputError
@@ -21,7 +21,7 @@ from gainful.measures.notation import GivenMeasure
 from gainful.message_texts import counted, shown
 from gainful.output.rendering.table_formats import Cell, Table, as_text
 from gainful.output.writing.output_files import POOLS, read_naming
-from gainful.output.writing.result_base import Result
+from gainful.output.writing.result_base import ResultOfRows
 from gainful.output.writing.runs_and_judgments import write_pool
 from gainful.output.writing.table_files import write_table
 from gainful.rows.identifiers import UNTYPED, IdType, in_order
@@ -62,7 +62,7 @@ class Pooled:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pool(Result, Sequence[Pooled]):
+class Pool(ResultOfRows[Pooled]):
     """The documents retrieved by runs, with their ranks and grades; a sequence.
 
     It prints as a summary with the first rows, displays as HTML in a notebook, and can be exported
@@ -89,19 +89,6 @@ class Pool(Result, Sequence[Pooled]):
     compared: tuple[str, str] | None = None
     query_type: IdType = field(default=UNTYPED, compare=False)
     doc_type: IdType = field(default=UNTYPED, compare=False)
-
-    @overload
-    def __getitem__(self, place: int) -> Pooled: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Pooled, ...]: ...
-    def __getitem__(self, place: int | slice) -> Pooled | tuple[Pooled, ...]:
-        return self.rows[place]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[Pooled]:
-        return iter(self.rows)
 
     @property
     def queries(self) -> tuple[str, ...]:

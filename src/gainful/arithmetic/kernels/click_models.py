@@ -1,8 +1,9 @@
 """Click models: how attractive each document is, estimated from the lists that people saw and clicked.
 
 A click needs two things: the user examined the document (E), and found it attractive (A). The models
-differ in how the user comes to examine a rank. Each gives the chance of an examination that follows
-from the earlier clicks in the same list; a click then has the chance examination × attractiveness.
+differ in how the user comes to examine a rank. Each gives the probability of an examination
+that follows from the earlier clicks in the same list; a click then has the probability examination ×
+attractiveness.
 So the likelihood, the perplexity and the intervals are the same few lines for all of them, and
 `MODELS` has one entry per model.
 
@@ -20,7 +21,7 @@ from gainful.array_types import Bools, Floats, Ints
 
 _ROUNDS_OF_PRIOR = 5  # of EM, in which the prior follows the estimates
 _CLOSE = 5e-5  # change of the shared parameters below which EM has converged
-_LEAST = 1e-9  # chance of anything that can happen
+_LEAST = 1e-9  # probability of anything that can happen
 _FEWEST_PAIRS = 10  # from which a prior can be fitted
 _JEFFREYS = 0.5
 _LEAST_KNOWN = 0.02  # of a trial: steps of EM are never lengthened more than 50 times
@@ -211,15 +212,13 @@ class ClickModel:
     Attributes:
         title: what users do, for people.
         fit: estimates the parameters.
-        examined: the chance (n,) that each row is examined, given the clicks above it.
-        in_rounds: whether it is fitted in rounds (EM).
+        examined: the probability (n,) that each row is examined, given the clicks above it.
         of_counts: whether clicks and impressions of each document and rank are enough.
     """
 
     title: str
     fit: "Callable[[ShownLists, Fitting], FittedModel]"
     examined: Callable[[ShownLists, FittedModel], Floats]
-    in_rounds: bool = False
     of_counts: bool = False
 
 
@@ -265,8 +264,8 @@ class Fitting:
         return self.counts(known_successes, known, before)
 
 
-def chances(lists: ShownLists, model: FittedModel) -> Floats:
-    """Return the chance (n,) of a click on each row, given the clicks above it in its list."""
+def click_probabilities(lists: ShownLists, model: FittedModel) -> Floats:
+    """Return the probability (n,) of a click on each row, given the clicks above it in its list."""
     attraction = np.nan_to_num(model.attraction.means, nan=_LEAST)[lists.pairs]
     return np.clip(MODELS[model.name].examined(lists, model) * attraction, _LEAST, 1 - _LEAST)
 
@@ -278,12 +277,12 @@ def log_likelihood(lists: ShownLists, model: FittedModel) -> float:
     >>> round(log_likelihood(lists, MODELS["ctr"].fit(lists, Fitting())), 4)  # 2 log(1/2)
     -1.3863
     """
-    chance = chances(lists, model)
-    return float(lists.weighted(np.log(np.where(lists.clicks, chance, 1 - chance))).sum())
+    probability = click_probabilities(lists, model)
+    return float(lists.weighted(np.log(np.where(lists.clicks, probability, 1 - probability))).sum())
 
 
 def perplexity_by_rank(lists: ShownLists, model: FittedModel) -> Floats:
-    """Return (k,) 2^(−mean log2 of the chance of what happened) at each rank; NaN where none was shown.
+    """Return (k,) 2^(−mean log2 of the probability of what happened) at each rank; NaN where none was shown.
 
     1 is a perfect prediction; 2 is a coin.
 
@@ -291,8 +290,8 @@ def perplexity_by_rank(lists: ShownLists, model: FittedModel) -> Floats:
     >>> perplexity_by_rank(lists, MODELS["ctr"].fit(lists, Fitting())).tolist()
     [2.0]
     """
-    chance = chances(lists, model)
-    bits = lists.by_rank(np.log2(np.where(lists.clicks, chance, 1 - chance)))[1:]
+    probability = click_probabilities(lists, model)
+    bits = lists.by_rank(np.log2(np.where(lists.clicks, probability, 1 - probability)))[1:]
     rows = lists.by_rank(np.ones(len(lists.clicks)))[1:]
     means = np.divide(bits, rows, out=np.full(len(rows), np.nan), where=rows > 0)
     perplexities: Floats = np.exp2(-means)
@@ -449,22 +448,22 @@ class _Columns:
 def _forward(
     lists: ShownLists, model: FittedModel, *, after_click: Floats, after_none: Floats
 ) -> Floats:
-    """Return the chance (n,) of an examination, given the clicks above.
+    """Return the probability (n,) of an examination, given the clicks above.
 
     Args:
         lists: the lists.
         model: the model.
-        after_click: (n,) the chance to go on after a click on each row.
-        after_none: (n,) the chance to go on after no click on it.
+        after_click: (n,) the probability of going on after a click on each row.
+        after_none: (n,) the probability of going on after no click on it.
     """
     columns = _Columns.of(lists)
     attraction = columns.of_rows(np.nan_to_num(model.attraction.means, nan=_LEAST)[lists.pairs])
     clicks, on_click, on_none = map(columns.of_rows, (lists.clicks, after_click, after_none))
     examined = np.ones(attraction.shape)
     for step in range(1, len(attraction)):
-        before, chance = examined[step - 1], attraction[step - 1]
+        before, attracted = examined[step - 1], attraction[step - 1]
         # The posterior of having examined the row above: certain after a click.
-        none = before * (1 - chance) / np.maximum(1 - before * chance, _LEAST)
+        none = before * (1 - attracted) / np.maximum(1 - before * attracted, _LEAST)
         examined[step] = np.where(
             clicks[step - 1] > 0, on_click[step - 1], none * on_none[step - 1]
         )
@@ -472,7 +471,7 @@ def _forward(
 
 
 def _silence(attraction: Floats, inside: Bools, onward: float) -> Floats:
-    """Return (k+1, m) the chance of no click from each step on, if that step is examined."""
+    """Return (k+1, m) the probability of no click from each step on, if that step is examined."""
     silent = np.ones((len(attraction) + 1, attraction.shape[1]))
     for step in range(len(attraction) - 1, -1, -1):
         below = (1 - attraction[step]) * (1 - onward + onward * silent[step + 1])
@@ -483,14 +482,14 @@ def _silence(attraction: Floats, inside: Bools, onward: float) -> Floats:
 def _posterior(
     columns: _Columns, last: Ints, silent: Floats, reached: Floats, onward: float
 ) -> Floats:
-    """Return the posterior chance (k, m) that each step was examined.
+    """Return the posterior probability (k, m) that each step was examined.
 
     Args:
         columns: the lists as a table.
         last: (m,) the step of the last click; −1 without one.
         silent: (k+1, m) as of `_silence`.
-        reached: (m,) the posterior chance that the step below the last click was examined.
-        onward: the chance to go on after no click.
+        reached: (m,) the posterior probability that the step below the last click was examined.
+        onward: the probability of going on after no click.
     """
     examined = np.ones(columns.rows.shape)
     for step in range(1, len(examined)):
@@ -552,7 +551,7 @@ def _known_share_of_satisfaction(
 ) -> Floats:
     """Return how much a click says about the satisfaction of each pair (p,), compared with seeing it.
 
-    After a click that satisfies with σ, silence has the chance σ + (1 − σ) q, where q is that of silence
+    After a click that satisfies with σ, silence has the probability σ + (1 − σ) q, where q is that of silence
     from a user who isn't satisfied. This says σ (1 − q) / (σ + (1 − σ) q) as much as seeing σ itself.
     """
     unsatisfied = columns.to_rows(1 - onward + onward * silent[1:])
@@ -632,9 +631,9 @@ def _fit_ccm(lists: ShownLists, how: Fitting) -> FittedModel:
     return FittedModel("ccm", attraction, shared, None, rounds)
 
 
-def _known_of_hidden(posterior: Floats, chance: Floats) -> Floats:
-    """Return how much an unseen trial with this posterior chance says, compared with one that was seen."""
-    spread = np.maximum(chance * (1 - chance), _LEAST)
+def _known_of_hidden(posterior: Floats, prior: Floats) -> Floats:
+    """Return how much an unseen trial with this posterior probability says, compared with one that was seen."""
+    spread = np.maximum(prior * (1 - prior), _LEAST)
     return np.maximum(1 - posterior * (1 - posterior) / spread, 0.0)
 
 
@@ -787,9 +786,9 @@ MODELS: Mapping[str, ClickModel] = {
     "cascade": ClickModel("users read down to their first click", _fit_cascade, _until_first_click),
     "dcm": ClickModel("users read on after a click with a probability that depends on the rank", _fit_dcm, _examined_by_dcm),
     "sdbn": ClickModel("users read on until a click satisfies them", _fit_sdbn, _examined_by_dbn),
-    "dbn": ClickModel("as sdbn, but users may also give up", _fit_dbn, _examined_by_dbn, in_rounds=True),
-    "pbm": ClickModel("users look at a document with a probability that depends on its rank", _fit_pbm, _by_rank, in_rounds=True, of_counts=True),
-    "ubm": ClickModel("as pbm, but the probability also depends on the rank of the last click", _fit_ubm, _by_context, in_rounds=True),
-    "ccm": ClickModel("users read on with a probability that depends on the last document", _fit_ccm, _examined_by_ccm, in_rounds=True),
+    "dbn": ClickModel("as sdbn, but users may also give up", _fit_dbn, _examined_by_dbn),
+    "pbm": ClickModel("users look at a document with a probability that depends on its rank", _fit_pbm, _by_rank, of_counts=True),
+    "ubm": ClickModel("as pbm, but the probability also depends on the rank of the last click", _fit_ubm, _by_context),
+    "ccm": ClickModel("users read on with a probability that depends on the last document", _fit_ccm, _examined_by_ccm),
 }  # fmt: skip
 """The click models by name."""

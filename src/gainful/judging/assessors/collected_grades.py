@@ -1,7 +1,6 @@
 """`CollectedGrades`: the grades given by a model, and the unjudged documents with reasons."""
 
 import json
-import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,9 +8,8 @@ from typing import Any, ClassVar, Literal
 
 from gainful.message_texts import counted, printable, shortened
 from gainful.output.rendering.table_formats import Cell, Table
-from gainful.output.writing.output_files import POOLS, read_naming, write_parts
-from gainful.output.writing.run_like_result import DocumentsByQuery
-from gainful.output.writing.runs_and_judgments import write_judgments
+from gainful.output.writing.judgments_result import JudgmentsResult
+from gainful.output.writing.output_files import POOLS
 from gainful.rows.identifiers import UNTYPED, IdType
 
 _SHOWN = 10
@@ -49,7 +47,7 @@ class CollectedItem:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CollectedGrades(DocumentsByQuery):
+class CollectedGrades(JudgmentsResult):
     """The grades given by a model: a dict {query: {doc: grade}}, and a table with a row for each.
 
     It can be used wherever judgments are accepted: `evaluate`, `compare`, `agreement` and so on.
@@ -76,6 +74,7 @@ class CollectedGrades(DocumentsByQuery):
     """
 
     _called: ClassVar = "collected grades"
+    _endings: ClassVar = POOLS
     model: str
     rows: tuple[CollectedItem, ...]
     prompts: int
@@ -191,30 +190,6 @@ class CollectedGrades(DocumentsByQuery):
 
     def _id_types(self) -> Mapping[str, IdType]:
         return {"query": self.query_type, "doc": self.doc_type}
-
-    def write(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        format: str | None = None,  # noqa: A002 - the word of the vocabulary
-    ) -> None:
-        """Write the grades to a file, which is replaced only when the new one is complete.
-
-        Args:
-            path: the path of the file; `-` for standard output.
-            format: trec, with lines `query 0 doc grade`; csv, tsv, jsonl or parquet, with the name
-                of the model as assessor; json, which includes unjudged documents; markdown, latex,
-                html or table. If None, it follows from the name: .qrels and .trec; .csv, .tsv,
-                .json, .jsonl, .parquet, .md, .tex, .html, .txt. All formats except Parquet are
-                compressed if the name ends in .gz or .zst.
-        """
-        naming = read_naming(path, format, POOLS)
-        if naming.format != "trec":
-            super().write(path, format=format)
-        elif self:
-            write_judgments(self, path, format=format)
-        else:
-            write_parts([b""], path, naming.packing)
 
     def __repr__(self) -> str:
         return f"CollectedGrades({shortened(printable(self.summary), 400)})"

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -21,9 +20,7 @@ from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import counted, did_you_mean, shown
 from gainful.output.rendering.table_formats import Cell, Table
-from gainful.output.writing.output_files import MERGED, read_naming
-from gainful.output.writing.run_like_result import DocumentsByQuery
-from gainful.output.writing.runs_and_judgments import write_judgments
+from gainful.output.writing.judgments_result import JudgmentsResult
 from gainful.rows.identifiers import UNTYPED, IdType, examples, in_order
 from gainful.rows.input_types import TableLike
 from gainful.rows.several_assessors import (
@@ -93,7 +90,7 @@ class DawidSkene:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MergedJudgments(DocumentsByQuery):
+class MergedJudgments(JudgmentsResult):
     """One merged grade per document: a dict {query: {doc: grade}}, and a table.
 
     It can be used wherever judgments are accepted: `evaluate`, `compare`, `write_judgments`. The
@@ -329,28 +326,6 @@ class MergedJudgments(DocumentsByQuery):
 
     def _id_types(self) -> Mapping[str, IdType]:
         return {"query": self.query_type, "doc": self.doc_type}
-
-    def write(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        format: str | None = None,  # noqa: A002 - the word of the vocabulary
-    ) -> None:
-        """Write the judgments to a file, which is replaced only when the new one is complete.
-
-        Args:
-            path: the path of the file; `-` for standard output.
-            format: trec, with the grades only; csv, tsv, jsonl or parquet, which add the number of
-                grades and the assessors, and can still be read as judgments; json, with everything;
-                markdown, latex or html. If None, it follows from the name: .qrels, .trec, .txt,
-                .csv, .tsv, .jsonl, .parquet, .json, .md, .tex, .html. All formats except Parquet
-                are compressed if the name ends in .gz or .zst.
-        """
-        naming = read_naming(path, format, MERGED)
-        if naming.format == "trec":
-            write_judgments(self, path, format=format)
-        else:
-            super().write(path, format=naming.format)
 
     def __repr__(self) -> str:
         return f"MergedJudgments({self.summary})"

@@ -6,11 +6,11 @@ A result class defines `table()`, or is a `Record` of a few fields, and inherits
 import dataclasses
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from gainful import arguments
 from gainful.errors import warn
@@ -249,6 +249,29 @@ class Record(Result):
             for name, cell in _flat(self.to_dict()).items()
         ]
         return [Table(["field", "value"], rows)]
+
+
+Row = TypeVar("Row")
+
+
+class ResultOfRows(Result, Sequence[Row]):
+    """A result that is a sequence of its rows."""
+
+    __slots__ = ()
+    rows: tuple[Row, ...]
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, place: int | slice) -> Row | tuple[Row, ...]:
+        return self.rows[place]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
 
 
 def _fields(result: object) -> list[str]:
