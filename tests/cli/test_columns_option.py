@@ -105,6 +105,13 @@ def test_a_role_twice_and_both_roles_of_a_run(paths, cli):
     assert "a score or a rank" in done.stderr
 
 
+def test_several_pairs_in_one_option(paths, cli):
+    call = ["evaluate", *paths, "-f", "json"]
+    done = cli(*call, *named(",".join(NAMES), ", ".join(PLACES)))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == cli(*call, *named(*NAMES, *PLACES)).stdout
+
+
 def test_a_rank_that_is_named_as_a_score(paths, cli, tmp_path):
     run = tmp_path / "ranked.tsv"
     run.write_text("7\t3\t1\n7\t1\t2\n7\t2\t3\n")

@@ -261,9 +261,24 @@ def test_the_content_tells_the_format_not_the_name(place, ending):
         assert gf.evaluate(place / "qrels.txt", path).means == expected
 
 
-@pytest.mark.parametrize("header", ["qid iter docid rel", "Topic Iteration DocNo Relevance"])
+@pytest.mark.parametrize(
+    "header", ["qid iter docid rel", "Topic Iteration DocNo Relevance", "query id doc grade"]
+)
 def test_a_header_in_trec_judgments(header, files):
     judgments = files("j.qrels", f"{header}\nq 0 a 1\n")
-    with pytest.raises(gf.errors.InputError, match=r"looks like a header.*: remove it") as caught:
+    advice = f"'{header}' looks like a header, which TREC files don't have: remove it."
+    with pytest.raises(gf.errors.InputError, match=advice) as caught:
         gf.evaluate(judgments, {"q": {"a": 1.0}}, "nDCG")
+    assert advice in str(gf.check(judgments))
     assert "Map each word" not in str(caught.value)
+
+
+def test_null_in_json_lines(files):
+    row, advice = (
+        '{"query": "q", "doc": "a", "grade": 1}\n',
+        "A line with null holds no row: remove it.",
+    )
+    for content, line in ((f"null\n{row}", 1), (f"{row}null\n", 2)):
+        judgments = files("j.jsonl", content)
+        with pytest.raises(gf.errors.InputError, match=rf":{line}: .*found 'null'\. {advice}"):
+            gf.evaluate(judgments, {"q": {"a": 1.0}}, "nDCG")

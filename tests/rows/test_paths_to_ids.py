@@ -85,3 +85,23 @@ def test_a_field_of_that_very_name_is_taken():
         gf.evaluate({"q1": {"c1": 1}}, given, "RR", columns={"run.doc": "contexts.key"})["RR"]
         == 1.0
     )
+
+
+@pytest.mark.parametrize("named", [None, "contexts", "contexts.metadata"])
+def test_the_whole_path_is_advised_at_once(tmp_path, named):
+    shape = {"document": {"metadata": {"chunk_id": "c1", "text": "…"}}, "score": 0.5}
+    run = tmp_path / "run.jsonl"
+    run.write_text(json.dumps({"question": "q1", "found": 7, "contexts": [shape]}) + "\n")
+    columns = {"run.query": "question"} | ({} if named is None else {"run.doc": named})
+    with pytest.raises(gf.errors.InputError, match=r"doc=contexts\.document\.metadata\.chunk_id\."):
+        gf.evaluate(JUDGMENTS, run, "RR", columns=columns)
+
+
+def test_a_field_that_may_hold_the_query_is_named():
+    answer = {"search_phrase": "q1", "response": {"hits": {"hits": [{"_id": "c1"}]}}}
+    with pytest.raises(gf.errors.InputError, match=r"\(--columns run\.query=search_phrase\)"):
+        gf.evaluate(JUDGMENTS, [answer], "RR")
+    with pytest.raises(gf.errors.InputError, match=r"columns run\.query=…"):
+        gf.evaluate(JUDGMENTS, [{"search_phrase": "q1", "response": ["c1"]}], "RR")
+    found = gf.evaluate(JUDGMENTS, [answer], "RR", columns={"run.query": "search_phrase"})
+    assert found.means == {"RR": 0.5}

@@ -252,7 +252,7 @@ _ITEMS = {
 SHARED: dict[str, Usages | Callable[[], Usages]] = {
     "columns": {
         "--columns ROLE=NAME...": "The column of the query, doc, grade, score or rank if its name is unusual: query=user. For one input only: "
-        "judgments.query=user, or slices.query=user for --slices. For files without a header, use column numbers from 1. Repeat for more.",
+        "judgments.query=user, or slices.query=user for --slices. For files without a header, use column numbers from 1. Repeat for more, or separate pairs by commas.",
     },
     "queries": {
         "--query-ids INPUT": "A file with one query id per line, for JSON without ids: lists, or search responses, in the same order.",

@@ -57,6 +57,7 @@ _COLUMNS = "columns"
 _SIDES = ("judgments", "run")
 _ORDERING = {"score", "rank"}
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
+_NEXT_PAIR = re.compile(r",\s*(?=[a-z]+(?:\.[a-z]+)?=)")  # as in query=user,doc=item
 _TRUST = "GAINFUL_TRUST"
 _VARIABLE_NAME = re.compile("[A-Z_][A-Z0-9_]{0,60}")
 _ROOT = 0  # the user
@@ -735,8 +736,12 @@ class ProjectCommand(GroupedCommand):
         project = ctx.obj if isinstance(ctx.obj, Project) else None
         conflicts = [name for name in (self.name, "chunks", "spark") if name in CONFLICTS]
         files = [params[name] for name in ("files", "arguments", "runs") if name in params]
-        if project is not None and is_typed("columns"):
-            params["columns"] = project.merge_columns(params["columns"])
+        if is_typed("columns"):
+            params["columns"] = tuple(
+                pair for text in params["columns"] for pair in _NEXT_PAIR.split(text)
+            )
+            if project is not None:
+                params["columns"] = project.merge_columns(params["columns"])
         try:
             refuse_conflicts(conflicts, params)
             return super().invoke(ctx)

@@ -30,6 +30,7 @@ from gainful.rows.records_of_lists import (
     fields_of_numbers,
     name_of_list,
     numbers_beside,
+    path_to_doc,
     refuse_rows,
 )
 from gainful.rows.run_and_judgment_columns import (
@@ -213,7 +214,7 @@ class ListReader:
 
     def _query(self, answer: Any, place: int) -> object:
         """Return the query that a response names; raise if it names none, or holds rows."""
-        asked = self.asked.get("query")
+        asked, named = self.asked.get("query"), ""
         fields = shown(answer)
         if isinstance(answer, Mapping):
             query = query_in(answer, asked)
@@ -222,14 +223,19 @@ class ListReader:
             key = name_of_list(answer, self.kind)
             refuse_rows(items_of(answer.get(key)) or (), key, self.asked, self.name)
             fields = ", ".join(map(repr, answer))
-        raise InputError(
-            f"{self.name}, response {place}",
-            "the query that it answers" + ("" if asked is None else f", named {asked!r}"),
-            f"none among {fields}",
-            "Pass queries=[…] (--query-ids FILE) with an id for each response, or a dict "
-            "{query: response}."
-            + ("" if asked is None else for_other_side(self.kind, self.columns)),
+            text = next((name for name, value in answer.items() if isinstance(value, str)), None)
+            if asked is None and text is not None:
+                role = f"{self.kind.name}.query"
+                named = f"columns={{{role!r}: {text!r}}} (--columns {role}={text}), or "
+        expected, other_side = "the query that it answers", ""
+        if asked is not None:
+            expected = f"{expected}, named {asked!r}"
+            other_side = for_other_side(self.kind, self.columns)
+        remedy = (
+            f"Pass {named}queries=[…] (--query-ids FILE) with an id for each response, or a dict "
+            f"{{query: response}}.{other_side}"
         )
+        raise InputError(f"{self.name}, response {place}", expected, f"none among {fields}", remedy)
 
     def lists(self, named: Iterable[tuple[Any, Any]]) -> Lists:
         """Read the list of each query."""
@@ -489,8 +495,10 @@ class ListReader:
         expected, remedy = "the id of a document", "Say which field it is: columns doc=…."
         if asked is not None:
             expected = f"the field {asked!r} for doc"
+            listed = asked.partition(".")[0]
+            path = path_to_doc({listed: held[0]}) or f"{asked}.FIELD"
             remedy = (
-                f"Say which field it is: columns doc=…, or the path to it in the list: doc={asked}.FIELD."
+                f"Say which field it is: columns doc=…, or the path to it in the list: doc={path}."
                 f"{for_other_side(self.kind, self.columns)}"
             )
         for odd in (inside[asked or "doc"] for inside in held if (asked or "doc") in inside):

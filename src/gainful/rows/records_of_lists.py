@@ -480,3 +480,24 @@ def _query_of_row(item: Any, asked: Mapping[str, str], *, wrapped: bool) -> tupl
         return "", None
     has_doc = own_id or any(_id_of_query(item.get(doc)) is not None for doc in docs)
     return field, query if has_doc else None
+
+
+def path_to_doc(record: Mapping[str, Any]) -> str | None:
+    """Return the path to the field in a nested record that is named most like a document's id.
+
+    >>> path_to_doc({"contexts": [{"document": {"text": "…", "metadata": {"chunk_id": "c1"}}}]})
+    'contexts.document.metadata.chunk_id'
+    """
+    names = [*ALIASES["doc"], *map(plain_name, IDS_OF_HITS)]
+    paths: dict[str, int] = {}  # the place among the usual names, by path
+
+    def look_into(fields: Mapping[str, Any], path: str) -> None:
+        for name, value in fields.items():
+            inner = value[0] if isinstance(value, list) and value else value
+            if isinstance(inner, Mapping):
+                look_into(inner, f"{path}{name}.")
+            elif path and isinstance(value, str | int) and plain_name(name) in names:
+                paths[f"{path}{name}"] = names.index(plain_name(name))
+
+    look_into(record, "")
+    return min(paths, key=paths.__getitem__, default=None)

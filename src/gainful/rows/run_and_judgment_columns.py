@@ -414,7 +414,7 @@ def _place(
             raise no_column(role, names, where, asked, advice=for_other_side(kind, columns))
         swapped = _swapped(role, names, kind)
         code = "input.swapped" if swapped else "rows.no-column"
-        raise no_column(role, names, where, advice=swapped or _remedy(role, names), code=code)
+        raise no_column(role, names, where, advice=swapped or _remedy(role, names, kind), code=code)
     if asked is not None and isinstance(columns, Columns):
         if role == RUN.number and is_name_of_distances(asked) and not columns.is_used(role, kind):
             warn(
@@ -525,7 +525,7 @@ def _swapped(role: str, names: Sequence[str], kind: Kind) -> str:
     return ""
 
 
-def _remedy(role: str, names: Sequence[str]) -> str:
+def _remedy(role: str, names: Sequence[str], kind: Kind) -> str:
     distance = next((name for name in names if is_name_of_distances(name)), None)
     if role == RUN.number and distance is not None:
         return (
@@ -539,7 +539,10 @@ def _remedy(role: str, names: Sequence[str]) -> str:
             other += ". Judgments without grades are given before the run"
     if role == JUDGMENTS.number:
         other = ", or grade= (None in Python) for no grades, so that every row has grade 1"
-    return f"Rename it to one of: {', '.join(ALIASES[role])}; or name it: columns {role}=…{other}."
+    # Both inputs have a query and a doc, and the other one was or may be recognised.
+    is_shared = role in ("query", "doc") and kind.name in (RUN.name, JUDGMENTS.name)
+    named = f"{kind.name}.{role}" if is_shared else role
+    return f"Rename it to one of: {', '.join(ALIASES[role])}; or name it: columns {named}=…{other}."
 
 
 def refuse_repeated(names: Sequence[str], where: str) -> None:

@@ -52,6 +52,7 @@ NO_HEADER = (
 LETOR = re.compile(rb"\s*\S+\s+qid:\S+")
 """A line of labels with a query for each."""
 _TABLE = "Columns of a table without a header are named by their numbers: query=1, doc=2 …."
+_NULL = "A line with null holds no row: remove it."
 _EMPTY = "Remove the row: all of its fields are blank."
 _LONGEST, _LONGEST_NAMES = 60, 120
 _BY_NAME = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -417,8 +418,18 @@ def _places(
 
 def json_lines_layout(first: bytes, name: str, kind: Kind, columns: Mapping[str, str]) -> Layout:
     """Return the layout of JSON lines, by the keys of the first object."""
-    names = tuple(object_in(first) or ())
-    places = _places(names, kind, columns, f"{name}:1")
+    record = object_in(first) or {}
+    names = tuple(record)
+    try:
+        places = _places(names, kind, columns, f"{name}:1")
+    except InputError as problem:
+        from gainful.rows.records_of_lists import path_to_doc
+
+        path = path_to_doc(record) if problem.subject == "doc" else None
+        if path is None:
+            raise
+        remedy = f"Name the path to it: columns {kind.name}.doc={path}."
+        raise problem.with_remedy(remedy) from None
     return Layout("jsonl", "", names, places, assessor=assessor_in(names, columns))
 
 
@@ -521,6 +532,8 @@ def _advice_on_names(
 
     if line.lstrip().lower().startswith(("<!doctype", "<html")):
         return "This is a web page, perhaps one that asks to sign in: download the file itself."
+    if line.strip() == "null":
+        return _NULL
     if looks_like_header(line.split(), kind, columns):
         return "Write commas or tabs between the column names."
     second = first_row(head.data.partition(b"\n")[2])
@@ -606,7 +619,8 @@ def _trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Non
     except InputError as problem:
         is_header = number == 1 and not layout.numbered and _names_columns(fields)
         if is_header and problem.code == "rows.not-finite":
-            remedy = "This line looks like a header, which TREC files don't have: remove it."
+            header = shortened(repr(" ".join(fields)))
+            remedy = f"{header} looks like a header, which TREC files don't have: remove it."
             raise problem.with_remedy(remedy) from None
         other = "" if layout.numbered else other_kind(len(fields), kind)
         remedy = LINE_ENDS if b"\r" in line.rstrip(b"\r\n") else other
@@ -725,13 +739,12 @@ def _json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Non
     value = layout.names[layout.places[2]] if kind.implied is None else query
     record = read_line(line)
     if not isinstance(record, dict) or not {query, doc, value} <= record.keys():
-        names = (
-            ", ".join(record)
-            if isinstance(record, dict)
-            else _shown(line.decode(errors="replace").strip())
-        )
         keys = f"{query}, {doc} and {value}" if kind.implied is None else f"{query} and {doc}"
-        raise InputError("", f"the keys {keys}", names)
+        if isinstance(record, dict):
+            raise InputError("", f"the keys {keys}", ", ".join(record))
+        found = line.decode(errors="replace").strip()
+        remedy = _NULL if found == "null" else ""
+        raise InputError("", f"an object with the keys {keys}", _shown(found), remedy)
     if kind.assumed and tuple(record) != layout.names:
         extra = number_after_none(record, (query, doc), kind, "the first line")
         if extra is not None:

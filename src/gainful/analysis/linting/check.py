@@ -290,8 +290,10 @@ def _by_row(
         layout,
         by_line=file is not None,
     )
-    if size:  # if other rows are readable, the remedy for one row is only a guess
-        remedies.clear()
+    if (
+        size
+    ):  # if other rows are readable, the remedy for one row is only a guess, except for a header
+        remedies = {rule: row.remedy for rule, row in first.items() if row.row == 1}
     return checked, [
         _unread(checked, rule, counts[rule], row, remedies.get(rule, ""))
         for rule, row in first.items()
