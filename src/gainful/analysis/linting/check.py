@@ -290,10 +290,9 @@ def _by_row(
         layout,
         by_line=file is not None,
     )
-    if (
-        size
-    ):  # if other rows are readable, the remedy for one row is only a guess, except for a header
-        remedies = {rule: row.remedy for rule, row in first.items() if row.row == 1}
+    if size:  # if other rows are readable, only the remedy for a header is more than a guess
+        headers = [rule for rule, row in first.items() if row.row == counts[rule] == 1]
+        remedies = {rule: remedies[rule] for rule in headers}
     return checked, [
         _unread(checked, rule, counts[rule], row, remedies.get(rule, ""))
         for rule, row in first.items()
