@@ -57,7 +57,7 @@ FORMULAS = {
         r"{\sum d_i \text{ over all ranks } i \le k \text{ of the list}}"
     ),
     "alpha_nDCG@k = Σ_{i=1..k} g_i/log2(i+1) / that of the greedy ideal": (
-        r"\alpha\text{-}\mathrm{nDCG}@k = \frac{\sum_{i=1}^{k} g_i / \log_2(i+1)}{\text{the same of the greedy ideal}}"
+        r"\alpha\text{-}\mathrm{nDCG}@k = \frac{\sum_{i=1}^{k} g_i / \log_2(i+1)}{\text{the same sum for the greedy ideal}}"
     ),
     "alpha_DCG@k = Σ_{i=1..k} g_i/log2(i+1) / (S·Σ_{i=1..k} (1−α)^(i−1)/log2(i+1))": (
         r"\alpha\text{-}\mathrm{DCG}@k ="
@@ -68,20 +68,20 @@ FORMULAS = {
         r" \frac{\sum_{i=1}^{k} g_i / i}{S \sum_{i=1}^{k} (1-\alpha)^{i-1} / i}"
     ),
     "nERR_IA@k = Σ_{i=1..k} g_i/i / that of the greedy ideal": (
-        r"\mathrm{nERR\text{-}IA}@k = \frac{\sum_{i=1}^{k} g_i / i}{\text{the same of the greedy ideal}}"
+        r"\mathrm{nERR\text{-}IA}@k = \frac{\sum_{i=1}^{k} g_i / i}{\text{the same sum for the greedy ideal}}"
     ),
     "NRBP = (1 − (1−α)·β)/S · Σ_i β^(i−1)·g_i": (
         r"\mathrm{NRBP} = \frac{1 - (1-\alpha) \cdot \beta}{S} \sum_i \beta^{\,i-1} \cdot g_i"
     ),
     "nNRBP = NRBP / that of the greedy ideal": (
-        r"\mathrm{nNRBP} = \frac{\mathrm{NRBP}}{\text{the same of the greedy ideal}}"
+        r"\mathrm{nNRBP} = \frac{\mathrm{NRBP}}{\mathrm{NRBP} \text{ of the greedy ideal}}"
     ),
     "P_IA@k = Σ_s P(s)·(documents down to rank k that are relevant to s)/k": (
         r"\mathrm{P\text{-}IA}@k = \sum_s P(s) \cdot \frac{\text{documents down to rank } k \text{ that are relevant to } s}{k}"
     ),
     "AP_IA = Σ_s P(s)·AP_s": r"\mathrm{AP\text{-}IA} = \sum_s P(s) \cdot \mathrm{AP}_s",
     "D_nDCG@k = Σ_{i=1..k} g_i/log2(i+1) / that of the ideal": (
-        r"\mathrm{D\text{-}nDCG}@k = \frac{\sum_{i=1}^{k} g_i / \log_2(i+1)}{\text{the same of the ideal}}"
+        r"\mathrm{D\text{-}nDCG}@k = \frac{\sum_{i=1}^{k} g_i / \log_2(i+1)}{\text{the same sum for the ideal}}"
     ),
     "Dsharp_nDCG@k = γ·strec@k + (1−γ)·D_nDCG@k": (
         r"\mathrm{D}\sharp\text{-}\mathrm{nDCG}@k ="
@@ -151,5 +151,7 @@ def typeset(definition: str) -> str:
     lead = max((each for each in FORMULAS if definition.startswith(each)), key=len, default="")
     rest = definition.removeprefix(lead).lstrip(",.: ")
     text = _WITHIN.sub(lambda found: f"${WITHIN.get(found[0], found[0])}$", rest)
+    if lead and text.startswith(("the ", "each ")):
+        text = f"That is, {text}"
     formula = f"$$\n{FORMULAS[lead]}\n$$" if lead else ""
     return "\n\n".join(part for part in (formula, f"{text}." if text else "") if part)

@@ -56,7 +56,7 @@ _GROUPS = {
         "completion": ("look_up", "Print the script for tab completion in bash, zsh or fish."),
         "help": ("look_up", "Show help on a topic, or the full help of a command."),
         "mcp": ("look_up", "Run an MCP server so an LLM can call gainful (read-only)."),
-        "trec_eval": ("trec_eval", "Run as trec_eval: the same options, the same output."),
+        "trec_eval": ("trec_eval", "Work like trec_eval: same options, same output."),
     },
 }
 _NO_BREAK = "\u2011"  # a hyphen at which no line is broken
@@ -158,7 +158,7 @@ def _before(name: str, meaning: str, **details: Any) -> Callable[[Any], Any]:
 @_before("--no-config", "ignore project files.", is_flag=True)
 @_before(
     "--trust",
-    "let the project file run code, call services and send keys, this time only; `gainful config --trust` makes that "
+    "let the project file run code, call services and send keys for this command only; `gainful config --trust` makes that "
     "permanent.",
     is_flag=True,
 )

@@ -57,7 +57,7 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     JUDGMENTS and runs are files as for `gainful evaluate`; BASE may also be a file that `gainful
     evaluate --save-baseline` wrote. Every RUN is compared with BASE, query by query, and p-values are
     corrected for multiple comparisons. If --judgments or the project file names the judgments, pass
-    BASE and RUNs only. Do the same with --human and --model, which combine people's grades of some
+    BASE and RUNs only, as also with --human and --model, which combine people's grades of some
     queries with a model's grades of all queries.
     """
     if options["human"] is not None:

@@ -165,9 +165,9 @@ def why(files: tuple[str, ...], **options: Any) -> None:
 @option.give(
     "judgments",
     {
-        "--cutoff, -k >=1 = 10": "The last rank that the checks of the lists look at.",
+        "--cutoff, -k >=1 = 10": "Check the ranked lists down to this rank.",
         "--scale LOW..HIGH": "The lowest and highest grade, such as 0..3.",
-        "--strict": "Exit 1 on warnings, too.",
+        "--strict": "Also exit 1 on warnings.",
     },
     "format output reading chunks",
 )

@@ -412,7 +412,7 @@ def _complete_topic(context: click.Context, _: click.Parameter, incomplete: str)
 @click.argument("shell", type=option.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script with which SHELL completes commands, options, values and files.
+    """Print a script that makes SHELL complete commands, options, values and files.
 
     SHELL is bash (4.4 or newer), zsh or fish. To install the completion in bash, add the line
     eval "$(gainful completion bash)" to ~/.bashrc; in zsh, add eval "$(gainful completion zsh)" to ~/.zshrc, after

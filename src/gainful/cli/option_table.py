@@ -331,7 +331,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--header NAME:VALUE... -> headers": "An additional header; ${NAME} in it is replaced by the environment variable; repeat for more.",
         "--key-variable NAME": "The environment variable that contains the key (opensearch: user:password; postgresql: the password); the key is never written.",
         "--embed MODULE:NAME": "A Python function from a query to its vector, for {vector}.",
-        "--call MODULE:NAME": "A Python function instead, from a query to ids, or to pairs of id and score; its module is in the current folder.",
+        "--call MODULE:NAME": "Instead of --url: a Python function that takes a query and returns ids, or pairs of id and score; its module must be in the current folder.",
         "--command WORDS": "A command instead, run once per query with {query} and {depth} in its arguments, or the query on standard input; it prints one "
         "id per line, optionally followed by a tab and a score, or JSON with --ids.",
         "--depth NUMBER>=1 = 100": "The maximum number of documents per query.",

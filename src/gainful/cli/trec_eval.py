@@ -16,7 +16,7 @@ from gainful.cli.main import keep_imports, print_data, print_error
 )
 @click.argument("arguments", metavar="QRELS RUN", nargs=-1, type=click.UNPROCESSED)
 def trec_eval(arguments: tuple[str, ...]) -> None:
-    """Run as trec_eval: the same options, the same output."""
+    """Work like trec_eval: same options, same output."""
     answer = gf.compat.trec_eval
     keep_imports()
     printed = answer(arguments)

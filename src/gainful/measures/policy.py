@@ -104,7 +104,7 @@ class Policy:
         "How does a retrieved document without a judgment count?",
         {
             "zero": "with gain 0",
-            "condense": "not at all: it is removed, and the documents below it move up",
+            "condense": "it is removed, and the documents below it move up",
             "error": "raise an error",
         },
         grade="as if judged with this grade, both in the list and in the ideal",
@@ -121,7 +121,7 @@ class Policy:
     negative: str = _choice(
         "How does a document with a negative gain count?",
         {
-            "auto": "as under keep, with a warning if −1 is the only negative grade, because it may mark documents "
+            "auto": "like keep, with a warning if −1 is the only negative grade, because it may mark documents "
             "that were not judged",
             "keep": "as a penalty: it lowers the value, possibly below 0",
             "zero": "with gain 0",
@@ -135,7 +135,7 @@ class Policy:
         "How does a judged query count if the run has no results for it?",
         {
             "zero": "as 0, and it is reported",
-            "skip": "not at all: it is left out of the mean, and reported",
+            "skip": "it is left out of the mean, and reported",
             "error": "raise an error",
         },
     )
@@ -143,8 +143,8 @@ class Policy:
         "How does a query without relevant documents count in normalised measures?",
         {
             "zero": "as 0, and it is reported",
-            "skip": "not at all: it is left out of the mean, and reported",
-            "skip_all": "not at all, and it is left out of the means of all other measures too; it is reported",
+            "skip": "it is left out of the mean, and reported",
+            "skip_all": "it is left out of the means of all measures, normalised or not, and reported",
             "one": "as 1, and it is reported",
             "error": "raise an error",
             "nan": "as NaN, which makes the mean NaN",
@@ -169,7 +169,7 @@ class Policy:
         "How are chunks combined into documents?",
         {
             "auto": "max if `chunks` maps chunks to documents, otherwise none",
-            "none": "not at all: every chunk is a document of its own",
+            "none": "they aren't: every chunk counts as a document of its own",
             "max": "a document has the highest score of its chunks",
             "first": "a document has the score of the chunk that the run lists first",
             "in_place": "a document has the rank of its best chunk, and its other chunks keep their "
@@ -179,9 +179,9 @@ class Policy:
     drop_self: str = _choice(
         "Is a document with the same id as its query removed?",
         {
-            "no": "no, it counts like any other document",
-            "yes": "yes, from judgments and run: use this if queries are part of the collection and should not retrieve themselves",
-            "run": "from the run only: if it is judged, it stays in the ideal",
+            "no": "it stays, and counts like any other document",
+            "yes": "it is removed from judgments and run: use this if queries are part of the collection and should not retrieve themselves",
+            "run": "it is removed from the run only: if it is judged, it stays in the ideal",
         },
     )
     precision: str = _choice(

@@ -118,7 +118,7 @@ FAMILIES = (
         title="Normalised gain",
         definition=(
             "G = Σ_i g_i / log2(2 + c_i − s_i) / Σ_j ideal_j. Here s_i is the gain of the list down to rank i, "
-            "and c_i that of the ideal, in which each rank counts at least 1"
+            "and c_i the gain of the ideal down to rank i, where each rank counts at least 1"
         ),
         range="0 to 1 without negative grades",
         ends=SHARE,

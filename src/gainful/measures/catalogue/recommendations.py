@@ -298,7 +298,7 @@ FAMILIES = (
         example=_example(
             "Serendipity@2",
             "ab",
-            "(1·0 + 1·1) / 2, because a and c are expected",
+            "(1·0 + 1·1) / 2 (a and c are expected)",
             "0.5",
             history=_once(u="ac", v="ac", w="b"),
             judgments=_once(u1="ab"),
@@ -321,7 +321,7 @@ FAMILIES = (
         example=_example(
             "HitRate(segment=tail)@2",
             "ab",
-            "0, because only c is relevant in the tail",
+            "0 relevant tail items in the list",
             "0",
             items={"a": "head", "b": "tail", "c": "tail"},
             judgments=_once(u1="ac"),

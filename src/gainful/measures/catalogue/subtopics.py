@@ -80,7 +80,9 @@ BETA = _share(
     "a number between 0 and 1: the probability that the user looks at the next document",
     Range(0, 1, above=True, below=True),
 )
-GAMMA = _share("gamma", "a number from 0 to 1: the weight of subtopic recall; D_nDCG has the rest")
+GAMMA = _share(
+    "gamma", "a number from 0 to 1: the weight of subtopic recall; the rest is the weight of D_nDCG"
+)
 INNER = Parameter(
     "measure", None, "any measure that is averaged over queries", _read_inner, _write_inner
 )
@@ -259,7 +261,7 @@ FAMILIES = (
         needs=SUBTOPICS,
         title="Normalised discounted cumulated gain of the subtopics together",
         definition=(
-            "D_nDCG@k = Σ_{i=1..k} g_i/log2(i+1) / that of the ideal, which has all judged documents by "
+            "D_nDCG@k = Σ_{i=1..k} g_i/log2(i+1) / that of the ideal, which contains all judged documents by "
             "descending g. Here g = Σ_s P(s)·g_s: a document's gains for the subtopics, weighted by "
             "the probability of each subtopic"
         ),

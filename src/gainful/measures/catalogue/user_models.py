@@ -83,7 +83,7 @@ FAMILIES = (
         title="Residual of rank-biased precision",
         definition=(
             "RBPres@k = (1−p) Σ p^(i−1) over the ranks i ≤ k of documents without a judgment, plus "
-            "p^n for the documents after the n in the list. RBP could be that much higher. A "
+            "p^n for the documents below the n in the list. RBP could be that much higher. A "
             "negative grade counts as a judgment, except under the policy negative=unjudged"
         ),
         range="0 to 1",
@@ -137,7 +137,7 @@ FAMILIES = (
         title="Expected rate of gain of a user who adapts",
         definition=(
             "INST = Σ w_i·W(i). The user continues from rank i with probability ((i+T+T_i−1)/(i+T+T_i))². "
-            "T is the gain that the user is looking for, and T_i the part still lacking after rank i. W(i) is "
+            "T is the gain that the user is looking for, and T_i the part still missing after rank i. W(i) is "
             "the share of attention that rank i gets in an endless list"
         ),
         range="0 to 1",
