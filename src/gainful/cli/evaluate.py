@@ -61,7 +61,7 @@ INTERVAL = {
 @option.give(
     "judgments measures",
     {
-        "--subtopics": "JUDGMENTS contain subtopics (query subtopic doc grade); -m defaults to alpha_nDCG@20 (see `gainful measures --subtopics`).",
+        "--subtopics": "JUDGMENTS have subtopics (query subtopic doc grade); -m defaults to alpha_nDCG@20 (see `gainful measures --subtopics`).",
         "--bounds": "Also print the lowest and highest values that any grades of the unjudged documents could give, and the bounds of differences from the first RUN.",
         "--grades GRADES": "With --bounds: the possible grades of a document, as a list, 0,1,2,3, or as a range, 0..3.",
         "--unseen COUNT": "With --bounds: the number of unjudged documents that no run returned, 0 by default, or any for enough to fill an ideal list.",
