@@ -4,7 +4,8 @@ import dataclasses
 
 import numpy as np
 
-from gainful.matching.dict_matching import judged_rows, match_dict
+from gainful.matching.dict_matching import DictRun, judged_rows
+from gainful.matching.match import match
 
 
 def assert_same(left, right):
@@ -20,4 +21,5 @@ def assert_same(left, right):
 
 
 def match_dicts(judgments, run, policy, depth=None, chunks=None):
-    return match_dict(judged_rows(judgments, policy), run, policy, depth, chunks)
+    judged = judged_rows(judgments, policy)
+    return match(judged, DictRun(run, judged), policy, depth, chunks)

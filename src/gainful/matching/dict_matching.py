@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from gainful.arithmetic.number_arrays import LARGEST_EXACT
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, warn
 from gainful.matching.chunks_to_documents import Chunks, FurtherChunk
-from gainful.matching.match import Hits, Numbers, Run, Work, match, match_part, unjudged_documents
+from gainful.matching.match import Hits, Numbers, Run, Work, match_part, unjudged_documents
 from gainful.matching.matched import Matched, offsets_of
 from gainful.matching.rows_under_policy import JudgedRows, applied, documents_in, steps_of
 from gainful.measures.policy import Policy
@@ -35,6 +35,10 @@ from gainful.rows.values_as_numbers import (
     plain_number,
 )
 
+if TYPE_CHECKING:
+    from gainful.rows.duckdb_engine import Session
+    from gainful.rows.table_source import Source
+
 DocNumbers = Mapping[Any, float]
 Result = TypeVar("Result")
 
@@ -48,11 +52,31 @@ _NO_NUMBER = (struct.error, OverflowError, TypeError, ValueError, RuntimeError)
 
 
 class DictRun(Run):
-    """A run given as a dict of dicts."""
+    """A run given as a dict of dicts: query → document → score, higher is better.
 
-    def __init__(self, documents: Mapping[str, DocNumbers], judged: JudgedRows) -> None:
-        """Store documents by query id, as returned by `queries_of`."""
-        self._documents, self._judged = documents, judged
+    >>> from gainful.matching.match import match
+    >>> policy = Policy(ties="doc")
+    >>> judged = judged_rows({"q": {"a": 2, "b": 1}}, policy)
+    >>> matched = match(judged, DictRun({"q": {"a": 0.5, "x": 0.9}}, judged), policy)
+    >>> matched.rank.tolist(), matched.grade.tolist(), matched.pool_grades.tolist()
+    ([2], [2.0], [2.0, 1.0])
+    """
+
+    def __init__(
+        self,
+        documents: Mapping[Any, DocNumbers],
+        judged: JudgedRows,
+        table: "tuple[Session, Source] | None" = None,
+    ) -> None:
+        """Store the documents of each query, the judgments to match, and the table that holds both, if any."""
+        self._documents, self._judged, self.table = queries_of(documents, RUN.name), judged, table
+        if table is not None:
+            self.name = table[1].name
+        lists = self._documents.values()
+        if lists and not any(lists) and not judged.number_of.keys().isdisjoint(self._documents):
+            warn(
+                "lists: all lists of the run are empty, so every query counts as answered with nothing."
+            )
 
     def each(self, work: Work[Result], depth: int | None, policy: Policy) -> list[Result] | None:
         """Process all queries at once."""
@@ -151,40 +175,6 @@ def judged_rows(judgments: Mapping[object, Mapping[object, float]], policy: Poli
     refuse_arrays_in(documents, JUDGMENTS, queries)
     starts = offsets_of(np.fromiter(map(len, documents), np.int64, len(documents)))
     return JudgedRows(queries, starts, grades, documents=documents).under(policy)
-
-
-def match_dict(
-    judged: JudgedRows,
-    run: Mapping[Any, DocNumbers],
-    policy: Policy,
-    depth: int | None = None,
-    chunks: Chunks | None = None,
-) -> Matched:
-    """Match a dict of dicts with judgments.
-
-    Args:
-        judged: the judgments, under the policy.
-        run: query → document → score, higher is better.
-        policy: with `ties` decided.
-        depth: the deepest rank needed; None for all.
-        chunks: how to fold chunks into documents.
-
-    >>> policy = Policy(ties="doc")
-    >>> judged = judged_rows({"q": {"a": 2, "b": 1}}, policy)
-    >>> matched = match_dict(judged, {"q": {"a": 0.5, "x": 0.9}}, policy)
-    >>> matched.rank.tolist(), matched.grade.tolist(), matched.pool_grades.tolist()
-    ([2], [2.0], [2.0, 1.0])
-    """
-    returned = queries_of(run, RUN.name)
-    if not returned:
-        raise InputError("run", "at least one retrieved document", "none")
-    if not any(map(len, returned.values())) and not judged.number_of.keys().isdisjoint(returned):
-        warn(
-            "lists: all lists of the run are empty, so every query counts as answered with nothing."
-        )
-    matched = match(judged, DictRun(returned, judged), policy, depth, chunks)
-    assert matched is not None  # noqa: S101 - a dict can always be read
-    return matched
 
 
 def match_queries(

@@ -146,7 +146,15 @@ class Input(ABC):
             depth: the deepest rank needed; None for all.
             chunks: how to fold chunks into documents.
         """
-        del judgments, policy, depth, chunks
+        for run in self.as_runs(judgments.rows):
+            matched = match(judgments.rows, run, policy, depth, chunks)
+            if matched is not None:
+                return matched
+        raise AssertionError  # the last way reads every run
+
+    def as_runs(self, judged: JudgedRows) -> Iterator[Run]:
+        """Yield the ways to read this run for matching, the fastest first; only the last reads every run."""
+        del judged
         self.refuse()
 
     def documents(
@@ -164,8 +172,9 @@ class Input(ABC):
 
         Unknown queries are left out.
         """
-        del queries, policy
-        self.refuse()
+        del queries
+        known = dict_matching.queries_of(self.documents(policy), self.kind.name)
+        return lambda some: {query: known[query] for query in some if query in known}
 
     def table(self, policy: Policy | None) -> Source:
         """Return a table that the engine reads.
@@ -333,11 +342,9 @@ class DictInput(Input):
         """The dict itself, of whatever size: it is in Python already."""
         return self._given
 
-    def match(
-        self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
-    ) -> Matched:
-        """Match its numbers; ids are looked at where the policy needs them."""
-        return dict_matching.match_dict(judgments.rows, self._given, policy, depth, chunks)
+    def as_runs(self, judged: JudgedRows) -> Iterator[Run]:
+        """Yield the dict."""
+        yield dict_matching.DictRun(self._given, judged)
 
     def documents(
         self, policy: Policy, *, depth: int | None = None, query: str | None = None
@@ -345,12 +352,6 @@ class DictInput(Input):
         """Return the dict itself."""
         del policy, depth, query
         return self._given
-
-    def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
-        """Return a function that looks queries up on demand."""
-        del queries, policy
-        known = dict_matching.queries_of(self._given, self.kind.name)
-        return lambda some: {query: known[query] for query in some if query in known}
 
     def table(self, policy: Policy | None) -> Source:
         """Pass the numbers to the engine as columns."""
@@ -479,21 +480,17 @@ class TableInput(Input):
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
-        """Match clean texts as arrays, small tables as dicts, and others on the engine."""
-        for run in self._as_runs(judgments.rows):
-            run.name, run.table = self.name, (self.session, self._source)
-            with self.session.scratch():
-                matched = match(judgments.rows, run, policy, depth, chunks)
-            if matched is not None:
-                return matched
-        raise AssertionError  # the engine reads everything that can be read
+        """Match this run, and then drop the engine's intermediate tables."""
+        with self.session.scratch():
+            return super().match(judgments, policy, depth, chunks)
 
-    def _as_runs(self, judged: JudgedRows) -> Iterator[Run]:
-        """Yield the ways to read the rows, the fastest first; a text may turn out not to be clean."""
+    def as_runs(self, judged: JudgedRows) -> Iterator[Run]:
+        """Yield clean text as arrays, a small table as a dict, and any table on the engine."""
+        table = self.session, self._source
         if (file := self._clean_file) is not None:
-            yield CleanRun(file.path, self._source.layout)
+            yield CleanRun(file.path, self._source.layout, table)
         if (documents := self.small_documents) is not None:
-            yield dict_matching.DictRun(documents, judged)
+            yield dict_matching.DictRun(documents, judged, table)
         # Imported here because arrays of clean texts don't need the engine.
         from gainful.matching.engine_rows import EngineRun
 
@@ -539,9 +536,8 @@ class TableInput(Input):
 
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
         """Keep the rows of some queries on the engine."""
-        known = self.small_documents
-        if known is not None:
-            return lambda some: {query: known[query] for query in some if query in known}
+        if self.small_documents is not None:
+            return super().choose(queries, policy)
         from gainful.matching.engine_rows import selected
 
         return selected(self.session, self._ready, policy, queries)
@@ -588,8 +584,11 @@ class TableInput(Input):
 class CleanRun(Run):
     """A run that is a text file, perhaps a clean one."""
 
-    def __init__(self, path: Path, layout: Layout) -> None:
-        self.name, self._path, self._layout = str(path), path, layout
+    def __init__(
+        self, path: Path, layout: Layout, table: tuple[Session, Source] | None = None
+    ) -> None:
+        self._path, self._layout, self.table = path, layout, table
+        self.name = str(path) if table is None else table[1].name
 
     def each(self, work: Work[Result], depth: int | None, policy: Policy) -> list[Result] | None:
         """Process the queries of each chunk of the file; None if it isn't clean."""

@@ -43,6 +43,7 @@ from gainful.matching.rows_under_policy import (
 )
 from gainful.measures.policy import BY_ID, Policy
 from gainful.rows.disjoint_documents import QUERIES, warn_of_disjoint_documents
+from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.identifiers import examples, in_order, refuse_disjoint_queries
 from gainful.rows.packed_rows import PackedRows
 from gainful.rows.table_source import ready, refuse_beyond_single, refuse_duplicate
@@ -134,7 +135,7 @@ class Run(ABC):
         table: the session and the source of its rows, if errors can be located there.
     """
 
-    name: str = "run"
+    name: str = RUN.name
     table: "tuple[Session, Source] | None" = None
 
     @abstractmethod
@@ -419,7 +420,7 @@ class _Matcher:
             return
         extra = [query for part in parts for query in part.extra]
         if not extra:
-            raise InputError(run.name, "at least one retrieved document", "none")
+            raise InputError(run.name, RUN.least, "none")
         refuse_disjoint_queries(self.judged.queries, extra)
 
     def refuse_unjudged(self, run: Run, parts: Sequence[_Part]) -> None:

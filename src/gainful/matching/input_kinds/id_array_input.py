@@ -1,17 +1,15 @@
 """A run as a NumPy array of ids: a row for each query, with its documents in rank order."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Ints
-from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import DictInput, Input
-from gainful.matching.match import Hits, Numbers, Run, Work, match
-from gainful.matching.matched import Matched
+from gainful.matching.match import Hits, Numbers, Run, Work
 from gainful.matching.rows_under_policy import JudgedRows
 from gainful.measures.policy import Policy
 from gainful.rows.duckdb_engine import Session
@@ -21,9 +19,6 @@ from gainful.rows.mistakes import FirstRows
 from gainful.rows.packed_rows import PackedRows, packed
 from gainful.rows.ranked_lists import ListReader, one_for_each
 from gainful.rows.run_and_judgment_columns import Columns
-
-if TYPE_CHECKING:
-    from gainful.matching.input import Judgments
 
 Result = TypeVar("Result")
 
@@ -66,17 +61,13 @@ class IdArrayInput(DictInput):
             self._documents = ListReader(self.kind, names, self.name).lists(named).documents
         return self._documents
 
-    def match(
-        self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
-    ) -> Matched:
-        """Match all queries at once; an unusual array is matched as a dict."""
+    def as_runs(self, judged: JudgedRows) -> Iterator[Run]:
+        """Yield the array, or its rows as lists if it is unusual."""
         names = [id_text(query, where="queries") for query in self._names]
         usual = len({*names}) == len(names) and not (_is_padded(self._ids) or _is_odd(self._ids))
-        if self._documents is not None or not usual:
-            return super().match(judgments, policy, depth, chunks)
-        matched = match(judgments.rows, _IdArrayRun(self._ids, names), policy, depth, chunks)
-        assert matched is not None  # noqa: S101 - an array can always be read
-        return matched
+        if usual and self._documents is None:
+            yield _IdArrayRun(self._ids, names)
+        yield from super().as_runs(judged)
 
     def first_rows(self) -> FirstRows:
         """Return nothing, because positions in a list can't be grades."""
