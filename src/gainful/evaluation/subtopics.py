@@ -158,11 +158,13 @@ class Facets:
     """The subtopics of a query that have a relevant document; the others are ignored.
 
     Attributes:
+        chosen: which of all subtopics they are.
         listed: [rank, subtopic] whether a retrieved document is relevant.
         known: [document, subtopic] the same of all judged documents, by id descending.
         weights: (s,) of the subtopics, 1 on average.
     """
 
+    chosen: Bools
     listed: Bools
     known: Bools
     weights: Floats
@@ -233,32 +235,23 @@ class Topic:
         place = self._places_of_judged
         return np.array([place.get(doc, -1) for doc in self.documents], np.int64)
 
-    def relevant(self, rel: float | None) -> Bools:
-        """Return whether each judged document is relevant [document, subtopic]: at least of grade `rel`, or above 0."""
-        relevant: Bools = self.grades > 0 if rel is None else self.grades >= rel  # NaN is not
-        return relevant
+    def facets(self, relevant: Bools) -> Facets | None:
+        """Return the subtopics with a relevant document [document, subtopic]; None without any."""
+        chosen: Bools = np.logical_or.reduce(relevant, axis=0)
+        if not chosen.any():
+            return None
+        known = relevant[:, chosen]
+        listed = np.vstack([known, np.zeros((1, known.shape[1]), np.bool_)])[self.places]
+        return Facets(chosen, listed, known, self._weights(chosen))
 
-    def facets(self, rel: float) -> Facets | None:
+    def facets_from(self, rel: float) -> Facets | None:
         """Return the subtopics with a document of grade `rel` or a higher one; None without any."""
         if rel not in self._facets:
-            relevant = self.relevant(rel)
-            chosen: Bools = np.logical_or.reduce(relevant, axis=0)
-            known = relevant[:, chosen]
-            self._facets[rel] = (
-                Facets(self.listed(known), known, self.weights(chosen)) if chosen.any() else None
-            )
+            self._facets[rel] = self.facets(self.grades >= rel)  # NaN is not
         return self._facets[rel]
 
-    def listed(self, relevant: Bools) -> Bools:
-        """Return the rows [rank, subtopic] of the retrieved documents, of those [document, subtopic] of the judged."""
-        return np.vstack([relevant, np.zeros((1, relevant.shape[1]), np.bool_)])[self.places]
-
-    def weights(self, chosen: Bools) -> Floats:
-        """Return the weights of some subtopics, 1 on average.
-
-        Args:
-            chosen: (s,) at least one of all subtopics.
-        """
+    def _weights(self, chosen: Bools) -> Floats:
+        """Return the weights of some subtopics (s,), at least one, 1 on average."""
         names = [*compress(self.subtopics, chosen)]
         if self.given is None:
             return np.ones(len(names))
@@ -334,7 +327,7 @@ def values_of(measure: Measure, topics: Sequence[Topic], policy: Policy) -> list
         return [_together(measure, topic, policy) for topic in topics]
     values: list[float | None] = []
     for topic in topics:
-        facets = topic.facets(measure.parameters["rel"])
+        facets = topic.facets_from(measure.parameters["rel"])
         values.append(None if facets is None else COMPUTE[measure.name](facets, measure))
     return values
 
@@ -421,11 +414,10 @@ COMPUTE: dict[str, Callable[[Facets, Measure], float]] = {
 def _together(measure: Measure, topic: Topic, policy: Policy) -> float | None:
     """Return D_nDCG, or with γ its mean with subtopic recall."""
     gains = _gains(measure, topic, policy)
-    chosen: Bools = np.logical_or.reduce(gains > 0, axis=0)
-    if not chosen.any():
+    facets = topic.facets(gains > 0)
+    if facets is None:
         return None
-    gains, weights = gains[:, chosen], topic.weights(chosen)
-    worth = (gains * weights).sum(axis=1) / weights.size
+    worth = (gains[:, facets.chosen] * facets.weights).sum(axis=1) / facets.count
     listed = np.append(worth, 0.0)[topic.places[: measure.cutoff]]
     ideal = np.sort(worth[worth > 0])[::-1][: measure.cutoff]
     table = _logarithmic(max(listed.size, ideal.size))
@@ -435,8 +427,8 @@ def _together(measure: Measure, topic: Topic, policy: Policy) -> float | None:
     value = subtopics.discounted(listed, table) / best
     if measure.name == "D_nDCG":
         return value
-    gamma, seen = measure.parameters["gamma"], topic.listed(gains > 0)[: measure.cutoff]
-    return float(gamma * subtopics.coverage(seen) + (1 - gamma) * value)
+    gamma = measure.parameters["gamma"]
+    return float(gamma * _recall(facets, measure) + (1 - gamma) * value)
 
 
 def _gains(measure: Measure, topic: Topic, policy: Policy) -> Floats:
@@ -478,13 +470,13 @@ def _intent_aware(inner: Measure, topics: Sequence[Topic], policy: Policy) -> li
         warn_of_ratings(scores.evidence.grades(), measures_inside([inner]), "judgments")
         by_pair = scores.values_by_measure()[asked]
     values: list[float | None] = []
+    rel = inner.parameters.get("rel")
     for place, topic in enumerate(topics):
-        relevant = topic.relevant(inner.parameters.get("rel"))
-        chosen: Bools = np.logical_or.reduce(relevant, axis=0)
-        if not chosen.any():
+        facets = topic.facets(topic.grades > 0 if rel is None else topic.grades >= rel)
+        if facets is None:
             values.append(None)
             continue
-        weights, names = topic.weights(chosen), compress(topic.subtopics, chosen)
+        names = compress(topic.subtopics, facets.chosen)
         by_subtopic = [by_pair.get(f"{place} {name}", 0.0) for name in names]
-        values.append(float((weights * np.nan_to_num(by_subtopic)).sum() / weights.size))
+        values.append(float((facets.weights * np.nan_to_num(by_subtopic)).sum() / facets.count))
     return values
