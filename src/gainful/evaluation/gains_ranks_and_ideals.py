@@ -6,7 +6,6 @@ from functools import lru_cache, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gainful.arithmetic.cores import cached_property
 from gainful.arithmetic.kernels.binary_relevance import ratio
@@ -18,7 +17,7 @@ from gainful.arithmetic.kernels.cumulated_gain import (
     named_gains,
     owners,
 )
-from gainful.arithmetic.kernels.row_sums import counts, running_counts, sums
+from gainful.arithmetic.kernels.row_sums import counts, running_counts, sums_down_to
 from gainful.arithmetic.kernels.tied_orders import extreme_order
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
@@ -314,6 +313,14 @@ class Terms(NamedTuple):
     weight: Floats
 
 
+class Working(NamedTuple):
+    """How a value other than a quotient follows from the terms: in symbols, in numbers, and in words."""
+
+    formula: str = ""
+    numbers: str = ""
+    remark: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
     """How a family is computed, and the terms of its documents, which `explain` and the report show.
@@ -323,6 +330,8 @@ class Arithmetic:
         weight: what that is multiplied by; "" where all count the same, unless their order is open.
         terms: the worth and the weight of each row, where no row begins below the cutoff.
         values: the values of every query.
+        working: how the value of one list follows from the sum of its terms, where it is neither that sum nor
+            a quotient of it.
         divisor: the number (q, c) or (q, 1) that the sum of the terms is divided by; None where the value is
             another function of the terms.
         over: how the divisor is written; "" where the sum is the value.
@@ -334,6 +343,7 @@ class Arithmetic:
     weight: str
     terms: Callable[[Worksheet, Parameters, int | None], Terms]
     values: Compute
+    working: Callable[[Worksheet, Parameters, int | None, float], Working] | None = None
     divisor: Compute | None = None
     over: str = ""
     has_ideal: bool = False
@@ -357,19 +367,41 @@ def sum_of_terms(
 ) -> Arithmetic:
     """Return a family whose value is the sum of its terms, divided by one number.
 
-    `total` sums them down to each cutoff; None for a family without cutoffs, whose terms are summed here.
+    `total` sums them down to each cutoff, for a family that does so without their terms; else they are summed here.
     """
 
-    def all_terms(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    def all_terms(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
         worths, weights = terms(sheet, parameters, None)
-        return sums(worths * weights, sheet.owner, len(sheet.matched.queries))[:, None]
+        queries, deep = len(sheet.matched.queries), deepest(cutoffs, sheet)
+        _, rank, _ = sheet.graded()
+        return sums_down_to(worths * weights, rank, sheet.owner, queries, deep)
 
     add = total or all_terms
 
     def values(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
         return divide(add(sheet, parameters, cutoffs), divisor(sheet, parameters, cutoffs))
 
-    return Arithmetic(worth, weight, terms, values, divisor, over, has_ideal)
+    return Arithmetic(worth, weight, terms, values, None, divisor, over, has_ideal)
+
+
+_DIGITS = 3
+_SMALL = 0.1  # below, three decimals are fewer than three digits
+
+
+def said(number: float) -> str:
+    """Write a number: whole ones without decimals, small ones with three significant digits.
+
+    >>> said(3.0), said(1 / 3), said(1 / 300)
+    ('3', '0.333', '0.00333')
+    """
+    if float(number).is_integer():
+        return str(int(number))
+    return f"{number:.{_DIGITS}f}" if abs(number) >= _SMALL else f"{number:#.{_DIGITS}g}"
+
+
+def bracketed(number: float) -> str:
+    """Write a number as `said` does, a negative one in brackets."""
+    return said(number) if number >= 0 else f"({said(number)})"
 
 
 def discounted(sheet: Worksheet, worth: Floats, discounts: Floats, cutoff: int | None) -> Terms:
@@ -394,11 +426,6 @@ def depths(cutoffs: Cutoffs, sheet: Worksheet) -> Ints:
 def deepest(cutoffs: Cutoffs, sheet: Worksheet) -> Ints:
     """Return the cutoffs (c,) as they are; the deepest rank stands for None."""
     return np.array([sheet.longest if k is None else k for k in cutoffs], np.int64)
-
-
-def repeated(values: NDArray[np.generic], cutoffs: Cutoffs) -> Floats:
-    """Return the values (q,) of a family without cutoffs as [query, cutoff]."""
-    return np.repeat(values.astype(np.float64)[:, None], len(cutoffs), axis=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,9 @@ from gainful.analysis.explanation.worked_lists import (
     Entry,
     JudgedDocs,
     Sums,
-    bracketed,
     down_to_cutoff,
     look_at_grades,
     read_judged_ranking,
-    said,
     steps_with,
     summed,
     sums_of,
@@ -34,7 +32,7 @@ from gainful.array_types import Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing.own_measures import steps_of_own
 from gainful.evaluation.evaluate import with_values_of_run
-from gainful.evaluation.gains_ranks_and_ideals import Terms
+from gainful.evaluation.gains_ranks_and_ideals import Terms, bracketed, said
 from gainful.evaluation.measures_on_grade_lists import Grades, match_grades
 from gainful.evaluation.measuring import COMPUTE
 from gainful.evaluation.request import read_one

@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,24 +15,8 @@ from gainful.analysis.explanation.worked_tables import CUMULATED, Step
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
-from gainful.evaluation.computing.average_precision_and_kin import eleven_points, needed_for
-from gainful.evaluation.computing.cumulated_gain import (
-    changes_of_ideal,
-    floor_of,
-    ndcg_in_the_end,
-    with_gain,
-)
-from gainful.evaluation.computing.precision_and_counts import (
-    precision_and_recall,
-    relevant_rows,
-    sizes,
-    utility_counts,
-)
-from gainful.evaluation.gains_ranks_and_ideals import (
-    Terms,
-    Worksheet,
-    relevant_total,
-)
+from gainful.evaluation.computing.cumulated_gain import floor_of
+from gainful.evaluation.gains_ranks_and_ideals import Terms, Working, Worksheet, said
 from gainful.evaluation.measuring import COMPUTE, SKIPPED, empty_for
 from gainful.evaluation.request import refuse_grades
 from gainful.evaluation.scores import measure_matched
@@ -64,7 +47,6 @@ SUM, IDEAL_SUM = "sum", "ideal"
 """The names of a list's sum and of its ideal's, if these aren't measures."""
 
 _DIGITS = 3
-_SMALL = 0.1  # below, three decimals are fewer than three digits
 
 NO_VALUE = (*SKIPPED, "error")
 """The values of the policy `empty` that give an empty query no value."""
@@ -279,146 +261,6 @@ class ListSheet(Worksheet):
         return worth
 
 
-def said(number: float) -> str:
-    """Write a number: whole ones without decimals, small ones with three significant digits.
-
-    >>> said(3.0), said(1 / 3), said(1 / 300)
-    ('3', '0.333', '0.00333')
-    """
-    if float(number).is_integer():
-        return str(int(number))
-    return f"{number:.{_DIGITS}f}" if abs(number) >= _SMALL else f"{number:#.{_DIGITS}g}"
-
-
-def bracketed(number: float) -> str:
-    """Write a number as `said` does, a negative one in brackets."""
-    return said(number) if number >= 0 else f"({said(number)})"
-
-
-class Working(NamedTuple):
-    """How a value other than a quotient follows from the terms: in symbols, in numbers, and in words."""
-
-    formula: str = ""
-    numbers: str = ""
-    remark: str = ""
-
-
-def _relevant(sheet: Worksheet, measure: Measure) -> int:
-    """Return R, the number of relevant documents."""
-    return int(relevant_total(sheet, measure.parameters["rel"])[0])
-
-
-def _success(sheet: Worksheet, measure: Measure, _: float) -> Working:
-    chance = COMPUTE["Success"].values(sheet, measure.parameters, [measure.cutoff])[0, 0]
-    if chance in (0, 1):
-        return Working(remark=f"{'a' if chance else 'no'} relevant document is among them")
-    return Working(remark="the chance that a relevant document is among them")
-
-
-def _f_measure(sheet: Worksheet, measure: Measure, total: float) -> Working:
-    square = measure.parameters["beta"] ** 2
-    size = sizes(sheet, measure.parameters, [measure.cutoff])[0, 0]
-    precision, recall = (
-        said(share[0, 0])
-        for share in precision_and_recall(sheet, measure.parameters, [measure.cutoff])
-    )
-    factor = "" if square == 1 else f"{said(square)}·"
-    return Working(
-        "2·P·R / (P + R)" if square == 1 else "(1+β²)·P·R / (β²·P + R)",
-        f"{said(1 + square)}·{precision}·{recall} / ({factor}{precision} + {recall})",
-        f"P = {said(total)} / {size}, R = {said(total)} / {_relevant(sheet, measure)}",
-    )
-
-
-def _set_precision(sheet: Worksheet, measure: Measure, total: float) -> Working:
-    retrieved, relevant = said(sheet.matched.retrieved[0]), _relevant(sheet, measure)
-    return Working("P · R", f"{said(total)} / {retrieved} · {said(total)} / {relevant}")
-
-
-def _utility(sheet: Worksheet, measure: Measure, _: float) -> Working:
-    counts = utility_counts(sheet, measure.parameters)
-    numbers = [
-        f"{bracketed(measure.parameters[name])}·{bracketed(count[0, 0])}"
-        for name, count in counts.items()
-    ]
-    formula = "a·sum + b·(others) + c·(relevant, not retrieved) + d·(others, not retrieved)"
-    return Working(formula, " + ".join(numbers))
-
-
-def _number_of_relevant(sheet: Worksheet, measure: Measure, _: float) -> Working:
-    return Working(remark=f"R = {_relevant(sheet, measure)}, retrieved or not")
-
-
-def _at_recall(sheet: Worksheet, measure: Measure, _: float) -> Working:
-    relevant, parameters = _relevant(sheet, measure), measure.parameters
-    needed = max(int(needed_for(sheet, parameters, [parameters["recall"]])[0, 0]), 1)
-    found = int(relevant_rows(sheet, parameters).sum())
-    if found < needed:
-        return Working(
-            remark=f"{needed} of {relevant} relevant documents are needed, {found} are retrieved"
-        )
-    return Working(remark=f"the highest precision from relevant document {needed} of {relevant} on")
-
-
-def _eleven(sheet: Worksheet, measure: Measure, _: float) -> Working:
-    points = " + ".join(map(said, eleven_points(sheet, measure.parameters)[0].tolist()))
-    return Working("Σ iprec(recall=0, 0.1, …, 1) / 11", f"({points}) / 11")
-
-
-def _logarithm(sheet: Worksheet, measure: Measure, total: float) -> Working:
-    numbers = f"ln((1 + {said(total)}) / (1 + {_relevant(sheet, measure)} − {said(total)}))"
-    return Working("ln((1 + sum) / (1 + R − sum))", numbers)
-
-
-def _mean_at_relevant(sheet: Worksheet, measure: Measure, total: float) -> Working:
-    (relevant,), (lacking,) = with_gain(sheet, measure.parameters)
-    final = said(ndcg_in_the_end(sheet, measure.parameters)[0])
-    if not lacking:
-        return Working("sum / R", f"{said(total)} / {relevant}")
-    return Working(
-        "(sum + lacking·nDCG) / R",
-        f"({said(total)} + {lacking}·{final}) / {relevant}",
-        f"nDCG = {final} counts for each relevant document that is not retrieved",
-    )
-
-
-def _mean_at_changes(sheet: Worksheet, measure: Measure, _: float) -> Working:
-    changes, deeper = changes_of_ideal(sheet, measure.parameters)
-    points = changes.ndcg.tolist()
-    names = [f"rank {rank}" for rank in changes.rank.tolist()]
-    if deeper[0]:
-        points.append(ndcg_in_the_end(sheet, measure.parameters)[0])
-        names.append("the end")
-    if not points:
-        return Working()
-    numbers = f"({' + '.join(map(said, points))}) / {len(points)}"
-    return Working("Σ nDCG / points", numbers, f"nDCG at {', '.join(names)}")
-
-
-def _rest(sheet: Worksheet, measure: Measure, total: float) -> Working:
-    p, size = measure.parameters["p"], sizes(sheet, measure.parameters, [measure.cutoff])[0, 0]
-    seen = min(size, sheet.matched.retrieved[0])
-    numbers = f"{said(total)} + {write_number(p)}^{seen}"
-    return Working("sum + p^n", numbers, f"{said(p**seen)} for all that follows")
-
-
-_WORKINGS: Mapping[str, Callable[[Worksheet, Measure, float], Working]] = {
-    "nDCGrel": _mean_at_relevant,
-    "RnDCG": _mean_at_changes,
-    "F": _f_measure,
-    "SetAP": _set_precision,
-    "Success": _success,
-    "Utility": _utility,
-    "NumQ": lambda *_: Working(remark="1 for every query"),
-    "NumRel": _number_of_relevant,
-    "iprec": _at_recall,
-    "11pt": _eleven,
-    "yaap": _logarithm,
-    "RBPres": _rest,
-}
-"""The formulas of families other than sums of terms divided by one number."""
-
-
 @dataclass(frozen=True, slots=True)
 class WorkedList:
     """A list worked out: the steps of its documents, and how the value follows from their sum.
@@ -452,8 +294,8 @@ def work_out(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
     steps = _steps(inside, sheet, measure)
     total = math.fsum(step.contribution for step in steps)
     divisor, over, working = None, "", Working()
-    if measure.name in _WORKINGS:
-        working = _WORKINGS[measure.name](sheet, measure, total)
+    if arithmetic.working is not None:
+        working = arithmetic.working(sheet, measure.parameters, measure.cutoff, total)
     elif arithmetic.over and arithmetic.divisor is not None:
         over = _symbol(measure, arithmetic.over)
         divisor = float(arithmetic.divisor(sheet, measure.parameters, [measure.cutoff])[0, 0])

@@ -9,16 +9,22 @@ from gainful.arithmetic.kernels import binary_relevance, tied_orders
 from gainful.arithmetic.kernels.cumulated_gain import owners
 from gainful.arithmetic.kernels.row_sums import counts, running_counts
 from gainful.array_types import Bools, Floats, Ints
-from gainful.evaluation.computing.precision_and_counts import relevant_rows, totals
+from gainful.evaluation.computing.precision_and_counts import (
+    relevant_count,
+    relevant_rows,
+    totals,
+)
 from gainful.evaluation.gains_ranks_and_ideals import (
     Arithmetic,
     Cutoffs,
     Parameters,
     Relevant,
     Terms,
+    Working,
     Worksheet,
     deepest,
     relevant,
+    said,
     sum_of_terms,
 )
 
@@ -139,26 +145,42 @@ def interpolated(sheet: Worksheet, rel: float, needed: Ints) -> Floats:
     return binary_relevance.interpolated(rows.rank, rows.owner, rows.place, rows.total.size, needed)
 
 
-def needed_for(sheet: Worksheet, parameters: Parameters, recalls: Sequence[float]) -> Ints:
+def _needed_for(sheet: Worksheet, parameters: Parameters, recalls: Sequence[float]) -> Ints:
     """Return how many relevant documents (q, r) it takes to reach each recall."""
     needed: Ints = np.floor(totals(sheet, parameters) * np.array(recalls) + _UP).astype(np.int64)
     return needed
 
 
 def _at_recall(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
-    needed = needed_for(sheet, parameters, (parameters["recall"],))
+    needed = _needed_for(sheet, parameters, (parameters["recall"],))
     return interpolated(sheet, parameters["rel"], needed)
 
 
-def eleven_points(sheet: Worksheet, parameters: Parameters) -> Floats:
+def _recall_working(sheet: Worksheet, parameters: Parameters, _: int | None, __: float) -> Working:
+    count = relevant_count(sheet, parameters)
+    needed = max(int(_needed_for(sheet, parameters, [parameters["recall"]])[0, 0]), 1)
+    found = int(relevant_rows(sheet, parameters).sum())
+    if found < needed:
+        return Working(
+            remark=f"{needed} of {count} relevant documents are needed, {found} are retrieved"
+        )
+    return Working(remark=f"the highest precision from relevant document {needed} of {count} on")
+
+
+def _eleven_points(sheet: Worksheet, parameters: Parameters) -> Floats:
     """Return the interpolated precisions (q, 11) at the recalls 0, 0.1, …, 1."""
-    needed = needed_for(sheet, parameters, _ELEVEN)
+    needed = _needed_for(sheet, parameters, _ELEVEN)
     return interpolated(sheet, parameters["rel"], needed)
 
 
-def _eleven_points(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
-    mean: Floats = eleven_points(sheet, parameters).sum(axis=1, keepdims=True) / len(_ELEVEN)
+def _mean_of_eleven(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
+    mean: Floats = _eleven_points(sheet, parameters).sum(axis=1, keepdims=True) / len(_ELEVEN)
     return mean
+
+
+def _eleven_working(sheet: Worksheet, parameters: Parameters, _: int | None, __: float) -> Working:
+    points = " + ".join(map(said, _eleven_points(sheet, parameters)[0].tolist()))
+    return Working("Σ iprec(recall=0, 0.1, …, 1) / 11", f"({points}) / 11")
 
 
 def _above(sheet: Worksheet, rel: float) -> tuple[Ints, Ints]:
@@ -195,6 +217,14 @@ def _smoothed(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
     return binary_relevance.smoothed(found[:, 0], rows.total)[:, None]
 
 
+def _smoothed_working(
+    sheet: Worksheet, parameters: Parameters, _: int | None, total: float
+) -> Working:
+    count = relevant_count(sheet, parameters)
+    numbers = f"ln((1 + {said(total)}) / (1 + {count} − {said(total)}))"
+    return Working("ln((1 + sum) / (1 + R − sum))", numbers)
+
+
 _PRECISIONS = "relevant", "precision", _precision_terms
 _BPREF = _sum_over_relevant("1 − others above", _preferred, lowest=0.0)
 
@@ -203,11 +233,11 @@ COMPUTE: Mapping[str, Arithmetic] = {
     "GMAP": sum_of_terms(*_PRECISIONS, _precision_sums, totals, "R"),
     "RR": sum_of_terms("relevant", "1/i of the first", _first_terms, _reciprocal_rank),
     "Rprec": sum_of_terms("relevant", "among the first R", _among_first, None, _r_size, "R"),
-    "iprec": Arithmetic(*_PRECISIONS, _at_recall, adds=False),
-    "11pt": Arithmetic(*_PRECISIONS, _eleven_points, adds=False),
+    "iprec": Arithmetic(*_PRECISIONS, _at_recall, _recall_working, adds=False),
+    "11pt": Arithmetic(*_PRECISIONS, _mean_of_eleven, _eleven_working, adds=False),
     "bpref": _BPREF,
     "GMbpref": _BPREF,
     "infAP": _sum_over_relevant("expected precision", _inferred, lowest=0.0),
-    "yaap": Arithmetic(*_PRECISIONS, _smoothed),
+    "yaap": Arithmetic(*_PRECISIONS, _smoothed, _smoothed_working),
     "binG": _sum_over_relevant("1/log2(2 + n)", _binary_gain),
 }

@@ -1,7 +1,7 @@
 """CG, DCG, IDCG, nDCG, and the measures that average or scale them."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,18 +21,19 @@ from gainful.evaluation.gains_ranks_and_ideals import (
     Arithmetic,
     Cutoffs,
     Ideal,
+    Parameters,
     Terms,
+    Working,
     Worksheet,
     depths,
     discounted,
+    said,
     shared,
     sum_of_terms,
     summed,
     worth_of,
 )
 from gainful.measures.discount import Discount
-
-Parameters = Mapping[str, Any]
 
 _UNDISCOUNTED, _LOG = Discount("none"), Discount("log")
 _LARGEST_FIXED_SIZE = 10_000_000
@@ -204,7 +205,7 @@ def _at_relevant_terms(sheet: Worksheet, parameters: Parameters, _: int | None) 
     return Terms((gains > 0).astype(np.float64), _so_far(sheet, parameters))
 
 
-def ndcg_in_the_end(sheet: Worksheet, parameters: Parameters) -> Floats:
+def _ndcg_in_the_end(sheet: Worksheet, parameters: Parameters) -> Floats:
     """Return the nDCG (q,) of whole lists."""
     at, matched = _log_terms(sheet, parameters), sheet.matched
     return graded.ndcg_at_the_end(at.terms, matched.offsets, at.ideal, matched.pool_offsets)
@@ -223,10 +224,24 @@ def _at_relevant(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats
     worth, so_far = _at_relevant_terms(sheet, parameters, None)
     relevant, lacking = with_gain(sheet, parameters)
     found = sums(np.where(worth > 0, so_far, 0.0), sheet.owner, relevant.size)
-    return ratio(found + lacking * ndcg_in_the_end(sheet, parameters), relevant)[:, None]
+    return ratio(found + lacking * _ndcg_in_the_end(sheet, parameters), relevant)[:, None]
 
 
-def changes_of_ideal(sheet: Worksheet, parameters: Parameters) -> tuple[graded.Changes, Bools]:
+def _at_relevant_working(
+    sheet: Worksheet, parameters: Parameters, _: int | None, total: float
+) -> Working:
+    (relevant,), (lacking,) = with_gain(sheet, parameters)
+    final = said(_ndcg_in_the_end(sheet, parameters)[0])
+    if not lacking:
+        return Working("sum / R", f"{said(total)} / {relevant}")
+    return Working(
+        "(sum + lacking·nDCG) / R",
+        f"({said(total)} + {lacking}·{final}) / {relevant}",
+        f"nDCG = {final} counts for each relevant document that is not retrieved",
+    )
+
+
+def _changes_of_ideal(sheet: Worksheet, parameters: Parameters) -> tuple[graded.Changes, Bools]:
     """Return the nDCG where the gain of the ideal falls, and which lists (q,) go on: their end is a point, too."""
     at, matched = _log_terms(sheet, parameters), sheet.matched
     changes = graded.ndcg_at_changes(
@@ -237,15 +252,30 @@ def changes_of_ideal(sheet: Worksheet, parameters: Parameters) -> tuple[graded.C
 
 
 def _at_changes(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
-    changes, deeper = changes_of_ideal(sheet, parameters)
+    changes, deeper = _changes_of_ideal(sheet, parameters)
     total = sums(changes.ndcg, changes.query, deeper.size)
     points = np.bincount(changes.query, minlength=deeper.size)
-    final = np.where(deeper, ndcg_in_the_end(sheet, parameters), 0.0)
+    final = np.where(deeper, _ndcg_in_the_end(sheet, parameters), 0.0)
     return ratio(total + final, points + deeper)[:, None]
 
 
+def _at_changes_working(
+    sheet: Worksheet, parameters: Parameters, _: int | None, __: float
+) -> Working:
+    changes, deeper = _changes_of_ideal(sheet, parameters)
+    points = changes.ndcg.tolist()
+    names = [f"rank {rank}" for rank in changes.rank.tolist()]
+    if deeper[0]:
+        points.append(_ndcg_in_the_end(sheet, parameters)[0])
+        names.append("the end")
+    if not points:
+        return Working()
+    numbers = f"({' + '.join(map(said, points))}) / {len(points)}"
+    return Working("Σ nDCG / points", numbers, f"nDCG at {', '.join(names)}")
+
+
 def _at_changes_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
-    changes, _deeper = changes_of_ideal(sheet, parameters)
+    changes, _deeper = _changes_of_ideal(sheet, parameters)
     _gains, rank = sheet.certain_order(parameters["gain"])
     falls = {*zip(changes.query.tolist(), changes.rank.tolist(), strict=True)}
     rows = zip(sheet.owner.tolist(), rank.tolist(), strict=True)
@@ -294,6 +324,8 @@ def _sum_of_discounts(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floa
 
 
 _DISCOUNTED = "gain", "discount", _gain_terms
+_AT_RELEVANT = "gain above 0", "nDCG so far", _at_relevant_terms, _at_relevant
+_AT_CHANGES = "ideal changes", "nDCG so far", _at_changes_terms, _at_changes
 _COST = "gain", "1/log2(2 + cost)", _cost_terms, _gain
 _SCALED = "worth", "discount", _scaled_terms, _scaled
 
@@ -301,9 +333,9 @@ COMPUTE: Mapping[str, Arithmetic] = {
     "CG": sum_of_terms(*_DISCOUNTED, _cg),
     "DCG": sum_of_terms(*_DISCOUNTED, _dcg),
     "IDCG": Arithmetic(*_DISCOUNTED, _idcg),
-    "nDCG": Arithmetic(*_DISCOUNTED, _ndcg, _idcg, "IDCG", has_ideal=True),
-    "nDCGrel": Arithmetic("gain above 0", "nDCG so far", _at_relevant_terms, _at_relevant),
-    "RnDCG": Arithmetic("ideal changes", "nDCG so far", _at_changes_terms, _at_changes, adds=False),
+    "nDCG": Arithmetic(*_DISCOUNTED, _ndcg, None, _idcg, "IDCG", has_ideal=True),
+    "nDCGrel": Arithmetic(*_AT_RELEVANT, _at_relevant_working),
+    "RnDCG": Arithmetic(*_AT_CHANGES, _at_changes_working, adds=False),
     "G": sum_of_terms(*_COST, sum_of_gains, "Σ g"),
     "SDCG": sum_of_terms(*_SCALED, _sum_of_discounts, "Σ d"),
 }

@@ -12,12 +12,15 @@ from gainful.evaluation.gains_ranks_and_ideals import (
     Cutoffs,
     Parameters,
     Terms,
+    Working,
     Worksheet,
     are_judged,
+    bracketed,
     deepest,
     discounted,
     expected_hits,
     relevant_total,
+    said,
     shared,
     sum_of_terms,
     summed,
@@ -68,7 +71,12 @@ def totals(sheet: Worksheet, parameters: Parameters, _: Cutoffs = ()) -> Ints:
     return relevant_total(sheet, parameters["rel"])[:, None]
 
 
-def precision_and_recall(
+def relevant_count(sheet: Worksheet, parameters: Parameters) -> int:
+    """Return R of a sheet of one query."""
+    return int(totals(sheet, parameters)[0, 0])
+
+
+def _precision_and_recall(
     sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs
 ) -> tuple[Floats, Floats]:
     """Return both (q, c)."""
@@ -77,9 +85,23 @@ def precision_and_recall(
 
 
 def _f_measure(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    precision, recall = precision_and_recall(sheet, parameters, cutoffs)
+    precision, recall = _precision_and_recall(sheet, parameters, cutoffs)
     square = parameters["beta"] ** 2
     return ratio((square + 1.0) * precision * recall, recall + square * precision)
+
+
+def _f_working(
+    sheet: Worksheet, parameters: Parameters, cutoff: int | None, total: float
+) -> Working:
+    square, size = parameters["beta"] ** 2, sizes(sheet, parameters, [cutoff])[0, 0]
+    both = _precision_and_recall(sheet, parameters, [cutoff])
+    precision, recall = (said(share[0, 0]) for share in both)
+    factor = "" if square == 1 else f"{said(square)}·"
+    return Working(
+        "2·P·R / (P + R)" if square == 1 else "(1+β²)·P·R / (β²·P + R)",
+        f"{said(1 + square)}·{precision}·{recall} / ({factor}{precision} + {recall})",
+        f"P = {said(total)} / {size}, R = {said(total)} / {relevant_count(sheet, parameters)}",
+    )
 
 
 def _most(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Ints:
@@ -91,6 +113,13 @@ def _unranked(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Flo
     return ratio(found * found, sizes(sheet, parameters, cutoffs) * totals(sheet, parameters))
 
 
+def _unranked_working(
+    sheet: Worksheet, parameters: Parameters, _: int | None, total: float
+) -> Working:
+    retrieved, count = said(sheet.matched.retrieved[0]), relevant_count(sheet, parameters)
+    return Working("P · R", f"{said(total)} / {retrieved} · {said(total)} / {count}")
+
+
 def _success(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     if sheet.ties_matter:
         _, first, last = sheet.graded()
@@ -100,7 +129,16 @@ def _success(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floa
     return (hits(sheet, parameters, cutoffs) > 0).astype(np.float64)
 
 
-def utility_counts(sheet: Worksheet, parameters: Parameters) -> dict[str, Floats]:
+def _success_working(
+    sheet: Worksheet, parameters: Parameters, cutoff: int | None, _: float
+) -> Working:
+    chance = _success(sheet, parameters, [cutoff])[0, 0]
+    if chance in (0, 1):
+        return Working(remark=f"{'a' if chance else 'no'} relevant document is among them")
+    return Working(remark="the chance that a relevant document is among them")
+
+
+def _utility_counts(sheet: Worksheet, parameters: Parameters) -> dict[str, Floats]:
     """Return how many documents (q, 1) each parameter of Utility is multiplied by."""
     found, total = hits(sheet, parameters, [None]), totals(sheet, parameters)
     retrieved = sheet.matched.retrieved[:, None]
@@ -110,10 +148,25 @@ def utility_counts(sheet: Worksheet, parameters: Parameters) -> dict[str, Floats
 
 def _utility(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
     a, b, c, d = (
-        parameters[name] * count for name, count in utility_counts(sheet, parameters).items()
+        parameters[name] * count for name, count in _utility_counts(sheet, parameters).items()
     )
     value: Floats = a + b + c + d
     return value
+
+
+def _utility_working(sheet: Worksheet, parameters: Parameters, _: int | None, __: float) -> Working:
+    numbers = [
+        f"{bracketed(parameters[name])}·{bracketed(count[0, 0])}"
+        for name, count in _utility_counts(sheet, parameters).items()
+    ]
+    formula = "a·sum + b·(others) + c·(relevant, not retrieved) + d·(others, not retrieved)"
+    return Working(formula, " + ".join(numbers))
+
+
+def _relevant_working(
+    sheet: Worksheet, parameters: Parameters, _: int | None, __: float
+) -> Working:
+    return Working(remark=f"R = {relevant_count(sheet, parameters)}, retrieved or not")
 
 
 def _seen(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Ints:
@@ -161,6 +214,10 @@ def _queries(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
     return np.ones((len(sheet.matched.queries), len(cutoffs)))
 
 
+def _one_for_each(_: Worksheet, __: Parameters, ___: int | None, ____: float) -> Working:
+    return Working(remark="1 for every query")
+
+
 def _other_rows(sheet: Worksheet, parameters: Parameters) -> Bools:
     grades, _, _ = sheet.graded()
     others: Bools = (grades >= 0) & (grades < parameters["rel"])
@@ -180,17 +237,17 @@ _RETRIEVED = "retrieved", "", counted(lambda sheet, _: np.ones(sheet.matched.gra
 COMPUTE: Mapping[str, Arithmetic] = {
     "P": sum_of_terms(*_HITS, hits, sizes, "k"),
     "R": sum_of_terms(*_HITS, hits, totals, "R"),
-    "F": Arithmetic(*_HITS, _f_measure),
+    "F": Arithmetic(*_HITS, _f_measure, _f_working),
     "RelP": sum_of_terms(*_HITS, hits, _most, "min(k, R)"),
-    "SetAP": Arithmetic(*_HITS, _unranked),
-    "Success": Arithmetic(*_HITS, _success),
-    "Utility": Arithmetic(*_HITS, _utility),
+    "SetAP": Arithmetic(*_HITS, _unranked, _unranked_working),
+    "Success": Arithmetic(*_HITS, _success, _success_working),
+    "Utility": Arithmetic(*_HITS, _utility, _utility_working),
     "Judged": sum_of_terms(*_JUDGED, _seen, "documents seen"),
     "Unjudged": sum_of_terms(*_UNJUDGED, _unjudged, sizes, "k"),
     "UnjudgedMass": sum_of_terms(*_MASS, _mass, "Σ d", divide=_share),
-    "NumQ": Arithmetic("", "", _no_terms, _queries, adds=False),
+    "NumQ": Arithmetic("", "", _no_terms, _queries, _one_for_each, adds=False),
     "NumRet": sum_of_terms(*_RETRIEVED, _seen),
-    "NumRel": Arithmetic(*_HITS, totals),
+    "NumRel": Arithmetic(*_HITS, totals, _relevant_working),
     "NumRelRet": sum_of_terms(*_HITS, hits),
     "NumNonrelRet": sum_of_terms("not relevant", "", counted(_other_rows), _others),
 }

@@ -5,25 +5,28 @@ from collections.abc import Mapping
 import numpy as np
 
 from gainful.arithmetic.kernels import err_and_graded_precision, user_models
-from gainful.arithmetic.kernels.cumulated_gain import divide_by_ideal, owners
-from gainful.arithmetic.kernels.row_sums import counts, sums, sums_down_to
+from gainful.arithmetic.kernels.cumulated_gain import divide_by_ideal
+from gainful.arithmetic.kernels.row_sums import sums
 from gainful.array_types import Floats, Ints
-from gainful.evaluation.computing.cumulated_gain import sum_of_gains
+from gainful.evaluation.computing.cumulated_gain import sum_of_gains, with_gain
 from gainful.evaluation.gains_ranks_and_ideals import (
     Arithmetic,
     Cutoffs,
     Parameters,
     Terms,
+    Working,
     Worksheet,
     are_judged,
     deepest,
     discounted,
     refuse_above,
+    said,
     shared,
     sum_of_terms,
     summed,
     worth_of,
 )
+from gainful.measures.written_numbers import write_number
 
 
 def _chances(grades: Floats, parameters: Parameters) -> Floats:
@@ -94,6 +97,15 @@ def _residual_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None
     return discounted(sheet, unjudged, (1.0 - parameters["p"]) * _powers(sheet, parameters), cutoff)
 
 
+def _residual_working(
+    sheet: Worksheet, parameters: Parameters, cutoff: int | None, total: float
+) -> Working:
+    p, retrieved = parameters["p"], sheet.matched.retrieved[0]
+    seen = retrieved if cutoff is None else min(cutoff, retrieved)
+    numbers = f"{said(total)} + {write_number(p)}^{seen}"
+    return Working("sum + p^n", numbers, f"{said(p**seen)} for all that follows")
+
+
 def _blended_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
     gains, rank = sheet.certain_order(parameters["gain"])
     pool, matched = sheet.ideal(parameters["gain"]), sheet.matched
@@ -103,15 +115,8 @@ def _blended_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> T
     return Terms((gains > 0).astype(np.float64), ratios)
 
 
-def _blended(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    _, rank = sheet.certain_grades()
-    terms, deep = _blended_terms(sheet, parameters, None), deepest(cutoffs, sheet)
-    return sums_down_to(terms.weight, rank, sheet.owner, len(sheet.matched.queries), deep)
-
-
 def _denominator(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Ints:
-    pool, matched = sheet.ideal(parameters["gain"]), sheet.matched
-    total = counts(pool > 0, owners(matched.pool_offsets), len(matched.queries))[:, None]
+    total = with_gain(sheet, parameters)[0][:, None]
     if parameters["denominator"] == "min":
         return np.minimum(total, deepest(cutoffs, sheet))
     return total
@@ -213,8 +218,10 @@ COMPUTE: Mapping[str, Arithmetic] = {
     "ERR": sum_of_terms(*_CASCADE),
     "nERR": sum_of_terms(*_CASCADE, _best_cascade, "ideal", has_ideal=True, divide=divide_by_ideal),
     "RBP": sum_of_terms("worth", "(1−p)·p^(i−1)", _rank_biased_terms, _rank_biased),
-    "RBPres": Arithmetic("unjudged", "(1−p)·p^(i−1)", _residual_terms, _residual),
-    "Q": sum_of_terms("gain above 0", "blended ratio", _blended_terms, _blended, _denominator, "R"),
+    "RBPres": Arithmetic(
+        "unjudged", "(1−p)·p^(i−1)", _residual_terms, _residual, _residual_working
+    ),
+    "Q": sum_of_terms("gain above 0", "blended ratio", _blended_terms, None, _denominator, "R"),
     "GAP": sum_of_terms(*_GRADED, sum_of_gains, "Σ g"),
     "INST": sum_of_terms(*_ATTENDED, _adaptive_terms, None, _all_attention, "all attention"),
     "INSQ": sum_of_terms(*_ATTENDED, _squared_terms, None, _all_squared, "all attention"),
