@@ -260,12 +260,13 @@ class QueryCounts:
     tied: Ints
     extra: tuple[str, ...]
 
-    def only(self, chosen: Bools, extra: Bools) -> "QueryCounts":
-        """Return the counts of some of the judged queries, and of some of the others."""
+    def only(self, chosen: Bools) -> "QueryCounts":
+        """Return the counts of the chosen ones of the judged queries and, after them, of the others."""
+        judged, others = np.split(chosen, [len(self.queries)])
         return QueryCounts(
-            queries=_where(self.queries, chosen),
-            extra=_where(self.extra, extra),
-            **{name: getattr(self, name)[chosen] for name in _PER_QUERY},
+            queries=_where(self.queries, judged),
+            extra=_where(self.extra, others),
+            **{name: getattr(self, name)[judged] for name in _PER_QUERY},
         )
 
     def coverage(self, policy: Policy, depth: int | None) -> Coverage:

@@ -38,31 +38,21 @@ _COMMA = ","
 _CODE_BYTES = 8
 
 
-class Codes:
-    """Ids as numbers, in the order in which they were first seen.
+Codes = dict[str, int]
+"""Ids as numbers, in the order in which they were first seen."""
+
+
+def coded(ids: Iterable[str], codes: Codes) -> Ints:
+    """Return the numbers (n,) of some ids; new ids get one.
 
     >>> codes = Codes()
-    >>> codes.of(["a", "b", "a"]).tolist(), codes.names
+    >>> coded(["a", "b", "a"], codes).tolist(), [*codes]
     ([0, 1, 0], ['a', 'b'])
     """
-
-    def __init__(self) -> None:
-        self._codes: dict[str, int] = {}
-
-    def of(self, ids: Iterable[str]) -> Ints:
-        """Return the numbers (n,) of some ids; new ids get one."""
-        codes, listed = self._codes, [*ids]
-        for text in dict.fromkeys(listed):
-            codes.setdefault(text, len(codes))
-        return np.fromiter(map(codes.__getitem__, listed), np.int64, len(listed))
-
-    def __len__(self) -> int:
-        return len(self._codes)
-
-    @property
-    def names(self) -> list[str]:
-        """The ids in the order of their numbers."""
-        return [*self._codes]
+    listed = [*ids]
+    for text in dict.fromkeys(listed):
+        codes.setdefault(text, len(codes))
+    return np.fromiter(map(codes.__getitem__, listed), np.int64, len(listed))
 
 
 class CodedRows(NamedTuple):
@@ -79,7 +69,7 @@ def read_rows(opened: Input, users: Codes, items: Codes) -> CodedRows:
         opened.refuse("Recommended items need ids.")
     if not opened.on_engine:
         queries, docs, numbers = columns_of(opened.documents(Policy()), opened.kind, Policy())
-        return CodedRows(users.of(queries), items.of(docs), numbers)
+        return CodedRows(coded(queries, users), coded(docs, items), numbers)
     session, source = opened.session, opened.table(None)
     table = stored(session, source)
     if opened.kind.name != HISTORY.name:
@@ -88,7 +78,7 @@ def read_rows(opened: Input, users: Codes, items: Codes) -> CodedRows:
         session.columns(f"SELECT DISTINCT {role} FROM {table}")[role] for role in ("query", "doc")
     )
     names = [
-        session.register("codes", {"id": ids, "code": codes.of(ids.tolist())})
+        session.register("codes", {"id": ids, "code": coded(ids.tolist(), codes)})
         for ids, codes in ((user_ids, users), (item_ids, items))
     ]
     rows = session.columns(
@@ -277,7 +267,7 @@ def read_items(
     ids = table["item"]
     if not ids:
         raise InputError("items", ITEMS.least, "none")
-    every = np.unique(codes.of(ids))
+    every = np.unique(coded(ids, codes))
     separators: dict[str, str] = {}
     categories = {}
     for name in table.columns:
@@ -338,7 +328,7 @@ def _split(cell: str | None, separator: str | None) -> list[str]:
 def _categories(pairs: Sequence[tuple[str, str]], codes: Codes) -> Categories:
     names = sorted({category for _, category in pairs})
     place = {name: at for at, name in enumerate(names)}
-    items = codes.of(item for item, _ in pairs)
+    items = coded((item for item, _ in pairs), codes)
     own = np.array([place[category] for _, category in pairs], np.int64)
     keys = np.unique(items * max(1, len(names)) + own)
     return Categories(tuple(names), *np.divmod(keys, max(1, len(names))))
@@ -377,7 +367,7 @@ def read_vectors(
     for place in np.flatnonzero(np.isnan(numbers).any(axis=1))[:1].tolist():
         where = f"vectors, item {ids[place]!r}"
         raise InputError(where, "finite numbers", shown(numbers[place].tolist()))
-    items = codes.of(ids)
+    items = coded(ids, codes)
     if np.unique(items).size < items.size:
         raise InputError("vectors", "each item once", "one again")
     return ItemVectors(items, numbers)
@@ -443,7 +433,7 @@ class Sources:
     @cached_property
     def digest(self) -> str:
         """A hash of all tables, whatever kind of input they came from."""
-        items, users = id_digests(self.item_codes.names), id_digests(self.user_codes.names)
+        items, users = id_digests(self.item_codes), id_digests(self.user_codes)
         parts: list[bytes] = []
         if self.items is not None:
             parts += _packed("items", items[self.items.items])
@@ -463,7 +453,7 @@ class Sources:
     def hashes(self, lists: RankedLists, reach: int | None) -> Hashes:
         """Return the hash of all tables, and that of the lists of a run down to a reach."""
         cut = lists.down_to(reach)
-        users, items = id_digests(self.user_codes.names), id_digests(self.item_codes.names)
+        users, items = id_digests(self.user_codes), id_digests(self.item_codes)
         columns = (users[cut.users[cut.owner]], items[cut.items], cut.rank)
         return self.digest, digest_of(column.tobytes() for column in columns)
 
@@ -486,7 +476,7 @@ def id_digests(ids: Iterable[str]) -> np.ndarray:
 def interactions_of(rows: CodedRows, users: Codes, items: Codes) -> CodedRows:
     """Add up a history by user and item; refuse counts below 0."""
     for row in np.flatnonzero(rows.numbers < 0)[:1].tolist():
-        user, item = users.names[rows.users[row]], items.names[rows.items[row]]
+        user, item = [*users][rows.users[row]], [*items][rows.items[row]]
         where = f"{HISTORY.name}, user {user!r}, item {item!r}"
         raise InputError(where, "a count from 0", f"{rows.numbers[row]:g}")
     real = rows.numbers > 0  # 0 times is no interaction
@@ -529,7 +519,7 @@ def ranked_lists(lists: Mapping[str, Sequence[str]], sources: Sources) -> Ranked
         raise InputError(RUN.name, RUN.least, "none")
     codes = sources.user_codes
     judged = [] if sources.judgments is None else np.unique(sources.judgments.users).tolist()
-    names = codes.names
+    names = [*codes]
     without = {names[code]: () for code in judged}
     return _ranked(without | {**lists}, codes, sources.item_codes)
 
@@ -540,8 +530,8 @@ def _ranked(lists: Mapping[str, Sequence[str]], users: Codes, items: Codes) -> R
     owner = np.repeat(np.arange(len(ordered)), lengths)
     starts = np.cumsum(lengths) - lengths
     rank = np.arange(1, owner.size + 1) - starts[owner]
-    listed = items.of(item for user in ordered for item in lists[user])
-    return RankedLists(users.of(ordered), listed, owner, rank)
+    listed = coded((item for user in ordered for item in lists[user]), items)
+    return RankedLists(coded(ordered, users), listed, owner, rank)
 
 
 _FEWEST = 2  # users that can be told apart
@@ -561,7 +551,7 @@ def values_of_run(
         sources: the other tables.
         optional: measures that are left out if nobody has a value.
     """
-    names = sources.user_codes.names
+    names = [*sources.user_codes]
     users = [names[code] for code in lists.users.tolist()]
     values: dict[Measure, ValuesOfRun] = {}
     for measure in measures:
@@ -606,7 +596,7 @@ def _refuse_unknown(
     """Refuse lists without any known item."""
     if np.isin(lists.items, known).any():
         return
-    names = sources.item_codes.names
+    names = [*sources.item_codes]
     ours, theirs = (
         [names[code] for code in np.unique(items).tolist()] for items in (known, lists.items)
     )
@@ -709,7 +699,7 @@ def _unexpected_by_list(measure: Measure, lists: RankedLists, sources: Sources) 
     if sources.history is None:
         expected_tables = "history or expected, in addition to the run"
         raise InputError(str(measure), expected_tables, "neither", "Pass history=….")
-    popularity, names = sources.popularity(measure, "once"), sources.item_codes.names
+    popularity, names = sources.popularity(measure, "once"), [*sources.item_codes]
     by_id = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), np.int64)
     order = by_id[np.argsort(-popularity[by_id], kind="stable")][: measure.cutoff]
     return (~np.isin(lists.items, order[popularity[order] > 0])).astype(np.float64)

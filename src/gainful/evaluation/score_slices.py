@@ -2,9 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,13 +50,11 @@ class Part:
         column: the column that defines the groups.
         value: the group's value in it, or a range of values.
         chosen: (q,) which of the queries are in the group.
-        also: (e,) which of some other queries are in it, which didn't determine the ranges.
     """
 
     column: str
     value: str
     chosen: Bools
-    also: Bools
 
 
 AUTOMATIC = ("judged",)
@@ -80,14 +77,15 @@ class Slicing:
     metadata: InputTable | None
 
     def parts(self, counts: QueryCounts) -> list[Part]:
-        """Return the groups into which the columns divide the judged queries."""
+        """Return the groups into which the columns divide the judged queries, then the run's other queries."""
+        judged, queries = len(counts.queries), (*counts.queries, *counts.extra)
+        nothing = np.full(len(counts.extra), np.nan)  # queries without judgments are in no group
         parts = []
         for column in self.columns:
             if self.metadata is not None and column in self.metadata.columns:
-                parts += parts_by_metadata(column, counts.queries, self.metadata, counts.extra)
-            else:  # queries without judgments are in no group
-                nothing = np.full(len(counts.extra), np.nan)
-                parts += parts_by_number(column, counts.judged.astype(np.float64), nothing)
+                parts += parts_by_metadata(column, queries, self.metadata, judged)
+            else:
+                parts += parts_by_number(column, np.append(counts.judged, nothing), judged)
         return parts
 
     def slices(self, scores: "Scores") -> "tuple[ScoreSlice, ...]":
@@ -96,10 +94,9 @@ class Slicing:
         row = {query: at for at, query in enumerate(rows.queries)}
         slices: list[ScoreSlice] = []
         for part in self.parts(counts):
-            of_part = counts.only(part.chosen, part.also)
+            of_part = counts.only(part.chosen)
             coverage = of_part.coverage(scores.policy, scores.coverage.depth)
-            chosen = (counts.queries[at] for at in np.flatnonzero(part.chosen).tolist())
-            places = [row[query] for query in chosen if query in row]  # others count for no measure
+            places = [row[query] for query in of_part.queries if query in row]  # that count
             values, counted = rows.values[places], rows.counted[places]
             for column, measure in enumerate(measures):
                 known = values[counted[:, column], column]
@@ -304,7 +301,7 @@ def columns_to_cut_by(
 
 
 def parts_by_metadata(
-    column: str, queries: Sequence[str], metadata: InputTable, also: Sequence[str] = ()
+    column: str, queries: Sequence[str], metadata: InputTable, first: int | None = None
 ) -> list[Part]:
     """Cut queries by a column of a table: by its values, or by ranges of many numbers.
 
@@ -312,72 +309,56 @@ def parts_by_metadata(
 
     Args:
         column: the column of the table.
-        queries: (q,) ids, which determine the ranges of numbers.
+        queries: (q,) ids.
         metadata: a table with a row for each query.
-        also: (e,) ids of other queries, which are only assigned to groups.
+        first: how many of the queries determine the groups; the others are only assigned to them. All if None.
     """
     place = {query: row for row, query in enumerate(metadata["query"])}
-    rows, other_rows = ([place.get(query) for query in ids] for ids in (queries, also))
-    if all(row is None for row in rows):
+    rows = [place.get(query) for query in queries]
+    if all(row is None for row in rows[:first]):
         raise InputError(
             f"slices {metadata.name}",
             "some of the queries that are measured",
             f"none of them; it has {examples(metadata['query'])}",
-            f"Measured are {examples(queries)}.",
+            f"Measured are {examples(queries[:first])}.",
         )
     if metadata.is_numeric(column):
         numbers = metadata.numbers(column)
-        values, others = (
-            np.array([np.nan if row is None else numbers[row] for row in some], np.float64)
-            for some in (rows, other_rows)
-        )
-        return parts_by_number(column, values, others)
+        values = np.array([np.nan if row is None else numbers[row] for row in rows], np.float64)
+        return parts_by_number(column, values, first)
     texts = metadata.texts(column)
-    cells, other_cells = (
-        np.array([None if row is None else texts[row] for row in some], np.object_)
-        for some in (rows, other_rows)
-    )
-    names = [*sorted({cell for cell in cells if cell is not None}), None]
-    parts = [
-        Part(column, _NONE if name is None else name, cells == name, other_cells == name)
-        for name in names
-    ]
-    return [part for part in parts if part.chosen.any()]
+    cells = np.array([None if row is None else texts[row] for row in rows], np.object_)
+    names = [*sorted({cell for cell in cells[:first] if cell is not None}), None]
+    parts = [Part(column, _NONE if name is None else name, cells == name) for name in names]
+    return [part for part in parts if part.chosen[:first].any()]
 
 
-def parts_by_number(column: str, values: Floats, also: Floats | None = None) -> list[Part]:
+def parts_by_number(column: str, values: Floats, first: int | None = None) -> list[Part]:
     """Use few numbers as they are, and divide many into four groups of about the same size.
 
     Args:
         column: the name of the numbers.
         values: (q,) the number of each query; queries with NaN are a separate group.
-        also: (e,) the numbers of other queries, which don't determine the ranges.
+        first: how many of the queries determine the groups; all if None.
 
     >>> [part.value for part in parts_by_number("length", np.array([2.0, 3.0, 2.0, np.nan]))]
     ['2', '3', '(none)']
     """
-    others, known = np.empty(0) if also is None else also, values[~np.isnan(values)]
-
-    def part(value: str, holds: Callable[[Floats], Bools]) -> Part:
-        return Part(column, value, holds(values), holds(others))
-
+    deciding = values[:first]
+    known = deciding[~np.isnan(deciding)]
     distinct = np.unique(known)
     if distinct.size <= _MOST_VALUES:
-        parts = [part(_plain(number), partial(np.equal, number)) for number in distinct.tolist()]
+        parts = [Part(column, _plain(number), values == number) for number in distinct.tolist()]
     else:
         inner = np.quantile(known, np.arange(1, _BINS) / _BINS)
         edges = [-np.inf, *np.unique(inner).tolist(), np.inf]
         parts = [
-            part(_range(inside), partial(_is_within, low, high))
+            Part(column, _range(inside), (values > low) & (values <= high))
             for low, high in itertools.pairwise(edges)
-            if (inside := values[_is_within(low, high, values)]).size
+            if (inside := known[(known > low) & (known <= high)]).size
         ]
-    return [part for part in (*parts, part(_NONE, np.isnan)) if part.chosen.any()]
-
-
-def _is_within(low: float, high: float, values: Floats) -> Bools:
-    """Return which values are above the low end, and not above the high end."""
-    return (values > low) & (values <= high)
+    parts.append(Part(column, _NONE, np.isnan(values)))
+    return [part for part in parts if part.chosen[:first].any()]
 
 
 def _plain(number: float) -> str:

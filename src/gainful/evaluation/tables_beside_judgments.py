@@ -333,7 +333,7 @@ def _scores(
     user_type: IdType,
 ) -> RecommendationScores:
     """Return the scores of users from measures with known values."""
-    names = sources.user_codes.names
+    names = [*sources.user_codes]
     users = tuple(names[code] for code in lists.users.tolist())
     cutoffs = [measure.cutoff for measure in measures if measure.cutoff is not None]
     depth = max(cutoffs) if len(cutoffs) == len(measures) else None
