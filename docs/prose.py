@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "CONTRIBUTING.md", "docs")
+PAGES = ("README.md", "CONTRIBUTING.md", "examples/README.md", "vectors/README.md", "docs")
 CODE = ("src",)
 # Findings per thousand words.
 BUDGETS = {".md": 1.0, ".py": 1.5}
