@@ -14,25 +14,25 @@ from gainful.errors import GainfulError, InputError
 from gainful.message_texts import did_you_mean, shown
 
 MOST_CUTOFFS = 100_000
-"""The most cutoffs of a curve: each is a column of the result."""
+"""The maximum number of cutoffs of a curve: each is a column of the result."""
 MOST_RANKS = 10_000_000
-"""The longest ideal that bounds are looked for with: each rank is a number in memory."""
+"""The length of the longest ideal for which bounds are computed: each rank is a number in memory."""
 MOST_DOCUMENTS = 2**63 - 1
-"""The deepest rank, and the most documents: more than any machine counts."""
+"""The deepest rank, and the maximum number of documents: larger than any real collection."""
 MOST_RESAMPLES = 10_000_000
-"""The most resamples of a test or an interval: more would run for days, and decide nothing else."""
+"""The maximum number of resamples of a test or an interval: more would run for days without changing a result."""
 MOST_SAMPLES = 100_000
-"""The most samples, and the most steps, of a loss: each of them is as large as the scores."""
+"""The maximum number of samples, and of steps, of a loss: each one is as large as the scores."""
 MOST_PIXELS = 100_000
-"""The widest and the highest chart."""
+"""The maximum width and height of a chart."""
 LARGEST_SEED = 2**128 - 1
-"""The largest seed: more bits than any generator has."""
+"""The largest seed: it has more bits than any generator uses."""
 
 SWAPPED = (
     "labels, scores: the labels {oddity}, and all scores are whole numbers from 0 to 4, as grades "
     "are. Check that labels= contains the grades and scores= the values that documents are ranked by."
 )
-"""The warning of labels and scores that were probably passed in each other's place."""
+"""The warning about labels and scores that were probably swapped."""
 
 Kind = TypeVar("Kind")
 

@@ -14,7 +14,7 @@ _PARAMETER = re.compile(
 
 
 def printable(text: str) -> str:
-    r"""Show what would steer a terminal, or break a line, as an escape.
+    r"""Show characters that would control a terminal, or break a line, as escapes.
 
     >>> print(printable("q\x1b[31m\n"))
     q\x1b[31m\n
@@ -27,7 +27,7 @@ def printable(text: str) -> str:
 
 
 def without_password(text: str) -> str:
-    """Return a text with … in place of the password of every address in it, whatever its scheme.
+    """Replace the password of every address in a text by …, whatever the scheme of the address.
 
     >>> without_password("postgresql://ann:p@ss/word@host/db?sslmode=require&password=secret")
     'postgresql://ann:…@host/db?sslmode=require&password=…'
@@ -80,7 +80,7 @@ _SHORT = _Short()
 
 
 def shown(value: object) -> str:
-    r"""Return a value as it is written, with its middle or its end left out where it is long.
+    r"""Return the text of a value as in code, with the middle or the end left out if it is long.
 
     >>> shown({number: "x" * number for number in range(99)})
     "{0: '', 1: 'x', 2: 'xx', 3: 'xxx', ...}"
@@ -91,7 +91,7 @@ def shown(value: object) -> str:
 
 
 def shown_with_type(value: object) -> str:
-    """Return a value as it is written, after its type, which isn't repeated.
+    """Return the text of a value after its type, unless the text starts with the type.
 
     >>> shown_with_type(7)
     'int 7'
@@ -101,7 +101,7 @@ def shown_with_type(value: object) -> str:
 
 
 def shortened(text: str, most: int = 80) -> str:
-    """Return a text, and … in place of its end where it is long.
+    """Return a text, with … in place of its end if it is long.
 
     >>> shortened("one, two, three", 9)
     'one, two…'

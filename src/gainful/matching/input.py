@@ -315,31 +315,31 @@ class DictInput(Input):
         session: Session,
         types: tuple[IdType, IdType] | None = None,
     ) -> None:
-        """Take a dict, and the types that its queries and documents had if their ids were read before."""
+        """Store a dict, and the original types of its queries and documents if their ids were already read."""
         super().__init__(kind, name, session)
         self._given = given
         self._types = types
         self.in_order = isinstance(given, RunInOrder)
 
     def refuse(self, remedy: str = "") -> NoReturn:
-        """Refuse a question, and say that this is a dict of dicts."""
+        """Raise the error that the input is a dict of dicts."""
         raise InputError(self.name, self.kind.contents, "a dict of dicts", remedy)
 
     @property
     def query_type(self) -> IdType:
-        """Integers, where all queries are."""
+        """The type of the queries: integers if all of them are."""
         return type_of_ids(self._given) if self._types is None else self._types[0]
 
     @property
     def doc_type(self) -> IdType:
-        """Integers, where all documents are."""
+        """The type of the documents: integers if all of them are."""
         if self._types is not None:
             return self._types[1]
         return type_of_ids(doc for found in self._given.values() for doc in found)
 
     @property
     def small_documents(self) -> "Documents":
-        """The dict itself, of whatever size: it is in Python already."""
+        """The dict itself, whatever its size, because it is already in memory."""
         return self._given
 
     def as_runs(self, judged: JudgedRows) -> Iterator[Run]:
@@ -365,7 +365,7 @@ class DictInput(Input):
         return [*islice(found, _SAMPLE)]
 
     def warn_of_ranks(self) -> None:
-        """Warn where the scores of every query are 1, 2, 3 …."""
+        """Warn if the scores of every query are 1, 2, 3 …."""
         warn_of_ranks_in_dicts(self._given)
 
     def bare_queries(self) -> list[str]:
@@ -373,7 +373,7 @@ class DictInput(Input):
         return [str(query) for query, found in self._given.items() if not found]
 
     def table_to_check(self) -> None:
-        """Return None: a dict may hold anything, so that a check looks at each row."""
+        """Return None: a dict may contain anything, so a check examines each row."""
 
     def rows_to_check(self, name: str) -> Iterator[Row | BadRow]:
         """Go through the documents of all queries."""

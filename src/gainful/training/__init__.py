@@ -1,1 +1,1 @@
-"""Arrays on the device where they live: NumPy, PyTorch, JAX, CuPy."""
+"""Measures and losses on arrays of NumPy, PyTorch, JAX and CuPy, on the arrays' own device."""

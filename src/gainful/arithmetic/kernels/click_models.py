@@ -1,11 +1,10 @@
 """Click models: how attractive each document is, estimated from the lists that people saw and clicked.
 
 A click needs two things: the user examined the document (E), and found it attractive (A). The models
-differ in how the user comes to examine a rank. Each gives the probability of an examination
-that follows from the earlier clicks in the same list; a click then has the probability examination ×
-attractiveness.
-So the likelihood, the perplexity and the intervals are the same few lines for all of them, and
-`MODELS` has one entry per model.
+differ in how users come to examine a rank. Each model gives the probability that a rank is examined, given
+the earlier clicks in the same list; the probability of a click is examination × attractiveness. The
+likelihood, the perplexity and the intervals are therefore computed by the same few lines for all models,
+and `MODELS` has one entry per model.
 
 Attractiveness is estimated for each pair of query and document. Pairs with few impressions are pulled
 towards the mean by a beta distribution, fitted to all pairs (empirical Bayes).
@@ -44,7 +43,7 @@ class ShownLists:
         clicks: (n,) whether the document was clicked.
         starts: (m+1,) where the rows of each list begin.
         count: the number of pairs.
-        weights: (n,) how often each row counts, the same for all rows of a list; None if once.
+        weights: (n,) how often each row counts, the same for all rows of a list; None if every row counts once.
 
     >>> lists = ShownLists(np.array([0, 1]), np.array([1, 2]), np.array([False, True]), np.array([0, 2]), 2)
     >>> lists.owners.tolist(), lists.sums(lists.clicks).tolist()
@@ -83,7 +82,7 @@ class ShownLists:
         return _sums(self.ranks, self.weighted(values), self.deepest + 1)
 
     def last_clicks(self) -> Ints:
-        """Return (m,) the row of each list's last click; the row before its first if it has none."""
+        """Return the row (m,) of each list's last click; for a list without clicks, the row before its first."""
         rows = np.where(self.clicks, np.arange(len(self.clicks)), -1)
         last = np.maximum.reduceat(rows, self.starts[:-1]) if rows.size else rows
         return np.maximum(last, self.starts[:-1] - 1)
@@ -93,7 +92,7 @@ class ShownLists:
         return self.part_of_rows(np.repeat(chosen, np.diff(self.starts)))
 
     def part_of_rows(self, rows: Bools) -> "ShownLists":
-        """Return the chosen (n,) rows; lists without any are gone."""
+        """Return the chosen (n,) rows; lists without any are dropped."""
         starts = np.unique(np.concatenate([[0], np.cumsum(rows)])[self.starts])
         weights = None if self.weights is None else self.weights[rows]
         return ShownLists(self.pairs[rows], self.ranks[rows], self.clicks[rows], starts, self.count, weights)  # fmt: skip
@@ -140,12 +139,12 @@ def fitted_prior(successes: Floats, trials: Floats) -> Prior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """What is known of a probability of each pair: as many successes in as many trials.
+    """The evidence about a probability of each pair: a number of successes in a number of trials.
 
     Attributes:
         successes: (p,) such as clicks.
         trials: (p,) such as examined impressions.
-        prior: what is known besides.
+        prior: the prior distribution of the probabilities.
     """
 
     successes: Floats
@@ -172,7 +171,7 @@ class FittedModel:
         name: a key of `MODELS`.
         attraction: how attractive each pair is.
         shared: the parameters that all pairs share, by name.
-        satisfaction: how often a click on each pair satisfies, if the model says so.
+        satisfaction: how often a click on each pair satisfies, if the model includes that.
         rounds: the rounds of EM; 0 for a model with a closed form.
     """
 
@@ -184,7 +183,7 @@ class FittedModel:
 
     @property
     def relevance(self) -> Floats:
-        """The estimates (p,) that serve as grades: attraction, times satisfaction if the model has it."""
+        """The estimates (p,) that serve as grades: attraction, times satisfaction if the model includes it."""
         if self.satisfaction is None:
             return self.attraction.means
         return self.attraction.means * self.satisfaction.means
@@ -210,10 +209,10 @@ class ClickModel:
     """A click model.
 
     Attributes:
-        title: what users do, for people.
+        title: what users do, in words.
         fit: estimates the parameters.
         examined: the probability (n,) that each row is examined, given the clicks above it.
-        of_counts: whether clicks and impressions of each document and rank are enough.
+        of_counts: whether clicks and impressions of each document and rank are enough to fit it.
     """
 
     title: str
@@ -227,8 +226,8 @@ class Fitting:
     """How to fit.
 
     Attributes:
-        rounds: the most rounds of EM.
-        prior: of every probability of a pair; one is fitted to each kind if None.
+        rounds: the maximum number of rounds of EM.
+        prior: the prior of every probability of a pair; if None, one is fitted to each kind of probability.
         start: a model to continue from.
         progress: called with the share of the rounds that are done.
     """
@@ -239,25 +238,25 @@ class Fitting:
     progress: Callable[[float], object] | None = None
 
     def counts(self, successes: Floats, trials: Floats, before: Prior | None = None) -> Counts:
-        """Return counts with the prior of this fit, or else the one before, or else one that fits them."""
+        """Return counts with the prior of this fit, if any, else the previous one, else one fitted to the counts."""
         prior = self.prior or before or fitted_prior(successes, trials)
         return Counts(successes, trials, prior)
 
     def scored(
         self, successes: Floats, trials: Floats, ratio: Floats, means: Floats, before: Prior | None
     ) -> Counts:
-        """Return counts after a round of EM, in which a trial that wasn't seen counts less.
+        """Return counts after a round of EM, in which unobserved trials count less.
 
-        EM would move the means to those of the expected counts, which takes many rounds where little was
-        seen. A step of Fisher's scoring divides the move by the share of the information that was; the
-        counts with these means then also are as certain as they should be.
+        EM would move the means to the means of the expected counts, which takes many rounds if little was
+        observed. A step of Fisher's scoring divides the move by the share of the information that was
+        observed. The counts with these means then also have the right certainty.
 
         Args:
-            successes: (p,) the expected number, given what was seen.
+            successes: (p,) the expected number, given the observations.
             trials: (p,) likewise.
-            ratio: (p,) how much a trial says, compared with one that was seen.
+            ratio: (p,) the information in a trial, relative to an observed one.
             means: (p,) the estimates that the expectations come from.
-            before: the prior so far; a new one is fitted if None.
+            before: the previous prior; a new one is fitted if None.
         """
         known = np.maximum(ratio, _LEAST_KNOWN) * trials
         known_successes = np.clip(known * means + successes - trials * means, 0.0, known)
@@ -322,7 +321,7 @@ def _fit_coec(lists: ShownLists, how: Fitting) -> FittedModel:
 
 
 def _gamma_prior(clicks: Floats, expected: Floats) -> Prior:
-    """Return the prior of a ratio whose mean is 1: clicks as if `yes` had come where `yes` were expected."""
+    """Return the prior of a ratio whose mean is 1: clicks as if `yes` had been observed where `yes` were expected."""
     shown = expected > 0
     clicks, expected = clicks[shown], expected[shown]
     if len(clicks) < _FEWEST_PAIRS:
@@ -500,7 +499,7 @@ def _posterior(
 
 
 def _fit_dbn(lists: ShownLists, how: Fitting) -> FittedModel:
-    """Fit by EM: rows down to the last click were examined, and below it nobody knows who went on."""
+    """Fit by EM: rows down to the last click were examined; whether users went on below it is unknown."""
     columns, last_rows = _Columns.of(lists), lists.last_clicks()
     sizes, last = np.diff(lists.starts), last_rows - lists.starts[:-1]
     ends = last == sizes - 1  # nothing below the last click says whether it satisfied
@@ -549,10 +548,11 @@ def _fit_dbn(lists: ShownLists, how: Fitting) -> FittedModel:
 def _known_share_of_satisfaction(
     lists: ShownLists, columns: _Columns, silent: Floats, satisfaction: Counts, onward: float
 ) -> Floats:
-    """Return how much a click says about the satisfaction of each pair (p,), compared with seeing it.
+    """Return the information in a click about the satisfaction of each pair (p,), relative to observing it.
 
-    After a click that satisfies with σ, silence has the probability σ + (1 − σ) q, where q is that of silence
-    from a user who isn't satisfied. This says σ (1 − q) / (σ + (1 − σ) q) as much as seeing σ itself.
+    After a click that satisfies with probability σ, no click follows with probability σ + (1 − σ) q, where q is
+    that probability for a user who isn't satisfied. The click therefore contains the share
+    σ (1 − q) / (σ + (1 − σ) q) of the information in observing the satisfaction itself.
     """
     unsatisfied = columns.to_rows(1 - onward + onward * silent[1:])
     open_end = np.ones(len(lists.pairs), bool)
@@ -632,7 +632,7 @@ def _fit_ccm(lists: ShownLists, how: Fitting) -> FittedModel:
 
 
 def _known_of_hidden(posterior: Floats, prior: Floats) -> Floats:
-    """Return how much an unseen trial with this posterior probability says, compared with one that was seen."""
+    """Return the information in an unobserved trial with this posterior probability, relative to an observed one."""
     spread = np.maximum(prior * (1 - prior), _LEAST)
     return np.maximum(1 - posterior * (1 - posterior) / spread, 0.0)
 
@@ -730,7 +730,7 @@ def _fit_by_context(
 
 
 def _known_share(lists: ShownLists, model: FittedModel) -> Floats:
-    """Return how much a row says about the attraction of each pair (p,), compared with one surely examined.
+    """Return the information in a row about the attraction of each pair (p,), relative to a row surely examined.
 
     The expected information of a row with examination ε is ε / (α (1 − εα)), not ε / (α (1 − α)).
     """

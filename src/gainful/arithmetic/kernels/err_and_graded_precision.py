@@ -114,7 +114,7 @@ def ndcg_so_far(
 def ndcg_at_the_end(
     terms: Floats, offsets: Ints, ideal_terms: Floats, pool_offsets: Ints
 ) -> Floats:
-    """Return the DCG of the whole list over that of the whole ideal (q,)."""
+    """Return the DCG of the whole list divided by the DCG of the whole ideal (q,)."""
     queries = offsets.size - 1
     whole = sums(ideal_terms, owners(pool_offsets), queries)
     return ratio(sums(terms, owners(offsets), queries), whole)

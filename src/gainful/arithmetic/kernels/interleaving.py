@@ -38,7 +38,7 @@ def balanced(rankings: Sequence[Ranking], depth: int, generator: np.random.Gener
 
 
 def team_draft(rankings: Sequence[Ranking], depth: int, generator: np.random.Generator) -> Made:
-    """Let the rankings pick in rounds, each its best document left, in a random order per round.
+    """Let the rankings pick in rounds, in random order; each picks its best remaining document.
 
     >>> docs, teams = team_draft((["a", "b"], ["b", "a"]), 2, np.random.default_rng(0))
     >>> sorted(docs), sorted(teams)
@@ -63,7 +63,7 @@ def team_draft(rankings: Sequence[Ranking], depth: int, generator: np.random.Gen
 def _softmax_of_ranks(ranking: Ranking, candidates: Sequence[str]) -> Floats:
     """Return the chance (c,) that a ranking draws each candidate: in proportion to 1 / rank³.
 
-    Candidates that it doesn't have come one rank below its last.
+    Candidates missing from the ranking are ranked one below its last document.
     """
     ranks = {doc: rank for rank, doc in enumerate(ranking, 1)}
     weights = np.array([ranks.get(doc, len(ranking) + 1) for doc in candidates]) ** -_STEEPNESS
@@ -72,7 +72,7 @@ def _softmax_of_ranks(ranking: Ranking, candidates: Sequence[str]) -> Floats:
 
 
 def probabilistic(rankings: Sequence[Ranking], depth: int, generator: np.random.Generator) -> Made:
-    """Draw each document from a random ranking, in proportion to 1 / rank³ among those left."""
+    """Draw each document from a random ranking, in proportion to 1 / rank³ among the remaining ones."""
     left = list(dict.fromkeys(doc for ranking in rankings for doc in ranking))
     docs, teams = list[str](), list[int]()
     while left and len(docs) < depth:
@@ -84,9 +84,9 @@ def probabilistic(rankings: Sequence[Ranking], depth: int, generator: np.random.
 
 
 def optimised(rankings: Sequence[Ranking], depth: int, generator: np.random.Generator) -> Made:
-    """Draw one of the lists whose documents are each the best left of a ranking, so that no ranking is favoured.
+    """Draw a list in which each document is the best remaining one of a ranking, without favouring any ranking.
 
-    The chances of the lists are those of the linear program of `list_chances`.
+    The linear program of `list_chances` determines the chances of the lists.
     """
     lists, chances = list_chances(tuple(tuple(ranking) for ranking in rankings), depth)
     docs = list(lists[int(generator.choice(len(lists), p=chances))])
@@ -99,8 +99,8 @@ def list_chances(
 ) -> tuple[list[tuple[str, ...]], Floats]:
     """Return the possible lists of optimised interleaving, and the chance of each.
 
-    A user who clicks a random document of the first k must credit all rankings alike, for each k; among
-    the chances for which this holds (or holds best), those are taken whose lists tell rankings apart best.
+    For each k, a user who clicks a random document of the first k must credit all rankings equally. Among the
+    chances that satisfy this, or come closest, those are chosen whose lists distinguish rankings best.
 
     >>> lists, chances = list_chances((("a", "b"), ("b", "a")), 2)
     >>> lists, chances.round(3).tolist()
@@ -140,7 +140,7 @@ def list_chances(
 
 
 def credit_by_rank(rankings: Sequence[Ranking], doc: str) -> list[float]:
-    """Return what a click on a document credits each ranking in optimised interleaving: 1 / its rank there.
+    """Return each ranking's credit for a click on a document in optimised interleaving: 1 / its rank there.
 
     >>> credit_by_rank((["a", "b"], ["c", "d", "b"]), "b")
     [0.5, 0.3333333333333333]
@@ -166,7 +166,7 @@ def assignment_chances(rankings: Sequence[Ranking], docs: Sequence[str]) -> Floa
 def balanced_credit(
     rankings: Sequence[Ranking], docs: Sequence[str], clicked: Sequence[str]
 ) -> list[float]:
-    """Return the clicks that each of two rankings would have got in its first k documents.
+    """Return the clicks that each of two rankings would have received in its first k documents.
 
     k is the smallest depth at which the rankings together contain the lowest click of the list.
     """

@@ -9,7 +9,7 @@ several levels. The best x is monotone: the larger a coefficient, the higher the
 - Else N − λI is concave for λ ≥ 0, and the best x is found by Dinkelbach's iteration on λ, each
   step a dynamic programme over the coefficients in descending order and the levels.
 
-Both yield values that some x has, so the larger of them is the highest. The lowest value is
+Some x attains each of the two values, so the larger of them is the highest. The lowest value is
 the negative of the highest of −N/I.
 """
 
@@ -27,13 +27,13 @@ class Unknown:
     """Lists with unknown gains, query by query.
 
     Attributes:
-        constant: (q,) what the known gains contribute.
+        constant: (q,) the contribution of the known gains.
         coefficients: [query, unknown] descending, 0 where a query has fewer.
         sizes: (q,) how many each query has.
         free: (q,) how many more documents there are that only the ideal can hold.
         known: [query, level] how many documents of known gain have each level.
         levels: (l,) gains, descending: all known positive ones, and all that x may have.
-        allowed: (l,) which x may have; the first and the last of them are its bounds.
+        allowed: (l,) the levels that x may have; the first and the last are its bounds.
         cumulated: (depth+1,) the sums of the discounts down to each rank, 0 for rank 0; ranks
             beyond have none.
     """

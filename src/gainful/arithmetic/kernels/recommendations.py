@@ -13,7 +13,7 @@ _BLOCK = 1 << 24  # numbers held at once
 
 
 def means(values: Floats, owner: Ints, lists: int) -> Floats:
-    """Return the mean (u,) of the values (n,) of each list, NaN of a list without any.
+    """Return the mean (u,) of the values (n,) of each list; NaN for a list without values.
 
     >>> means(np.array([1.0, 3.0, 5.0]), np.array([0, 0, 2]), 3)
     array([ 2., nan,  5.])

@@ -46,7 +46,7 @@ def blocks(first: Ints, last: Ints, owner: Ints) -> Blocks:
 
 
 class AtRanks(NamedTuple):
-    """What is expected of the ranks of some blocks: a number, the rank and the block of each; each field (r,)."""
+    """Expected values at the ranks of some blocks: each value, its rank and its block; each field (r,)."""
 
     expected: Floats
     rank: Ints
@@ -57,14 +57,14 @@ class AtRanks(NamedTuple):
         return sums_down_to(self.expected, self.rank, of.owner[self.block], queries, cutoffs)
 
     def shares(self, of: Blocks, cutoff: int | None) -> Floats:
-        """Return what each row (n,) has of the sum of its block, as the relevant documents of a block are alike."""
+        """Return each row's share (n,) of the sum of its block, which its relevant documents share equally."""
         within = self.rank <= (self.rank.max(initial=0) if cutoff is None else cutoff)
         totals = np.bincount(self.block, self.expected * within, of.size.size)
         return np.repeat(totals / of.relevant, of.relevant)
 
 
 def precisions(of: Blocks) -> AtRanks:
-    """Return the expectation of P@i at each rank i, where it is that of a relevant document, else 0."""
+    """Return the expectation, at each rank i, of P@i if the document there is relevant, else 0."""
     block = np.repeat(np.arange(of.size.size), of.size)
     step = np.arange(block.size) - np.repeat(np.cumsum(of.size) - of.size, of.size)  # from 0
     rank = of.before[block] + step + 1
@@ -75,7 +75,7 @@ def precisions(of: Blocks) -> AtRanks:
 
 
 def first_relevant(of: Blocks) -> AtRanks:
-    """Return the chance of each rank to be that of the first relevant document."""
+    """Return the chance that each rank holds the first relevant document."""
     first = np.flatnonzero(of.relevant_before == 0)
     before, size, relevant = (array[first] for array in (of.before, of.size, of.relevant))
     lengths = size - relevant + 1  # the possible ranks of the first

@@ -111,7 +111,7 @@ def overlap_of_ideal(pool: Floats, pool_offsets: Ints, p: float) -> Floats:
 def overlaps(
     gains: Floats, rank: Ints, offsets: Ints, pool: Floats, pool_offsets: Ints, p: float
 ) -> tuple[Ints, Floats]:
-    """Return the rows (k,) with a positive gain as the ideal has them, and what each adds to RBO(list, ideal)."""
+    """Return the rows (k,) with a positive gain in the order of the ideal, and each one's part of RBO(list, ideal)."""
     tails = overlap_weights(p)
     rows = np.flatnonzero(gains > 0)
     # Among equal gains, the ideal has the documents in the order of the list, then the others.

@@ -41,7 +41,7 @@ class Interval:
         high: the upper end; ∞ likewise.
         level: the share of such intervals that contain the true mean.
         method: a key of `INTERVALS`.
-        resamples: how many the interval is from, or None.
+        resamples: the number of resamples that it is based on, or None.
         note: the reason for a special case, such as an interval without ends; or empty.
     """
 

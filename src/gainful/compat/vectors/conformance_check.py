@@ -79,7 +79,7 @@ def conformance_of_command(
         dialect: only the cases of this tool.
         tolerance: the largest error of a value, relative if the value is above 1.
         timeout: seconds after which the command is stopped.
-        one_by_one: whether to start the command anew for each case; a crash or a timeout then
+        one_by_one: whether to start the command once for each case; a crash or a timeout then
             counts as a failure of that case.
     """
     words = _read_command(command)

@@ -58,7 +58,7 @@ class Conformance(Document):
 
     Attributes:
         checked: every case, in the order of the files.
-        tolerance: how far a value may be off, relative to it where it is above 1.
+        tolerance: the largest permitted error of a value, relative if the value is above 1.
     """
 
     checked: tuple[Checked, ...]

@@ -40,7 +40,7 @@ def pl_rank(
 
         F_(r_i + 1) + Σ_{k ≤ r_i} e^(s_i)/Z_k · (G_i·D(k) − F_k)
 
-    It sums to 0 over the items in expectation only.
+    Its sum over the items is 0 only in expectation.
 
     Args:
         scores: [..., list], higher is better.

@@ -129,8 +129,8 @@ def soft_ndcg(
 
     Item v ranks above j with p = Φ((s_v − s_j)/(√2·σ)); the distribution of the rank of j is built
     item by item, P_j(r) ← P_j(r−1)·p + P_j(r)·(1 − p). This takes O(n³) time, or O(n²·k) with a
-    cutoff, so it suits lists of tens of items, or the top of lists of hundreds. A call that will
-    take long warns first.
+    cutoff, so it suits lists of tens of items, or the top of lists of hundreds. A warning
+    precedes a call that will take long.
 
     Args:
         scores: [..., list], higher is better.

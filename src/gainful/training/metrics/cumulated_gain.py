@@ -34,12 +34,12 @@ def cg(
     Args:
         scores: [..., list] floating, higher is better; −∞ is the lowest score.
         labels: [..., list] the grade of each document.
-        mask: [..., list] True where there is a document; all are if None.
+        mask: [..., list] True where there is a document; everywhere if None.
         k: cutoff; None for the whole list.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of an array of grades.
         ties: `average` for the mean over all orders of equal scores, `order` to keep the given
             order.
-        padding: the label of places without a document, such as -1; they are masked, too.
+        padding: the label that marks padding, such as -1; padding is masked.
 
     Returns:
         [...] in the type of the scores.
@@ -69,7 +69,7 @@ def dcg(
     Args:
         scores: [..., list] floating, higher is better; −∞ is the lowest score.
         labels: [..., list] the grade of each document.
-        mask: [..., list] True where there is a document; all are if None.
+        mask: [..., list] True where there is a document; everywhere if None.
         k: cutoff; None for the whole list.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of an array of grades.
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
@@ -77,7 +77,7 @@ def dcg(
         base: the base of the logarithm, for log and jarvelin.
         ties: `average` for the mean over all orders of equal scores, `order` to keep the given
             order.
-        padding: the label of places without a document, such as -1; they are masked, too.
+        padding: the label that marks padding, such as -1; padding is masked.
 
     Returns:
         [...] in the type of the scores.
@@ -102,12 +102,12 @@ def ndcg(
     ties: str = "average",
     padding: float | None = None,
 ) -> Array:
-    """Return DCG@k / IDCG@k, the ideal being the list by gain; 0 where IDCG@k is 0.
+    """Return DCG@k / IDCG@k, where the ideal is the list sorted by gain; 0 if IDCG@k is 0.
 
     Args:
         scores: [..., list] floating, higher is better; −∞ is the lowest score.
         labels: [..., list] the grade of each document.
-        mask: [..., list] True where there is a document; all are if None.
+        mask: [..., list] True where there is a document; everywhere if None.
         k: cutoff; None for the whole list.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of an array of grades.
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
@@ -115,7 +115,7 @@ def ndcg(
         base: the base of the logarithm, for log and jarvelin.
         ties: `average` for the mean over all orders of equal scores, `order` to keep the given
             order.
-        padding: the label of places without a document, such as -1; they are masked, too.
+        padding: the label that marks padding, such as -1; padding is masked.
 
     Returns:
         [...] in the type of the scores.

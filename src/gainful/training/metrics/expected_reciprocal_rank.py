@@ -23,12 +23,12 @@ def err(
     Args:
         scores: [..., list] floating, higher is better; −∞ is the lowest score.
         labels: [..., list] the grade of each document, at most `max`; negative ones count as 0.
-        mask: [..., list] True where there is a document; all are if None.
+        mask: [..., list] True where there is a document; everywhere if None.
         k: cutoff; None for the whole list.
         max: the highest grade of the scale.
         ties: `order` to keep the given order of equal scores; the mean over all orders has no
             closed form.
-        padding: the label of places without a document, such as -1; they are masked, too.
+        padding: the label that marks padding, such as -1; padding is masked.
 
     Returns:
         [...] in the type of the scores.

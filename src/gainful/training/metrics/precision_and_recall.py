@@ -37,12 +37,12 @@ def precision(
     Args:
         scores: [..., list] floating, higher is better; −∞ is the lowest score.
         labels: [..., list] the grade of each document.
-        mask: [..., list] True where there is a document; all are if None.
+        mask: [..., list] True where there is a document; everywhere if None.
         k: cutoff; None for the whole list. A shorter list is still divided by k.
         rel: the lowest grade of a relevant document.
         ties: `average` for the mean over all orders of equal scores, `order` to keep the given
             order.
-        padding: the label of places without a document, such as -1; they are masked, too.
+        padding: the label that marks padding, such as -1; padding is masked.
 
     Returns:
         [...] in the type of the scores.
@@ -73,12 +73,12 @@ def recall(
     Args:
         scores: [..., list] floating, higher is better; −∞ is the lowest score.
         labels: [..., list] the grade of each document.
-        mask: [..., list] True where there is a document; all are if None.
+        mask: [..., list] True where there is a document; everywhere if None.
         k: cutoff; None for the whole list.
         rel: the lowest grade of a relevant document.
         ties: `average` for the mean over all orders of equal scores, `order` to keep the given
             order.
-        padding: the label of places without a document, such as -1; they are masked, too.
+        padding: the label that marks padding, such as -1; padding is masked.
 
     Returns:
         [...] in the type of the scores.
@@ -107,12 +107,12 @@ def average_precision(
     Args:
         scores: [..., list] floating, higher is better; −∞ is the lowest score.
         labels: [..., list] the grade of each document.
-        mask: [..., list] True where there is a document; all are if None.
+        mask: [..., list] True where there is a document; everywhere if None.
         k: cutoff; None for the whole list. R includes relevant documents below it.
         rel: the lowest grade of a relevant document.
         ties: `average` for the mean over all orders of equal scores, `order` to keep the given
             order.
-        padding: the label of places without a document, such as -1; they are masked, too.
+        padding: the label that marks padding, such as -1; padding is masked.
 
     Returns:
         [...] in the type of the scores.
@@ -149,12 +149,12 @@ def reciprocal_rank(
     Args:
         scores: [..., list] floating, higher is better; −∞ is the lowest score.
         labels: [..., list] the grade of each document.
-        mask: [..., list] True where there is a document; all are if None.
+        mask: [..., list] True where there is a document; everywhere if None.
         k: cutoff; None for the whole list.
         rel: the lowest grade of a relevant document.
         ties: `average` for the mean over all orders of equal scores, `order` to keep the given
             order.
-        padding: the label of places without a document, such as -1; they are masked, too.
+        padding: the label that marks padding, such as -1; padding is masked.
 
     Returns:
         [...] in the type of the scores.
