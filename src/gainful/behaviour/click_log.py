@@ -1,6 +1,6 @@
 """`read_log`: read a click log once, to answer any number of questions about it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.arithmetic.kernels.click_models import ShownLists
-from gainful.array_types import AnyArray, Floats, Ints
+from gainful.arithmetic.kernels.numbered_keys import numbered
+from gainful.array_types import Floats, Ints
+from gainful.behaviour.log_rows import LogRows, rows_of_log
 from gainful.behaviour.log_tables import LogOptions, Oddity, Shape, shown_rows
 from gainful.errors import InputError
 from gainful.matching.keyword_options import takes
 from gainful.message_texts import counted, shown
 from gainful.output.rendering.table_formats import Cell, Note, Table
 from gainful.output.writing.result_base import Result
-from gainful.rows.duckdb_engine import Columns, Progress, Session, reading_table
+from gainful.rows.duckdb_engine import Columns, Progress, Session
 from gainful.rows.input_types import TableLike
 
 _MOST_POSITIONS = 10_000
@@ -184,35 +186,19 @@ def read_log(log: TableLike | ClickLog, **options: Unpack[LogOptions]) -> ClickL
 
 def _collected(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
     """Return the log of shown rows, with whole numbers for pairs, lists and sessions."""
-    rows = session.name("rows")
-    with reading_table("log"):
-        session.execute(f"CREATE TEMP VIEW {rows} AS {shape.select}")
-        pairs = session.name("pairs")
-        session.execute(
-            f"CREATE TEMP TABLE {pairs} AS SELECT query, doc, CAST(row_number() OVER () - 1 AS INTEGER) AS pair "
-            f"FROM (SELECT query, doc FROM {rows} WHERE query IS NOT NULL AND doc IS NOT NULL GROUP BY ALL ORDER BY ALL)"
-        )
-        names = session.columns(f"SELECT query, doc FROM {pairs} ORDER BY pair")
-        if not len(names["query"]):
-            raise InputError("log", "at least one row with a query and a document", "none")
-        if shape.has_counts:
-            return _of_counts(shape, rows, pairs, names, options, session)
-        extra = "".join(
-            f", {column}"
-            for column, there in (
-                ("coalesce(owner, 0::UBIGINT) AS owner", shape.has_owners),
-                ("coalesce(propensity, 'nan'::DOUBLE) AS propensity", shape.has_propensities),
-                ("team", shape.has_teams),
-            )
-            if there
-        )
-        list_ = "coalesce(list, 0::UBIGINT) AS list, " if shape.has_lists else ""
-        data = session.columns(
-            f"SELECT {list_}pair, coalesce(CAST(position AS FLOAT), 'nan'::FLOAT) AS position, CAST(value AS FLOAT) AS value{extra} "
-            f"FROM {rows} JOIN {pairs} USING (query, doc)"
-        )
-        ((total,),) = session.rows(f"SELECT count(*) FROM {rows}")
-    return _checked(shape, data, names, int(total), options)
+    if shape.has_counts:
+        return _of_counts(shape, options, session)
+    rows, names, total = rows_of_log(shape, session)
+    oddities = [*shape.oddities]
+    left_out = total - len(rows.columns["pair"])
+    oddities.append(Oddity(left_out, "rows without a query or a document", "left out"))
+    first = _set_ranks(rows, shape, options, oddities)
+    if shape.has_lists:
+        rows.sort()
+        rows.merge_repeats(oddities)
+        _leave_out_bots(rows, options, oddities)
+        oddities += _gaps(rows)
+    return _built(shape, rows, names, first, tuple(o for o in oddities if o.count > 0))
 
 
 def _first_position(least: float, options: LogOptions) -> int:
@@ -226,25 +212,22 @@ def _first_position(least: float, options: LogOptions) -> int:
     return first
 
 
-def _of_counts(
-    shape: Shape, rows: str, pairs: str, names: Columns, options: LogOptions, session: Session
-) -> ClickLog:
+def _of_counts(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
     """Return a log of counts: each pair and rank has a row with a click and a row without one, weighted by the counts."""
-    data = session.columns(
-        f"SELECT pair, coalesce(position, 'nan'::DOUBLE) AS position, shown, clicked FROM {rows} JOIN {pairs} USING (query, doc)"
-    )
-    position, first = data["position"], 1
+    rows, names, _ = rows_of_log(shape, session)
+    position, first = rows.columns["position"], 1
     if np.isnan(position).all():
         position = np.ones(len(position))
     else:
         position = _whole_positions(position)
         first = _first_position(float(position.min()), options)
         position = position - first + 1
-    weights = np.concatenate([data["shown"] - data["clicked"], data["clicked"]]).astype(np.float64)
+    shown_, clicked, pairs = (rows.columns[name] for name in ("shown", "clicked", "pair"))
+    weights = np.concatenate([shown_ - clicked, clicked]).astype(np.float64)
     clicks = np.repeat([False, True], len(position))
     kept = weights > 0
     lists = ShownLists(
-        np.tile(data["pair"].astype(np.int64), 2)[kept], np.tile(position.astype(np.int64), 2)[kept], clicks[kept],
+        np.tile(pairs, 2)[kept], np.tile(position.astype(np.int32), 2)[kept], clicks[kept],
         np.arange(int(kept.sum()) + 1), len(names["query"]), weights[kept],
     )  # fmt: skip
     log = ClickLog(
@@ -267,168 +250,79 @@ def _whole_positions(position: Floats) -> Floats:
     return position
 
 
-def _checked(
-    shape: Shape, data: Columns, names: Columns, total: int, options: LogOptions
-) -> ClickLog:
-    """Return the log of these rows, in the order of their lists and ranks, and count everything odd."""
-    oddities = [*shape.oddities]
-    oddities.append(
-        Oddity(total - len(data["pair"]), "rows without a query or a document", "left out")
-    )
-    known = ~np.isnan(data["position"])
+def _set_ranks(
+    rows: LogRows, shape: Shape, options: LogOptions, oddities: list[Oddity]
+) -> int:
+    """Replace the positions of all rows by ranks from 1, and return the position of first documents."""
+    known = ~np.isnan(rows.columns["position"])
     if not known.any():
         if shape.has_lists:
             raise InputError(
                 "log", "the position of each document in its list", "none",
                 "Name its column: columns position=…. Without positions, count the clicks and impressions of each document.",
             )  # fmt: skip
-        data["position"], known = np.ones(len(known), np.float32), np.ones(len(known), bool)
+        rows.columns["position"], known = np.ones(len(known), np.float32), np.ones(len(known), bool)
     oddities.append(Oddity(int((~known).sum()), "rows without a position", "left out"))
-    if not known.all():
-        data = {name: column[known] for name, column in data.items()}
-    first = _first_position(float(_whole_positions(data["position"]).min()), options)
-    data["rank"] = (data.pop("position") - (first - 1)).astype(np.int32)
-    data, starts = _in_order(data)
-    if shape.has_lists:
-        data, starts = _without_repeats(data, starts, oddities)
-        data, starts = _without_bots(data, starts, options, oddities)
-        same_list = np.ones(len(data["rank"]) - 1, bool)
-        same_list[starts[1:-1] - 1] = False
-        steps = np.diff(data["rank"])[same_list]
-        oddities += [
-            Oddity(
-                int((steps == 0).sum()),
-                "documents at the same position as another one in their list",
-                "kept",
-            ),
-            Oddity(
-                int((steps > 1).sum()),
-                "gaps in the positions of a list",
-                "kept, as documents that weren't logged",
-            ),
-            Oddity(
-                int((data["rank"][starts[:-1]] > 1).sum()),
-                "lists that begin below the first position",
-                "kept",
-            ),
-        ]
-    return _built(shape, data, names, starts, first, tuple(o for o in oddities if o.count > 0))
+    rows.keep(known)
+    position = _whole_positions(rows.columns.pop("position"))
+    first = _first_position(float(position.min()), options)
+    rows.columns["rank"] = (position - (first - 1)).astype(np.int32)
+    return first
 
 
-def _in_order(data: Columns) -> tuple[Columns, Ints]:
-    """Return the rows in the order of lists and ranks, and where each list begins.
-
-    Lists are identified by a 64-bit hash: among a million lists, two have the same hash in one of 40 million
-    logs.
-    """
-    count = len(data["rank"])
-    if "list" not in data:
-        return data, np.arange(count + 1)
-    keys, ranks = data["list"], data["rank"]
-    new = np.concatenate([[True], keys[1:] != keys[:-1]])
-    heads = np.flatnonzero(new)
-    if len(np.unique(keys[heads])) < len(heads):
-        # The engine returns blocks of rows in any order, so a few lists are in two parts: the parts are sorted.
-        order = np.lexsort((ranks[heads], keys[heads]))
-        sizes = np.diff(np.append(heads, count))[order]
-        before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        data = _taken(data, np.repeat(heads[order] - before, sizes) + np.arange(count))
-        new = np.concatenate([[True], np.diff(data["list"]) != 0])
-    if not (new[1:] | (np.diff(data["rank"]) >= 0)).all():  # a log in no order at all
-        data = _taken(data, np.lexsort((data["rank"], data["list"])))
-        new = np.concatenate([[True], np.diff(data["list"]) != 0])
-    return data, np.append(np.flatnonzero(new), count)
+def _gaps(rows: LogRows) -> Iterator[Oddity]:
+    """Yield how many lists have unusual positions."""
+    ranks, starts = rows.columns["rank"], rows.starts
+    same_list = np.ones(len(ranks) - 1, bool)
+    same_list[starts[1:-1] - 1] = False
+    steps = np.diff(ranks)[same_list]
+    yield Oddity(
+        int((steps == 0).sum()),
+        "documents at the same position as another one in their list",
+        "kept",
+    )
+    yield Oddity(
+        int((steps > 1).sum()),
+        "gaps in the positions of a list",
+        "kept, as documents that weren't logged",
+    )
+    yield Oddity(
+        int((ranks[starts[:-1]] > 1).sum()), "lists that begin below the first position", "kept"
+    )
 
 
-def _taken(data: Columns, rows: Ints) -> Columns:
-    """Return the rows at these places."""
-    return {name: column[rows] for name, column in data.items()}
-
-
-def _without_repeats(data: Columns, starts: Ints, oddities: list[Oddity]) -> tuple[Columns, Ints]:
-    """Return each document once per list, at its first position, and clicked if any of its rows is."""
-    owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    keys = owners * (int(data["pair"].max()) + 1) + data["pair"]
-    in_order = np.sort(keys)  # much faster than to find the order, which few logs need
-    repeats = int((in_order[1:] == in_order[:-1]).sum())
-    oddities.append(Oddity(repeats, "documents shown again in the same list", "counted once, at their first position"))  # fmt: skip
-    if not repeats:
-        return data, starts
-    order = np.argsort(keys, kind="stable")
-    again = np.concatenate([[False], np.diff(keys[order]) == 0])
-    leaders = order[~again][np.cumsum(~again) - 1]
-    values = data["value"].copy()
-    np.maximum.at(values, leaders, data["value"][order])
-    data["value"] = values
-    kept = np.ones(len(keys), bool)
-    kept[order[again]] = False
-    return _kept(data, starts, kept)
-
-
-def _kept(data: Columns, starts: Ints, kept: AnyArray) -> tuple[Columns, Ints]:
-    """Return the kept rows, and where each list begins; lists without rows disappear."""
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return {name: column[kept] for name, column in data.items()}, np.unique(before[starts])
-
-
-def _without_bots(
-    data: Columns, starts: Ints, options: LogOptions, oddities: list[Oddity]
-) -> tuple[Columns, Ints]:
-    """Return the rows without sessions of too many clicks, if there is a limit; otherwise only count busy sessions."""
+def _leave_out_bots(rows: LogRows, options: LogOptions, oddities: list[Oddity]) -> None:
+    """Leave out sessions of too many clicks, if there is a limit; otherwise only count busy sessions."""
     most = options.get("most_clicks")
-    if "owner" not in data:
+    if rows.owners is None:
         if most is not None:
             raise InputError("most_clicks", "a log with sessions or users", "a log without either", "Name their column: columns session=….")  # fmt: skip
-        return data, starts
-    # A list has one owner, so lists are counted, of which there are far fewer than rows.
-    _, owners = np.unique(data["owner"][starts[:-1]], return_inverse=True)
-    clicks = np.bincount(owners, np.add.reduceat(data["value"] > 0, starts[:-1], dtype=np.int64))
-    if most is None:
-        busy = int((clicks > _BUSY).sum())
-        oddities.append(
-            Oddity(
-                busy, f"sessions with more than {_BUSY} clicks", "kept; most_clicks leaves them out"
-            )
-        )
-        return data, starts
-    limit = arguments.whole(most, "most_clicks", least=1)
-    oddities.append(
-        Oddity(
-            int((clicks > limit).sum()),
-            f"sessions with more than {limit:,} clicks",
-            "left out as bots",
-        )
-    )
-    return _kept(data, starts, np.repeat((clicks <= limit)[owners], np.diff(starts)))
+        return
+    owners, _ = numbered(rows.owners)
+    of_list = np.add.reduceat(rows.columns["value"] > 0, rows.starts[:-1], dtype=np.int64)
+    clicks = np.bincount(owners, of_list)
+    limit = _BUSY if most is None else arguments.whole(most, "most_clicks", least=1)
+    busy = int((clicks > limit).sum())
+    treatment = "kept; most_clicks leaves them out" if most is None else "left out as bots"
+    oddities.append(Oddity(busy, f"sessions with more than {limit:,} clicks", treatment))
+    if most is not None:
+        rows.keep(np.repeat((clicks <= limit)[owners], np.diff(rows.starts)))
 
 
 def _built(
-    shape: Shape,
-    data: Columns,
-    names: Columns,
-    starts: Ints,
-    first: int,
-    oddities: tuple[Oddity, ...],
+    shape: Shape, rows: LogRows, names: Columns, first: int, oddities: tuple[Oddity, ...]
 ) -> ClickLog:
-    values, owners = data["value"].astype(np.float64), None
-    if shape.has_owners:
-        _, owners = np.unique(data["owner"][starts[:-1]], return_inverse=True)
+    columns, values = rows.columns, rows.columns["value"]
     clicks = values > 0
     log = ClickLog(
         shape.name,
-        ShownLists(
-            data["pair"].astype(np.int64),
-            data["rank"].astype(np.int64),
-            clicks,
-            starts,
-            len(names["query"]),
-        ),
+        ShownLists(columns["pair"], columns["rank"], clicks, rows.starts, len(names["query"])),
         names["query"],
         names["doc"],
-        None if bool((values[clicks] == 1).all()) else values,
-        owners,
-        data["propensity"] if shape.has_propensities else None,
-        data["team"] if shape.has_teams else None,
+        None if bool((values[clicks] == 1).all()) else values.astype(np.float64),
+        None if rows.owners is None else numbered(rows.owners)[0],
+        columns.get("propensity"),
+        columns.get("team"),
         shape.has_lists,
         first,
         oddities,

@@ -222,7 +222,7 @@ def _by_pairs_of_ranks(lists: ShownLists, farthest: int) -> Floats:
     estimates for all pairs of ranks are combined by least squares on their logarithms, weighted by clicks.
     """
     depth = lists.deepest
-    cells = lists.pairs * (depth + 1) + lists.ranks
+    cells = lists.pairs.astype(np.int64) * (depth + 1) + lists.ranks
     weights = lists.weighted(np.ones(len(cells)))
     size = lists.count * (depth + 1)
     shown_at = np.bincount(cells, weights, size).reshape(lists.count, depth + 1)

@@ -500,14 +500,12 @@ def _rows(table: LogTable, options: LogOptions, session: Session) -> Shape:
 def _checked_clicks(table: LogTable, session: Session) -> tuple[Oddity, ...]:
     """Reject values that don't say whether a document was clicked, and count the unusual ones."""
     column, number = table.text("clicks"), table.number("clicks")
-    if table.types[table.columns["clicks"]] == "BOOLEAN":
-        column = "NULL"  # which can only be true, false or missing
-    checks = f"SELECT {column} AS text, {number} AS number {table.relation}"
+    wrong_text = f"CASE WHEN {number} IS NULL OR {number} < 0 THEN nullif(trim({column}), '') END"
     with reading_table(table.name):
         ((wrong, missing, several),) = session.rows(
-            "SELECT first(text) FILTER (trim(text) <> '' AND (number IS NULL OR number < 0)), "
-            "count(*) FILTER (number IS NULL OR isnan(number)), "
-            f"count(*) FILTER (number > 1 AND NOT isnan(number)) FROM ({checks})"
+            "SELECT min(wrong), count(*) FILTER (number IS NULL OR isnan(number)), "
+            "count(*) FILTER (number > 1 AND NOT isnan(number)) "
+            f"FROM (SELECT {wrong_text} AS wrong, {number} AS number {table.relation})"
         )
     if wrong is not None:
         raise InputError(

@@ -1,0 +1,209 @@
+"""The shown documents of a log as arrays, with whole numbers instead of queries and documents.
+
+The engine returns only numbers: a 64-bit hash for each pair of query and document, for each list and for
+each session. Among a million of them, two have the same hash in one of 40 million logs. The texts are then
+read for one row of each pair. Long logs are read in parts, between which the engine may keep them on disk.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.arithmetic.kernels.numbered_keys import numbered
+from gainful.array_types import AnyArray, Bools, Ints
+from gainful.behaviour.log_tables import Oddity, Shape
+from gainful.errors import InputError
+from gainful.rows.duckdb_engine import Columns, Session, reading_table
+
+_MOST_ROWS = 1 << 24  # read at once
+_PAIR = "hash(query, doc)"
+
+
+@dataclass(slots=True)
+class LogRows:
+    """The shown documents of a log.
+
+    Attributes:
+        columns: arrays (n,): pair, position or rank, value; propensity and team if the log has them; for counts,
+            shown and clicked instead of value.
+        starts: (m+1,) where the rows of each list begin.
+        lists: (m,) the key of each list; None if the log doesn't distinguish them.
+        owners: (m,) the key of each list's session or user; None if the log has neither.
+    """
+
+    columns: Columns
+    starts: Ints
+    lists: AnyArray | None
+    owners: AnyArray | None
+
+    def keep(self, kept: Bools) -> None:
+        """Keep these rows (n,); lists without rows disappear."""
+        if kept.all():
+            return
+        starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
+        left = np.append(np.diff(starts) > 0, True)
+        self.columns = {name: column[kept] for name, column in self.columns.items()}
+        self._set_lists(starts[left], np.flatnonzero(left[:-1]))
+
+    def _set_lists(self, starts: Ints, chosen: Ints) -> None:
+        self.starts = starts
+        self.lists = None if self.lists is None else self.lists[chosen]
+        self.owners = None if self.owners is None else self.owners[chosen]
+
+    def _take(self, rows: Ints) -> None:
+        """Put the rows in this order."""
+        self.columns = {name: column[rows] for name, column in self.columns.items()}
+
+    def sort(self) -> None:
+        """Put the rows in the order of lists and ranks."""
+        assert self.lists is not None  # noqa: S101 - the caller has checked
+        ranks = self.columns["rank"]
+        in_order = np.sort(self.lists)
+        if (in_order[1:] == in_order[:-1]).any():  # lists of which other lists separate the parts
+            order = np.lexsort((ranks[self.starts[:-1]], self.lists))
+            sizes = np.diff(self.starts)[order]
+            ends = np.cumsum(sizes)
+            self._take(np.repeat(self.starts[:-1][order] - ends + sizes, sizes) + np.arange(len(ranks)))
+            lists = self.lists[order]
+            heads = np.flatnonzero(np.append(True, lists[1:] != lists[:-1]))
+            self._set_lists(np.append((ends - sizes)[heads], len(ranks)), order[heads])
+        ranks = self.columns["rank"]
+        begins = np.zeros(len(ranks), bool)
+        begins[self.starts[:-1]] = True
+        if not (begins[1:] | (ranks[1:] >= ranks[:-1])).all():
+            self._take(np.lexsort((ranks, np.cumsum(begins))))
+
+    def merge_repeats(self, oddities: list[Oddity]) -> None:
+        """Keep each document once per list, at its first position, and clicked if any of its rows is."""
+        pairs = self.columns["pair"]
+        lists = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        keys = lists * (int(pairs.max()) + 1) + pairs
+        in_order = np.sort(keys)  # much faster than to find the order, which few logs need
+        repeats = int((in_order[1:] == in_order[:-1]).sum())
+        oddities.append(Oddity(repeats, "documents shown again in the same list", "counted once, at their first position"))  # fmt: skip
+        if not repeats:
+            return
+        order = np.argsort(keys, kind="stable")
+        again = np.concatenate([[False], np.diff(keys[order]) == 0])
+        leaders = order[~again][np.cumsum(~again) - 1]
+        values = self.columns["value"].copy()
+        np.maximum.at(values, leaders, self.columns["value"][order])
+        self.columns["value"] = values
+        kept = np.ones(len(keys), bool)
+        kept[order[again]] = False
+        self.keep(kept)
+
+
+def rows_of_log(shape: Shape, session: Session) -> tuple[LogRows, Columns, int]:
+    """Return the rows with a query and a document, the query and doc (p,) of each pair, and the number of all rows."""
+    with reading_table("log"):
+        rows = session.name("rows")
+        session.execute(f"CREATE TEMP VIEW {rows} AS {shape.select}")
+        ((total,),) = session.rows(f"SELECT count(*) FROM {rows}")
+        source = f"FROM {rows} WHERE query IS NOT NULL AND doc IS NOT NULL"
+        parts, read = [], 0
+        hashes, firsts = [], []  # of the pairs of each part
+        for part in _parts(f"SELECT {_numbers(shape)} {source}", int(total), session):
+            keys = part.columns.pop("key")
+            part.columns["pair"], first = numbered(keys)
+            part.columns["pair"] += np.int32(sum(map(len, hashes)))
+            hashes.append(keys[first])
+            firsts.append(first + read)
+            parts.append(part)
+            read += len(keys)
+        if not read:
+            raise InputError("log", "at least one row with a query and a document", "none")
+        pairs, first = numbered(np.concatenate(hashes))
+        names, places = _names(np.concatenate(hashes)[first], np.concatenate(firsts)[first], source, session)
+    joined = _joined(parts)
+    joined.columns["pair"] = places[pairs][joined.columns["pair"]]
+    return joined, names, int(total)
+
+
+def _numbers(shape: Shape) -> str:
+    """Return SQL for the columns of the arrays."""
+    nan = "'nan'::FLOAT"
+    columns = [f"{_PAIR} AS key", f"coalesce(CAST(position AS FLOAT), {nan}) AS position"]
+    if shape.has_counts:
+        columns += ["shown", "clicked"]
+    else:
+        columns.append("CAST(value AS FLOAT) AS value")
+        for column, there in (
+            ("coalesce(list, 0::UBIGINT) AS list", shape.has_lists),
+            ("coalesce(owner, 0::UBIGINT) AS owner", shape.has_owners),
+            ("coalesce(propensity, 'nan'::DOUBLE) AS propensity", shape.has_propensities),
+            ("team", shape.has_teams),
+        ):
+            columns += [column] if there else []
+    return ", ".join(columns)
+
+
+def _parts(select: str, total: int, session: Session) -> Iterator[LogRows]:
+    """Yield the rows of a query, in parts of a bounded size."""
+    if total <= _MOST_ROWS:
+        yield _in_lists(session.columns(select))
+        return
+    table = session.name("numbers")
+    session.execute(f"CREATE TEMP TABLE {table} AS {select}")
+    for start in range(0, total, _MOST_ROWS):
+        part = f"WHERE rowid >= {start} AND rowid < {start + _MOST_ROWS}"
+        yield _in_lists(session.columns(f"SELECT * FROM {table} {part}"))
+    session.drop(table)
+
+
+def _in_lists(columns: Columns) -> LogRows:
+    """Return rows as lists: a list for each series of rows with the same one."""
+    count = len(columns["key"])
+    lists, owners = columns.pop("list", None), columns.pop("owner", None)
+    if lists is None:
+        return LogRows(columns, np.arange(count + 1), None, owners)
+    heads = np.flatnonzero(np.append(np.ones(min(count, 1), bool), lists[1:] != lists[:-1]))
+    of_lists = None if owners is None else owners[heads]
+    return LogRows(columns, np.append(heads, count), lists[heads], of_lists)
+
+
+def _joined(parts: list[LogRows]) -> LogRows:
+    """Return the rows of all parts, and empty the parts."""
+    if len(parts) == 1:
+        return parts[0]
+    names = [*parts[0].columns]
+    sizes = [len(part.columns["pair"]) for part in parts]
+    before = np.cumsum([0, *sizes])
+    columns = {name: np.concatenate([part.columns.pop(name) for part in parts]) for name in names}
+    heads = np.concatenate([part.starts[:-1] + start for part, start in zip(parts, before, strict=False)])
+    lists, owners = (
+        None if arrays[0] is None else np.concatenate(arrays)
+        for arrays in ([part.lists for part in parts], [part.owners for part in parts])
+    )
+    joined = LogRows(columns, np.append(heads, before[-1]), lists, owners)
+    if lists is not None:  # a list may continue in the next part
+        chosen = np.flatnonzero(np.append(True, lists[1:] != lists[:-1]))
+        joined._set_lists(np.append(heads[chosen], before[-1]), chosen)
+    return joined
+
+
+def _names(
+    hashes: AnyArray, firsts: Ints, source: str, session: Session
+) -> tuple[Columns, Ints]:
+    """Return the query and doc (p,) of each pair, in order, and the place (p,) of each pair among them.
+
+    Args:
+        hashes: (p,) of each pair.
+        firsts: (p,) the first row of each pair in the source.
+        source: SQL for the rows.
+        session: the engine's session.
+    """
+    pairs = session.register("pairs", {"key": hashes, "row": firsts, "pair": np.arange(len(hashes))})
+    numbered_rows = f"(SELECT query, doc, row_number() OVER () - 1 AS row {source})"
+    names = session.columns(
+        f"SELECT query, doc, pair FROM {numbered_rows} JOIN {pairs} USING (row) WHERE {_PAIR} = key ORDER BY query, doc"
+    )
+    if len(names["pair"]) < len(hashes):  # a source that returns its rows in another order each time
+        names = session.columns(
+            f"SELECT query, doc, pair FROM (SELECT DISTINCT query, doc {source}) JOIN {pairs} ON {_PAIR} = key "
+            "ORDER BY query, doc"
+        )
+    places = np.empty(len(hashes), np.int32)
+    places[names.pop("pair")] = np.arange(len(hashes), dtype=np.int32)
+    return names, places
