@@ -391,3 +391,51 @@ def test_counts_have_a_model_without_lists():
         ).model
         == "pbm"
     )
+
+
+def long_table(lists=3000, queries=40, depth=6):
+    rng = np.random.default_rng(0)
+    query = np.repeat(rng.integers(0, queries, lists), depth)
+    return pd.DataFrame({
+        "session": np.repeat([f"s{place}" for place in range(lists)], depth), "query": [f"query {q}" for q in query],
+        "doc": [f"d{d}" for d in rng.random((lists, 20)).argsort(axis=1)[:, :depth].ravel()],
+        "position": np.tile(np.arange(depth), lists), "clicked": rng.random(lists * depth) < 0.2,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_long_logs_are_read_in_parts(monkeypatch, shuffled):
+    table = long_table().sample(frac=1, random_state=1) if shuffled else long_table()
+    whole = gf.behaviour.read_log(table)
+    monkeypatch.setattr("gainful.behaviour.log_rows._MOST_ROWS", 1000)
+    log = gf.behaviour.read_log(table, engine=gf.Engine(memory="64MB", threads=1))
+    assert told(log) == told(whole)
+    assert (log.lists, log.sessions, log.oddities) == (whole.lists, whole.sessions, ())
+    for model in ("sdbn", "ubm"):  # which depend on the order of the rows
+        grades = [
+            gf.behaviour.click_judgments(part, model, rounds=500).grades for part in (log, whole)
+        ]
+        assert grades[0] == pytest.approx(grades[1])
+
+
+def test_texts_of_a_source_whose_order_changes(monkeypatch):
+    """The rows of pairs are found by their hashes if they aren't where they were."""
+    from gainful.behaviour import log_rows
+
+    names = log_rows._names
+    monkeypatch.setattr(
+        log_rows, "_names", lambda hashes, firsts, *rest: names(hashes, firsts[::-1], *rest)
+    )
+    assert told(gf.behaviour.read_log(rows())) == EXPECTED
+
+
+def test_keys_that_differ_in_their_last_bits_only():
+    from gainful.arithmetic.kernels.numbered_keys import numbered
+
+    rng = np.random.default_rng(0)
+    keys = (rng.integers(0, 50, 2000).astype(np.uint64) << np.uint64(40)) + rng.integers(
+        0, 9, 2000
+    ).astype(np.uint64)
+    distinct, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
+    assert [each.tolist() for each in numbered(keys)] == [numbers.tolist(), firsts.tolist()]
+    assert [len(each) for each in numbered(distinct[:0])] == [0, 0]

@@ -227,7 +227,7 @@ def _of_counts(shape: Shape, options: LogOptions, session: Session) -> ClickLog:
     clicks = np.repeat([False, True], len(position))
     kept = weights > 0
     lists = ShownLists(
-        np.tile(pairs, 2)[kept], np.tile(position.astype(np.int32), 2)[kept], clicks[kept],
+        np.tile(pairs, 2)[kept], np.tile(position.astype(np.int64), 2)[kept], clicks[kept],
         np.arange(int(kept.sum()) + 1), len(names["query"]), weights[kept],
     )  # fmt: skip
     log = ClickLog(
@@ -250,9 +250,7 @@ def _whole_positions(position: Floats) -> Floats:
     return position
 
 
-def _set_ranks(
-    rows: LogRows, shape: Shape, options: LogOptions, oddities: list[Oddity]
-) -> int:
+def _set_ranks(rows: LogRows, shape: Shape, options: LogOptions, oddities: list[Oddity]) -> int:
     """Replace the positions of all rows by ranks from 1, and return the position of first documents."""
     known = ~np.isnan(rows.columns["position"])
     if not known.any():

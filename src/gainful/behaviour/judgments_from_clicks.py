@@ -277,7 +277,9 @@ def _bounds(model: FittedModel, log: ClickLog, ends: Floats) -> tuple[Floats, Fl
         rate = model.attraction.trials + model.attraction.prior.yes
         low, high = (gamma_quantile(end, shape) / rate for end in ends)
     else:
-        low, high = (beta_quantile(end, *model.beta) for end in ends)
+        yes, no = model.beta
+        distinct, places = np.unique(yes + 1j * no, return_inverse=True)  # few, if they are counts
+        low, high = (beta_quantile(end, distinct.real, distinct.imag)[places] for end in ends)
     if log.values is None:
         return low, high
     worths = _worths(log)

@@ -5,7 +5,7 @@ each session. Among a million of them, two have the same hash in one of 40 milli
 read for one row of each pair. Long logs are read in parts, between which the engine may keep them on disk.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,9 +44,10 @@ class LogRows:
         starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
         left = np.append(np.diff(starts) > 0, True)
         self.columns = {name: column[kept] for name, column in self.columns.items()}
-        self._set_lists(starts[left], np.flatnonzero(left[:-1]))
+        self.choose_lists(starts[left], np.flatnonzero(left[:-1]))
 
-    def _set_lists(self, starts: Ints, chosen: Ints) -> None:
+    def choose_lists(self, starts: Ints, chosen: Ints) -> None:
+        """Keep the chosen lists, whose rows begin at these places."""
         self.starts = starts
         self.lists = None if self.lists is None else self.lists[chosen]
         self.owners = None if self.owners is None else self.owners[chosen]
@@ -64,10 +65,12 @@ class LogRows:
             order = np.lexsort((ranks[self.starts[:-1]], self.lists))
             sizes = np.diff(self.starts)[order]
             ends = np.cumsum(sizes)
-            self._take(np.repeat(self.starts[:-1][order] - ends + sizes, sizes) + np.arange(len(ranks)))
+            self._take(
+                np.repeat(self.starts[:-1][order] - ends + sizes, sizes) + np.arange(len(ranks))
+            )
             lists = self.lists[order]
             heads = np.flatnonzero(np.append(True, lists[1:] != lists[:-1]))
-            self._set_lists(np.append((ends - sizes)[heads], len(ranks)), order[heads])
+            self.choose_lists(np.append((ends - sizes)[heads], len(ranks)), order[heads])
         ranks = self.columns["rank"]
         begins = np.zeros(len(ranks), bool)
         begins[self.starts[:-1]] = True
@@ -102,12 +105,15 @@ def rows_of_log(shape: Shape, session: Session) -> tuple[LogRows, Columns, int]:
         session.execute(f"CREATE TEMP VIEW {rows} AS {shape.select}")
         ((total,),) = session.rows(f"SELECT count(*) FROM {rows}")
         source = f"FROM {rows} WHERE query IS NOT NULL AND doc IS NOT NULL"
-        parts, read = [], 0
-        hashes, firsts = [], []  # of the pairs of each part
+        parts: list[LogRows] = []
+        hashes: list[AnyArray] = []  # of the pairs of each part
+        firsts: list[Ints] = []
+        read = pair_count = 0
         for part in _parts(f"SELECT {_numbers(shape)} {source}", int(total), session):
             keys = part.columns.pop("key")
-            part.columns["pair"], first = numbered(keys)
-            part.columns["pair"] += np.int32(sum(map(len, hashes)))
+            numbers, first = numbered(keys)
+            part.columns["pair"] = numbers + np.int32(pair_count)
+            pair_count += len(first)
             hashes.append(keys[first])
             firsts.append(first + read)
             parts.append(part)
@@ -115,7 +121,9 @@ def rows_of_log(shape: Shape, session: Session) -> tuple[LogRows, Columns, int]:
         if not read:
             raise InputError("log", "at least one row with a query and a document", "none")
         pairs, first = numbered(np.concatenate(hashes))
-        names, places = _names(np.concatenate(hashes)[first], np.concatenate(firsts)[first], source, session)
+        names, places = _names(
+            np.concatenate(hashes)[first], np.concatenate(firsts)[first], source, session
+        )
     joined = _joined(parts)
     joined.columns["pair"] = places[pairs][joined.columns["pair"]]
     return joined, names, int(total)
@@ -171,21 +179,26 @@ def _joined(parts: list[LogRows]) -> LogRows:
     sizes = [len(part.columns["pair"]) for part in parts]
     before = np.cumsum([0, *sizes])
     columns = {name: np.concatenate([part.columns.pop(name) for part in parts]) for name in names}
-    heads = np.concatenate([part.starts[:-1] + start for part, start in zip(parts, before, strict=False)])
-    lists, owners = (
-        None if arrays[0] is None else np.concatenate(arrays)
-        for arrays in ([part.lists for part in parts], [part.owners for part in parts])
+    heads = np.concatenate(
+        [part.starts[:-1] + start for part, start in zip(parts, before, strict=False)]
     )
+    lists = _one_array([part.lists for part in parts])
+    owners = _one_array([part.owners for part in parts])
     joined = LogRows(columns, np.append(heads, before[-1]), lists, owners)
     if lists is not None:  # a list may continue in the next part
         chosen = np.flatnonzero(np.append(True, lists[1:] != lists[:-1]))
-        joined._set_lists(np.append(heads[chosen], before[-1]), chosen)
+        joined.choose_lists(np.append(heads[chosen], before[-1]), chosen)
     return joined
+
+
+def _one_array(arrays: Sequence[AnyArray | None]) -> AnyArray | None:
+    known = [array for array in arrays if array is not None]
+    return np.concatenate(known) if known else None
 
 
 def _names(
     hashes: AnyArray, firsts: Ints, source: str, session: Session
-) -> tuple[Columns, Ints]:
+) -> tuple[Columns, AnyArray]:
     """Return the query and doc (p,) of each pair, in order, and the place (p,) of each pair among them.
 
     Args:
@@ -194,16 +207,20 @@ def _names(
         source: SQL for the rows.
         session: the engine's session.
     """
-    pairs = session.register("pairs", {"key": hashes, "row": firsts, "pair": np.arange(len(hashes))})
+    pairs = session.register(
+        "pairs", {"key": hashes, "row": firsts, "pair": np.arange(len(hashes))}
+    )
     numbered_rows = f"(SELECT query, doc, row_number() OVER () - 1 AS row {source})"
     names = session.columns(
         f"SELECT query, doc, pair FROM {numbered_rows} JOIN {pairs} USING (row) WHERE {_PAIR} = key ORDER BY query, doc"
     )
-    if len(names["pair"]) < len(hashes):  # a source that returns its rows in another order each time
+    if len(names["pair"]) < len(
+        hashes
+    ):  # a source that returns its rows in another order each time
         names = session.columns(
             f"SELECT query, doc, pair FROM (SELECT DISTINCT query, doc {source}) JOIN {pairs} ON {_PAIR} = key "
             "ORDER BY query, doc"
         )
-    places = np.empty(len(hashes), np.int32)
+    places: AnyArray = np.empty(len(hashes), np.int32)
     places[names.pop("pair")] = np.arange(len(hashes), dtype=np.int32)
     return names, places

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from gainful.arithmetic.cores import in_parallel
 from gainful.array_types import Bools, Floats, Ints
 
 _ROUNDS_OF_PRIOR = 5  # of EM, in which the prior follows the estimates
@@ -26,6 +27,7 @@ _JEFFREYS = 0.5
 _LEAST_KNOWN = 0.02  # of a trial: steps of EM are never lengthened more than 50 times
 _STRONGEST = 1e4  # impressions that a prior counts for at most
 _DENSE = 1 << 26  # cells of a table of counts
+_BLOCK = 1 << 16  # cells whose intermediate results fit in a core's cache
 
 
 def _sums(places: Ints, values: Floats | None, count: int) -> Floats:
@@ -676,6 +678,40 @@ class _Cells:
         shown = _sums(places, lists.weights, len(used))
         return cls(used // count, used % count, shown, _sums(places, lists.weighted(lists.clicks), len(used)))  # fmt: skip
 
+    def expected(self, examined: Floats, means: Floats) -> tuple[Floats, Floats]:
+        """Return (3, p) sums for the pairs and (3, k) sums for the contexts.
+
+        They are the expected examinations; how often a row would be examined (or attractive); and how often that
+        would be known if the clicks were as the model expects.
+
+        Args:
+            examined: (k,) the examination of each context.
+            means: (p,) the attraction of each pair.
+        """
+
+        def of_block(start: int) -> tuple[int, Floats, Floats]:
+            rows = slice(start, start + _BLOCK)
+            pairs, contexts, shown = self.pairs[rows], self.contexts[rows], self.shown[rows]
+            seen, drawn = examined[contexts], means[pairs]
+            both = seen * drawn
+            missed = np.maximum(1 - both, _LEAST)
+            unattractive = (seen - both) / missed
+            looked = self.clicked[rows] + (shown - self.clicked[rows]) * unattractive
+            first, size = int(pairs[0]), int(pairs[-1] - pairs[0]) + 1
+            for_pairs = (looked, shown * seen, shown * unattractive)
+            for_contexts = (looked, shown * drawn, shown * (drawn - both) / missed)
+            return (
+                first,
+                np.array([_sums(pairs - first, values, size) for values in for_pairs]),
+                np.array([_sums(contexts, values, len(examined)) for values in for_contexts]),
+            )
+
+        of_pairs, of_contexts = np.zeros((3, len(means))), np.zeros((3, len(examined)))
+        for first, by_pair, by_context in in_parallel(of_block, range(0, len(self.pairs), _BLOCK)):
+            of_pairs[:, first : first + by_pair.shape[1]] += by_pair
+            of_contexts += by_context
+        return of_pairs, of_contexts
+
 
 def _fit_by_context(
     name: str, lists: ShownLists, contexts: Ints, fixed: int, how: Fitting
@@ -691,7 +727,6 @@ def _fit_by_context(
     """
     count = int(contexts.max(initial=0)) + 1
     cells = _Cells.of(lists, contexts, count)
-    silent = cells.shown - cells.clicked
     shown = _sums(cells.contexts, cells.shown, count)
     clicks = _sums(cells.pairs, cells.clicked, lists.count)
     if how.start is None:
@@ -703,18 +738,13 @@ def _fit_by_context(
     prior, attraction, rounds = None, None, 0
     means = np.full(lists.count, 0.5) if how.start is None else how.start.attraction.means
     for rounds in range(1, how.rounds + 1):
-        seen, drawn = examined[cells.contexts], means[cells.pairs]
-        none = silent / np.maximum(1 - seen * drawn, _LEAST)
-        looked = cells.clicked + none * seen * (1 - drawn)
-        wanted, said = cells.shown * seen, (1 - drawn) / np.maximum(1 - seen * drawn, _LEAST)
-        ratio = _shares(_sums(cells.pairs, wanted * said, lists.count), _sums(cells.pairs, wanted, lists.count))  # fmt: skip
-        trials = _sums(cells.pairs, looked, lists.count)
-        attraction = how.scored(clicks, trials, ratio, means, prior)
+        of_pairs, of_contexts = cells.expected(examined, means)
+        looked, wanted, known = of_pairs
+        attraction = how.scored(clicks, looked, _shares(known, wanted), means, prior)
         prior = attraction.prior if rounds >= _ROUNDS_OF_PRIOR else None
         before = examined
-        wanted, said = cells.shown * drawn, (1 - seen) / np.maximum(1 - seen * drawn, _LEAST)
-        ratio = _shares(_sums(cells.contexts, wanted * said, count), _sums(cells.contexts, wanted, count))  # fmt: skip
-        step = _shares(_sums(cells.contexts, looked, count), shown) - examined
+        looked, wanted, known = of_contexts
+        ratio, step = _shares(known, wanted), _shares(looked, shown) - examined
         examined = np.clip(examined + step / np.maximum(ratio, _LEAST_KNOWN), _LEAST, 1.0) * (
             shown > 0
         )

@@ -5,7 +5,7 @@ import numpy as np
 from gainful.array_types import AnyArray, Ints
 
 
-def numbered(keys: AnyArray) -> tuple[Ints, Ints]:
+def numbered(keys: AnyArray) -> tuple[AnyArray, Ints]:
     """Return a number (n,) for each of these unsigned 64-bit keys, from 0, and the first row (p,) of each number.
 
     Sorting is many times faster than finding the order of a sort. So the low bits of each key make room for
@@ -29,6 +29,6 @@ def numbered(keys: AnyArray) -> tuple[Ints, Ints]:
         rows[among] = places[np.argsort(keys[places], kind="stable")]
         in_order = keys[rows]
     is_new = np.append(np.ones(min(count, 1), bool), in_order[1:] != in_order[:-1])
-    numbers = np.empty(count, np.int32)
+    numbers: AnyArray = np.empty(count, np.int32)
     numbers[rows] = np.cumsum(is_new, dtype=np.int32) - 1
     return numbers, rows[is_new]
