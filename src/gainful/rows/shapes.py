@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,14 +113,13 @@ class Shape:
     Attributes:
         name: a description.
         example: a value of this shape, as Python code.
-        recognise: whether a value has the shape; iterators and arrays arrive as lists.
-        read: returns the contents, or raises an error that explains what to write instead.
+        read: returns the contents, or raises an error that explains what to write instead; None if the
+            value has another shape. Iterators and arrays arrive as lists.
     """
 
     name: str
     example: str
-    recognise: Callable[[Any, ListReader], object]
-    read: "Callable[[Any, ListReader], Content | None]"
+    read: Callable[[Any, ListReader], Content | None]
 
 
 def read_shape(value: object, kind: Kind, columns: Columns, name: str) -> Content | None:
@@ -139,8 +138,8 @@ def read_shape(value: object, kind: Kind, columns: Columns, name: str) -> Conten
     """
     reader = ListReader(kind, columns, name)
     value = _with_paths(value, reader.asked.get("doc"))
-    shape = next((shape for shape in SHAPES if shape.recognise(value, reader)), None)
-    return None if shape is None else shape.read(value, reader)
+    contents = (shape.read(value, reader) for shape in SHAPES)
+    return next((content for content in contents if content is not None), None)
 
 
 def _read_inside(value: object, reader: ListReader) -> Content | None:
@@ -157,17 +156,11 @@ def _with_paths(value: Any, path: str | None) -> Any:
     return [with_path(item, path) if isinstance(item, Mapping) else item for item in value]
 
 
-def is_dict_of_dicts(value: Any) -> bool:
-    """Return whether this is `{query: {doc: number}}`.
-
-    >>> is_dict_of_dicts({"q": {"a": 1}}), is_dict_of_dicts({"q": ["a"]})
-    (True, False)
-    """
-    return (
-        isinstance(value, Mapping)
-        and all(map(_has_documents, value.values()))
-        and not is_answer(value)
-    )
+def _dict_of_dicts(value: Any, _: ListReader) -> Content | None:
+    """Return `{query: {doc: number}}` with plain numbers."""
+    if not isinstance(value, Mapping) or not all(map(_has_documents, value.values())):
+        return None
+    return None if is_answer(value) else _with_plain_numbers(value)
 
 
 def _has_documents(value: object) -> bool:
@@ -235,30 +228,34 @@ def _column(value: Any) -> list[Any]:
     return [*(items_of(value) or ())]
 
 
-def _rows_of_columns(value: Any, reader: ListReader) -> "Records":
-    columns = _columns_in(value) or {}
+def _rows_of_columns(value: Any, reader: ListReader) -> Records | None:
+    columns = _columns_in(value)
+    if columns is None:
+        return None
     rows = zip(*columns.values(), strict=True)
     return Records(reader.name, reader.kind, [dict(zip(columns, row, strict=True)) for row in rows])
 
 
-def _own_judgments(value: Any, reader: ListReader) -> Any:
-    """Return the judgments in JSON from `merge_judgments` or `collect_grades`; None for anything else."""
+def _own_judgments(value: Any, reader: ListReader) -> Content | None:
+    """Read the judgments in JSON from `merge_judgments` or `collect_grades`."""
     if not isinstance(value, Mapping) or reader.kind.name != JUDGMENTS.name:
         return None
     for text, beside, within in _OWN:
         judgments = value.get(within)
         if isinstance(value.get(text), str) and beside in value and isinstance(judgments, Mapping):
-            return judgments
+            return _read_inside(judgments, reader)
     return None
 
 
-def _held_by_object(value: Any, reader: ListReader) -> Callable[[], Any] | None:
-    """Return the method of another library's object that returns its judgments or run, if any."""
+def _held_by_object(value: Any, reader: ListReader) -> Content | None:
+    """Read what the method of another library's object returns as its judgments or run."""
     if isinstance(value, type | list | Mapping) or reader.kind.name not in _OBJECTS:
         return None
     method, attribute = _OBJECTS[reader.kind.name]
-    rows: Callable[[], Any] | None = getattr(value, method, None)
-    return rows or (getattr(value, "to_dict", None) if hasattr(value, attribute) else None)
+    rows = getattr(value, method, None)
+    if rows is None and hasattr(value, attribute):
+        rows = getattr(value, "to_dict", None)
+    return None if rows is None else _read_inside(rows(), reader)
 
 
 def _is_record(value: Any, reader: ListReader) -> bool:
@@ -270,24 +267,21 @@ def _is_record(value: Any, reader: ListReader) -> bool:
     )
 
 
-def _is_one_record(value: Any, reader: ListReader) -> bool:
-    """Return whether this is one response, or one record with a query and a list of documents."""
-    return _is_record(value, reader) and (
-        is_answer(value) or query_in(value, reader.asked.get("query")) is not None
-    )
-
-
-def _unnamed_list(value: Any, reader: ListReader) -> InputError | None:
-    """Return the error for a record with a query and a list of an unusual name; None for other values."""
-    if not isinstance(value, Mapping) or query_in(value, reader.asked.get("query")) is None:
+def _one_record(value: Any, reader: ListReader) -> Lists | None:
+    """Read one response or several, or one record with a query and a list of documents."""
+    if not _is_record(value, reader):
         return None
-    return odd_list(value, reader.kind, reader.asked, reader.name)
+    if is_answer(value):
+        return reader.answers(responses_in(value) or [value])
+    return None if query_in(value, reader.asked.get("query")) is None else reader.answers([value])
 
 
-def _refuse_unnamed_list(value: Any, reader: ListReader) -> NoReturn:
-    raise _unnamed_list(value, reader) or InputError(
-        reader.name, "a list of documents", shown(value)
-    )
+def _refuse_unnamed_list(value: Any, reader: ListReader) -> None:
+    """Reject a record with a query and a list of an unusual name."""
+    if isinstance(value, Mapping) and query_in(value, reader.asked.get("query")) is not None:
+        error = odd_list(value, reader.kind, reader.asked, reader.name)
+        if error is not None:
+            raise error
 
 
 def _splits(value: Any) -> dict[str, Any] | None:
@@ -309,7 +303,9 @@ def _has_queries(split: Any) -> bool:
 
 
 def _run_of_a_split(value: Any, reader: ListReader) -> Content | None:
-    splits = _splits(value) or {}
+    splits = _splits(value)
+    if splits is None:
+        return None
     filled = {path: queries for path, queries in splits.items() if _has_queries(queries)}
     if len(filled) != 1:
         found = f"{len(filled)}: {', '.join(filled)}" if filled else f"none in {', '.join(splits)}"
@@ -318,10 +314,21 @@ def _run_of_a_split(value: Any, reader: ListReader) -> Content | None:
     return _read_inside(next(iter(filled.values())), reader)
 
 
-def _lists_in_order(value: Any, reader: ListReader) -> bool:
-    """Return whether this is a list of lists, one per query, and the caller gave the query ids."""
-    listed = isinstance(value, list) and bool(value) and _is_of_a_query(value[0])
-    return listed and reader.columns.use_queries() is not None
+def _lists_by_query(value: Any, reader: ListReader) -> Lists | None:
+    return reader.lists(value.items()) if isinstance(value, Mapping) else None
+
+
+def _records_with_lists(value: Any, reader: ListReader) -> Lists | None:
+    """Read responses, or records with a query and a list of documents."""
+    listed = isinstance(value, list) and value and _is_record(value[0], reader)
+    return reader.answers(value) if listed else None
+
+
+def _lists_in_order(value: Any, reader: ListReader) -> Lists | None:
+    """Read a list of lists, one per query, if the caller gave the query ids."""
+    listed = isinstance(value, list) and value and _is_of_a_query(value[0])
+    queries = reader.columns.use_queries() if listed else None
+    return None if queries is None else reader.lists(one_for_each(queries, value, reader.name))
 
 
 def _is_of_a_query(item: object) -> bool:
@@ -331,9 +338,8 @@ def _is_of_a_query(item: object) -> bool:
     return is_list(item) or isinstance(item, Set | Iterator)
 
 
-def _is_list_of_rows(value: Any, _: ListReader) -> bool:
-    """Return whether the first item names its query, and isn't a query's list."""
-    first = value[0] if isinstance(value, list) and value else None
+def _is_row(first: Any) -> bool:
+    """Return whether the first item of a list names its query, and isn't a query's list."""
     if isinstance(first, tuple) and not hasattr(first, "_fields"):
         ids, numbers = first[:2], first[2:]
         number = len(numbers) == 1 and (is_grade(numbers[0]) or is_array(numbers[0]))
@@ -345,7 +351,9 @@ def _is_list_of_rows(value: Any, _: ListReader) -> bool:
     )
 
 
-def _rows(items: Any, reader: ListReader) -> Records:
+def _rows(items: Any, reader: ListReader) -> Records | None:
+    if not (isinstance(items, list) and items and _is_row(items[0])):
+        return None
     _refuse_unknown_response(items[0], reader)
     rows = [_record(item, place, reader) for place, item in enumerate(items, 1)]
     return Records(reader.name, reader.kind, rows)
@@ -389,8 +397,10 @@ def _no_row(item: Any, place: int, reader: ListReader) -> InputError:
     )
 
 
-def _refuse_list(items: list[Any], reader: ListReader) -> NoReturn:
+def _refuse_list(items: Any, reader: ListReader) -> None:
     """Reject lists without query ids, tuples that aren't rows, and items without a query."""
+    if not isinstance(items, list):
+        return
     if not items:
         raise InputError(reader.name, reader.kind.least, "an empty list")
     first, row = items[0], f"(query, doc, {reader.kind.number})"
@@ -410,87 +420,50 @@ def _refuse_list(items: list[Any], reader: ListReader) -> NoReturn:
     raise InputError(reader.name, expected, found, remedy)
 
 
-def _answers(value: Any, reader: ListReader) -> Lists:
-    if not isinstance(value, Mapping):
-        return reader.answers(value)
-    several = responses_in(value) if is_answer(value) else None
-    return reader.answers([value] if several is None else several)
-
-
 SHAPES: tuple[Shape, ...] = (
     Shape(
         "judgments that gainful wrote as JSON",
         '{"rule": "mean", "documents": {"q1": {"d1": 1}}, "provenance": {}}',
         _own_judgments,
-        lambda value, reader: _read_inside(_own_judgments(value, reader), reader),
     ),
     Shape(
         "a dict of columns",
         '{"query": ["q1", "q1"], "doc": ["d1", "d2"], "score": [2, 1]}',
-        lambda value, _: _columns_in(value),
         _rows_of_columns,
     ),
-    Shape(
-        "documents with numbers by query",
-        '{"q1": {"d1": 2, "d2": 1}}',
-        lambda value, _: is_dict_of_dicts(value),
-        lambda value, _: _with_plain_numbers(value),
-    ),
+    Shape("documents with numbers by query", '{"q1": {"d1": 2, "d2": 1}}', _dict_of_dicts),
     Shape(
         "the response of a search, or a record with a list, and its query",
         '{"query": "q1", "hits": {"hits": [{"_id": "d1", "_score": 2.5}]}}',
-        _is_one_record,
-        _answers,
+        _one_record,
     ),
     Shape(
         "a record whose list has no usual name",
         '{"query": "q1", "contexts": ["d1", "d2"]}',
-        _unnamed_list,
         _refuse_unnamed_list,
     ),
     Shape(
         "the predictions of MTEB: documents with numbers by subset, split and query",
         '{"default": {"test": {"q1": {"d1": 2, "d2": 1}}}}',
-        lambda value, _: _splits(value) is not None,
         _run_of_a_split,
     ),
-    Shape(
-        "a list by query",
-        '{"q1": ["d1", "d2"]}',
-        lambda value, _: isinstance(value, Mapping),
-        lambda value, reader: reader.lists(value.items()),
-    ),
+    Shape("a list by query", '{"q1": ["d1", "d2"]}', _lists_by_query),
     Shape(
         "an object of another library, such as ir_datasets and ranx",
         'ranx.Run({"q1": {"d1": 2, "d2": 1}})',
         _held_by_object,
-        lambda value, reader: _read_inside((_held_by_object(value, reader) or dict)(), reader),
     ),
     Shape(
         "responses, or records with a query and a list",
         '[{"query": "q1", "retrieved": ["d1", "d2"]}]',
-        lambda value, reader: isinstance(value, list) and value and _is_record(value[0], reader),
-        _answers,
+        _records_with_lists,
     ),
-    Shape(
-        "lists in the order of queries=[…]",
-        '[["d1", "d2"]]',
-        _lists_in_order,
-        lambda items, reader: reader.lists(
-            one_for_each(reader.columns.use_queries() or (), items, reader.name)
-        ),
-    ),
+    Shape("lists in the order of queries=[…]", '[["d1", "d2"]]', _lists_in_order),
     Shape(
         "rows: records, named tuples, dataclasses or (query, doc, number)",
         '[{"query": "q1", "doc": "d1", "score": 2}]',
-        _is_list_of_rows,
         _rows,
     ),
-    Shape(
-        "lists and items without a query",
-        '["d1", "d2"]',
-        lambda value, _: isinstance(value, list),
-        _refuse_list,
-    ),
+    Shape("lists and items without a query", '["d1", "d2"]', _refuse_list),
 )
 """All shapes, in the order in which they are tried, for Python objects and for JSON files."""
