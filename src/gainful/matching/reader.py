@@ -39,20 +39,18 @@ from gainful.rows.mistakes import Sample
 from gainful.rows.run_and_judgment_columns import (
     Columns,
     asked_columns,
-    assessor_in,
-    find_columns,
     kind_by_columns,
     read_columns,
 )
 from gainful.rows.table_source import (
     Source,
     is_lasting,
-    plain_arrays,
+    plain_rows,
     source_of_arrays,
     with_events,
     with_events_in_text,
 )
-from gainful.rows.text_formats import Layout, recognise
+from gainful.rows.text_formats import recognise
 
 if TYPE_CHECKING:
     from gainful.matching.engine_rows import Documents
@@ -525,13 +523,14 @@ def _open_file(
 
 def _records(found: "Records", columns: Columns, session: Session) -> Source:
     """Return a list of JSON objects as a table."""
-    names, where = (*found.records[0],), found.name
-    kind = kind_by_columns(names, found.kind, columns)
+    kind = kind_by_columns((*found.records[0],), found.kind, columns)
     if kind.ignored:
-        records = (record for record in found.records if isinstance(record, dict))
-        kind = with_events(kind, (record.get(kind.ignored) for record in records))
-    arrays = replace(found, kind=kind).arrays(columns)
-    places = find_columns(names, kind, columns, where)
-    layout = Layout("json", names=names, places=places, assessor=assessor_in(names, columns))
-    source = source_of_arrays(kind, where, arrays, session, layout)
-    return source if kind.ascending else replace(source, plain=plain_arrays(arrays))
+        kind = with_events(kind, (record.get(kind.ignored) for record in found.records))
+    found = replace(found, kind=kind)
+    layout = found.layout(columns)
+    arrays = found.arrays(layout, columns)
+    source = source_of_arrays(kind, found.name, arrays, session, layout)
+    if kind.ascending:
+        return source
+    queries, docs = arrays["query"].tolist(), arrays["doc"].tolist()
+    return replace(source, plain=plain_rows(queries, docs, arrays["number"]))

@@ -184,7 +184,7 @@ def number_in(value: Any, kind: Kind, where: str, *, finite: bool = False) -> fl
     >>> number_in(True, JUDGMENTS, "judgments"), number_in(3, RUN, "run")
     (1.0, 3.0)
     """
-    if type(value) is float and not finite:  # the usual case
+    if type(value) is float and (not finite or math.isfinite(value)):  # the usual case
         return value
     if type(value) is int and -_SMALL < value < _SMALL:
         return float(value)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from gainful.array_types import AnyArray, Floats
 from gainful.errors import InputError
 from gainful.message_texts import shown
 from gainful.rows import table_source
@@ -43,7 +42,7 @@ from gainful.rows.table_source import (
     Source,
     is_lasting,
     is_small,
-    printable,
+    plain_rows,
     source_of_arrays,
     with_events,
     with_events_in_table,
@@ -120,18 +119,10 @@ def _first_rows(
     queries, docs = columns["c0"], columns["c1"]
     if any(map(np.ma.is_masked, columns.values())) or not is_small(len(queries)):
         return None
-    return _plain_rows(queries.tolist(), docs.tolist(), columns.get("c2"), source.kind)
-
-
-def _plain_rows(
-    queries: list[Any], docs: list[Any], numbers: AnyArray | None, kind: Kind
-) -> PlainRows | None:
-    """Return columns as rows; None if an id or a number is unusual."""
-    ids = [_plain_ids(queries), _plain_ids(docs)]
-    plain = np.full(len(docs), kind.implied) if numbers is None else _plain_numbers(numbers)
-    if ids[0] is None or ids[1] is None or plain is None:
-        return None
-    return PlainRows(ids[0], ids[1], plain.tolist())
+    numbers = (
+        columns["c2"] if source.kind.implied is None else np.full(len(docs), source.kind.implied)
+    )
+    return plain_rows(queries.tolist(), docs.tolist(), numbers)
 
 
 def parquet_relation(parts: Sequence[Path], session: Session, name: str) -> tuple[str, str]:
@@ -328,8 +319,10 @@ def _open_small_frame(
     if any(str(column.dtype) in ("category", "Object") for column in columns_of_ids):
         return None
     queries, docs = (column.to_list() for column in columns_of_ids)
-    numbers = values(places[2]).to_numpy() if kind.implied is None else None
-    plain = _plain_rows(queries, docs, numbers, kind)
+    numbers = np.full(len(docs), kind.implied)
+    if kind.implied is None:
+        numbers = values(places[2]).to_numpy()
+    plain = plain_rows(queries, docs, numbers)
     if plain is None:
         return None
     arrays = plain.arrays()
@@ -340,22 +333,6 @@ def _open_small_frame(
     types = tuple(id_type_in(table, place, "") for place in places[:2])
     source = source_of_arrays(kind, kind.name, arrays, session, layout)
     return replace(source, types=types, plain=plain)
-
-
-def _plain_ids(listed: list[Any]) -> list[str] | None:
-    """Return a column of ids as text; None if an id is unusual."""
-    if {*map(type, listed)} == {int}:
-        return [*map(str, listed)]
-    return printable(listed)
-
-
-def _plain_numbers(column: AnyArray) -> Floats | None:
-    """Return a column of numbers; None if one isn't finite, or is an integer that a float64 can't represent."""
-    if column.dtype.kind not in "iuf":
-        return None
-    numbers: Floats = column.astype(np.float64)
-    exact = column.dtype.kind == "f" or bool((np.abs(numbers) < _EXACT).all())
-    return numbers if exact and bool(np.isfinite(numbers).all()) else None
 
 
 def _layout(

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError
 from gainful.message_texts import shortened, shown
-from gainful.rows.grades_scores_or_ranks import HISTORY, JUDGMENTS, RANKS, RUN, Kind, number_in
-from gainful.rows.identifiers import id_text, is_id, is_odd_id
+from gainful.rows.grades_scores_or_ranks import HISTORY, JUDGMENTS, RANKS, RUN, Kind
+from gainful.rows.identifiers import is_id, is_odd_id
 from gainful.rows.ranked_lists import (
     ListReader,
     Lists,
@@ -25,8 +25,8 @@ from gainful.rows.records_of_lists import is_of_a_query, lacks_list, odd_list, w
 from gainful.rows.run_and_judgment_columns import (
     ALIASES,
     Columns,
+    assessor_in,
     find_columns,
-    number_after_none,
     plain_name,
 )
 from gainful.rows.search_responses import (
@@ -40,6 +40,7 @@ from gainful.rows.search_responses import (
     query_in,
     responses_in,
 )
+from gainful.rows.text_formats import Fault, Layout, rows_of_lines
 from gainful.rows.values_as_numbers import is_array, plain_number
 
 _ROW = 3  # query, doc and number
@@ -63,42 +64,27 @@ class Records:
     kind: Kind
     records: list[dict[str, Any]]
 
-    def arrays(self, columns: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-        """Return the columns query, doc and number."""
-        names = list(self.records[0])
-        self._refuse_list(self.records[0], columns, 1)
+    def layout(self, columns: Mapping[str, str]) -> Layout:
+        """Return the keys of the first record, and which of them are query, doc and number."""
+        self._refuse_list(1, columns)
+        names = (*self.records[0],)
         places = find_columns(names, self.kind, columns, self.name)
-        keys = [names[place] for place in places[:2]]
-        value = keys[0] if self.kind.implied is not None else names[places[2]]
-        ids: dict[str, list[str]] = {"query": [], "doc": []}
-        numbers: list[float] = []
-        fields: set[tuple[str, ...]] = set()  # of records
-        for place, record in enumerate(self.records, 1):
-            where = f"{self.name}, record {place}"
-            if any(key not in record for key in (*keys, value)):
-                wanted = dict.fromkeys([*keys, value])
-                raise InputError(where, f"the keys {', '.join(wanted)}", shown(record))
-            if self.kind.assumed and tuple(record) not in fields:
-                fields.add(tuple(record))
-                extra = number_after_none(tuple(record), keys, self.kind, "record 1")
-                if extra is not None:
-                    raise InputError(where, *extra)
-            for column, key in zip(ids.values(), keys, strict=True):
-                if isinstance(record[key], list | tuple):
-                    self._refuse_list(record, columns, place)
-                column.append(id_text(record[key], where=where))
-            number = record[value] if self.kind.implied is None else self.kind.implied
-            # NaN and infinities are rejected with the table, as in every other format.
-            odd = not isinstance(number, float)
-            numbers.append(self.kind.turned(number_in(number, self.kind, where, finite=odd)))
-        texts = {name: np.array(column, object) for name, column in ids.items()}
+        return Layout("json", names=names, places=places, assessor=assessor_in(names, columns))
+
+    def arrays(self, layout: Layout, columns: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+        """Return the columns query, doc and number."""
+        rows = [*rows_of_lines(enumerate(self.records, 1), layout, self.kind)]
+        for place, problem in (row for row in rows if isinstance(row, Fault)):
+            self._refuse_list(place, columns)
+            raise problem.at(f"{self.name}, record {place}")
+        _, queries, docs, numbers, _ = zip(*rows, strict=True)
+        texts = {"query": np.array(queries, object), "doc": np.array(docs, object)}
         return {**texts, "number": np.array(numbers)}
 
-    def _refuse_list(
-        self, record: Mapping[str, Any], columns: Mapping[str, str], place: int
-    ) -> None:
+    def _refuse_list(self, place: int, columns: Mapping[str, str]) -> None:
         """Reject a list that the caller did not name as the list of documents."""
-        error = odd_list(record, self.kind, columns, f"{self.name}, record {place}")
+        record, where = self.records[place - 1], f"{self.name}, record {place}"
+        error = odd_list(record, self.kind, columns, where)
         if error is not None:
             raise error
 

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from gainful.arithmetic.number_arrays import LARGEST_EXACT
 from gainful.array_types import AnyArray
 from gainful.errors import InputError
 from gainful.rows.duckdb_engine import (
@@ -514,21 +515,27 @@ def is_small(rows: int) -> bool:
     return 0 < rows <= MOST_ROWS
 
 
-def printable(listed: list[Any]) -> list[str] | None:
-    """Return the values if all are printable text; None otherwise."""
-    usual = {*map(type, listed)} == {str} and "" not in listed and "".join(listed).isprintable()
+def plain_rows(queries: list[Any], docs: list[Any], numbers: AnyArray) -> PlainRows | None:
+    """Return the columns of a table as rows; None if it isn't small, or if an id or a number is unusual."""
+    if not is_small(len(docs)) or numbers.dtype.kind not in "iuf":
+        return None
+    floats = numbers.astype(np.float64)
+    fits = np.isfinite(floats) if numbers.dtype.kind == "f" else np.abs(floats) < LARGEST_EXACT
+    if not fits.all():
+        return None
+    columns = _plain_ids(queries), _plain_ids(docs)
+    if columns[0] is None or columns[1] is None:
+        return None
+    return PlainRows(columns[0], columns[1], floats.tolist())
+
+
+def _plain_ids(listed: list[Any]) -> list[str] | None:
+    """Return a column of integers or of printable text as text; None for other ids."""
+    types = {*map(type, listed)}
+    if types == {int}:
+        return [*map(str, listed)]
+    usual = types == {str} and "" not in listed and "".join(listed).isprintable()
     return listed if usual else None
-
-
-def plain_arrays(columns: Mapping[str, AnyArray]) -> PlainRows | None:
-    """Return small columns query, doc and number as rows; None if anything about them is unusual."""
-    numbers = columns["number"]
-    if not is_small(numbers.size) or not np.isfinite(numbers).all():
-        return None
-    queries, docs = (printable(columns[name].tolist()) for name in ("query", "doc"))
-    if queries is None or docs is None:
-        return None
-    return PlainRows(queries, docs, numbers.tolist())
 
 
 def plain_text(path: Path, layout: Layout) -> PlainRows | None:

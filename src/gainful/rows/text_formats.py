@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, islice
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -584,13 +585,20 @@ def rows(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
 def rows_of_lines(
     lines: Iterable[tuple[int, Any]], layout: Layout, kind: Kind
 ) -> Iterator[Row | Fault]:
-    """Yield the rows in numbered lines, or in the fields or the error of each; blank lines have none."""
-    read = {"trec": _trec_row, "jsonl": _json_row}.get(layout.format, _table_row)
+    """Yield the rows in numbered lines, or in the fields, the record or the error of each; blank lines have none."""
+    if layout.format == "jsonl":
+        lines = _parsed_lines(lines)
+    read: Callable[[int, Any], Row | None]
+    if layout.format in ("json", "jsonl"):
+        read = _record_reader(layout, kind)
+    else:
+        read_row = _trec_row if layout.format == "trec" else _table_row
+        read = partial(read_row, layout=layout, kind=kind)
     for number, line in lines:
         try:
             if isinstance(line, InputError):
                 raise line
-            row = read(number, line, layout, kind)
+            row = read(number, line)
         except InputError as problem:
             yield Fault(number, problem)
         else:
@@ -602,6 +610,18 @@ def line_of(nth: int, wanted: Callable[[Row], bool], entries: Iterator[Row | Fau
     """Return the line of the nth wanted row, from 1."""
     lines = (row.line for row in entries if isinstance(row, Row) and wanted(row))
     return next(islice(lines, nth - 1, None), None)
+
+
+def _parsed_lines(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Any]]:
+    """Yield the value of each line of JSON that isn't blank, or its error."""
+    from gainful.rows.nested_json import read_line
+
+    for number, line in lines:
+        if line.strip():
+            try:
+                yield number, read_line(line)
+            except InputError as problem:
+                yield number, problem
 
 
 def numbered_lines(file: LocalFile) -> Iterator[tuple[int, bytes]]:
@@ -729,32 +749,37 @@ def _trailing_delimiters(fields: Sequence[str], count: int, delimiter: str) -> s
     return f"Remove the delimiters at the ends of lines: sed -E 's/[{mark}]+\\r?$//' FILE > NEW."
 
 
-def _json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | None:
-    """Read a line with a JSON object; None if it is blank."""
-    from gainful.rows.nested_json import read_line
+def _record_reader(layout: Layout, kind: Kind) -> Callable[[int, Any], Row]:
+    """Return the function that reads a record, given the keys of the first one."""
+    # Imported here because other formats don't need it.
+    import json
 
-    if not line.strip():
-        return None
-    query, doc = (layout.names[place] for place in layout.places[:2])
-    value = layout.names[layout.places[2]] if kind.implied is None else query
-    record = read_line(line)
-    if not isinstance(record, dict) or not {query, doc, value} <= record.keys():
-        keys = f"{query}, {doc} and {value}" if kind.implied is None else f"{query} and {doc}"
-        if isinstance(record, dict):
-            raise InputError("", f"the keys {keys}", ", ".join(record))
-        found = line.decode(errors="replace").strip()
-        remedy = _NULL if found == "null" else ""
-        raise InputError("", f"an object with the keys {keys}", _shown(found), remedy)
-    if kind.assumed and tuple(record) != layout.names:
-        extra = number_after_none(record, (query, doc), kind, "the first line")
-        if extra is not None:
-            raise InputError("", *extra)
-    query, doc = (
-        _text_id(role, "" if record[name] == "" else id_text(record[name], where=""))
-        for role, name in (("query", query), ("doc", doc))
-    )
-    scored = kind.implied if kind.implied is not None else record[value]
-    return Row(number, query, doc, kind.turned(checked_number(scored, kind, "", finite=True)))
+    first = "the first line" if layout.format == "jsonl" else "record 1"
+    query, doc, *number = names = [layout.names[at] for at in layout.places if at >= 0]
+    needed = {*names}
+
+    def read(place: int, record: Any) -> Row:
+        if not isinstance(record, dict) or not record.keys() >= needed:
+            keys = f"the keys {', '.join(names[:-1])} and {names[-1]}"
+            if isinstance(record, dict):
+                raise InputError("", keys, ", ".join(map(str, record)))
+            remedy = _NULL if record is None else ""
+            raise InputError("", f"an object with {keys}", _shown(json.dumps(record)), remedy)
+        if kind.assumed and tuple(record) != layout.names:
+            extra = number_after_none(record, names, kind, first)
+            if extra is not None:
+                raise InputError("", *extra)
+        ids = _record_id("query", record[query]), _record_id("doc", record[doc])
+        value = record[number[0]] if number else kind.implied
+        return Row(place, *ids, kind.turned(checked_number(value, kind, "", finite=True)))
+
+    return read
+
+
+def _record_id(role: str, value: object) -> str:
+    if type(value) is str and value and value.isascii():  # the usual case
+        return value
+    return _text_id(role, "" if value == "" else id_text(value, where=""))
 
 
 def _text_id(role: str, text: str) -> str:
