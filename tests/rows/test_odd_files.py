@@ -171,8 +171,7 @@ def test_empty_ids_in_records(kind, place, files, session):
     rows[1][place] = ""
     records = [{"query": q, "doc": d, NUMBERS[kind]: number} for q, d, number in rows]
     told = f"expected an id as {('query', 'doc')[place]}, found an empty"
-    empty = "it.json, record 2: expected an id, found an empty one"
-    refused(session, files("it.json", json.dumps(records)), kind, empty)
+    refused(session, files("it.json", json.dumps(records)), kind, f"it.json, record 2: {told}")
     refused(session, files("it.jsonl", json_lines(rows, kind)), kind, f"it.jsonl:2: {told}")
     refused(session, files("it.csv", separated(rows, kind)), kind, f"it.csv:3: {told}")
 

@@ -3,7 +3,8 @@
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -70,49 +71,111 @@ _PLAIN_NUMBERS = WHOLE - {"HUGEINT", "UHUGEINT"} | FRACTIONS
 _NUMBERS = _IDS - {"UUID"} | frozenset(["FLOAT", "DOUBLE", "BOOLEAN", "DECIMAL"])
 
 
-def parquet(
-    parts: Sequence[Path], kind: Kind, columns: Given, session: Session, name: str
-) -> Source | Records:
-    """Read one Parquet file, or several with the same columns."""
+@dataclass(frozen=True, slots=True)
+class TypedTable:
+    """A table with typed columns that the engine reads: Parquet files, a data frame or an Arrow object.
+
+    Attributes:
+        name: its name in messages.
+        relation: its SQL, from FROM on.
+        described: the engine's name and type of each column.
+        parts: the columns as written, name and type, of each Parquet file or of the frame.
+        files: SQL for the list of Parquet files.
+        given: the caller's data frame or Arrow object.
+        readable: the object that the engine reads for it.
+    """
+
+    name: str
+    relation: str
+    described: list[tuple[str, str]]
+    parts: list[list[tuple[str, str]]]
+    files: str = ""
+    given: object = None
+    readable: object = None
+
+    @property
+    def names(self) -> list[str]:
+        """The engine's names of the columns."""
+        return [column for column, _ in self.described]
+
+    @property
+    def written(self) -> list[str]:
+        """The names as written; the engine renames the second of two equal names."""
+        return [column for column, _ in self.parts[0]]
+
+    def id_type(self, place: int) -> IdType:
+        """Return the original type of a column of ids."""
+        return id_type_in(self.readable, place, self.described[place][1])
+
+    def refuse_mixed(self, read: Collection[str]) -> None:
+        """Reject parts that differ in the type of a needed column; the engine would cast all to one type."""
+        types: dict[str, set[str]] = {}
+        for column, type_ in chain.from_iterable(self.parts):
+            types.setdefault(column, set()).add(type_)
+        for column in read:
+            if len(types.get(column, ())) > 1:
+                raise InputError(
+                    f"{self.name}, column {column!r}",
+                    "the same type in every part",
+                    " and ".join(sorted(types[column])),
+                    "Write the parts with the same types.",
+                )
+
+
+def parquet_table(parts: Sequence[Path], session: Session, name: str) -> TypedTable:
+    """Return the table in one Parquet file, or in several with the same columns."""
     files, relation = parquet_relation(parts, session, name)
     described = described_columns(relation, session, name)
     written = [described]
     # Only the files tell the columns of other parts, and which names were repeated.
     if len(parts) > 1 or any(_RENAMED.search(column) for column, _ in described):
-        written = written_columns(files, session, name)
-    names = [column for column, _ in written[0]]
-    source = typed(relation, described, names, kind, columns, session, name)
+        written = _written_columns(files, session, name)
+    return TypedTable(name, relation, described, written, files)
+
+
+def frame_table(frame: object, readable: object, session: Session, name: str) -> TypedTable:
+    """Return the table in a data frame or an Arrow object, given the object that the engine reads for it."""
+    relation = f"FROM {registered(session, frame, readable, 'table', name)}"
+    described = described_columns(relation, session, name)
+    types = [type_ for _, type_ in described]
+    written = _written_names(readable, [column for column, _ in described])
+    columns = [*zip(written, types, strict=True)]
+    return TypedTable(name, relation, described, [columns], given=frame, readable=readable)
+
+
+def parquet(
+    parts: Sequence[Path], kind: Kind, columns: Given, session: Session, name: str
+) -> Source | Records:
+    """Read judgments or a run from one Parquet file, or from several with the same columns."""
+    table = parquet_table(parts, session, name)
+    source = typed(table, kind, columns, session)
     if not isinstance(source, Source):
-        refuse_mixed(written, names, name)
+        table.refuse_mixed(table.written)
         return source
-    for part_names in {tuple(column for column, _ in part) for part in written}:
+    for part_names in {tuple(column for column, _ in part) for part in table.parts}:
         places = find_columns(part_names, kind_by_columns(part_names, kind, columns), columns, name)
         # The engine reads only the columns of the first part.
         ids = [part_names[place] for place in places[:2]]
         extra = number_after_none(part_names, ids, source.kind, "the first part")
         if extra is not None:
             raise InputError(name, *extra)
-        refuse_mixed(written, [part_names[place] for place in places if place >= 0], name)
+        table.refuse_mixed([part_names[place] for place in places if place >= 0])
     source = replace(source, rescans=True)
-    plain = (
-        None if source.kind.ascending else _first_rows(relation, dict(described), source, session)
-    )
+    plain = None if source.kind.ascending else _first_rows(table, source, session)
     if plain is not None:
         return replace(source, plain=plain)
-    return replace(source, strict=_is_complete(files, source, session))
+    return replace(source, strict=_is_complete(table.files, source, session))
 
 
-def _first_rows(
-    relation: str, types: Mapping[str, str], source: Source, session: Session
-) -> PlainRows | None:
+def _first_rows(table: TypedTable, source: Source, session: Session) -> PlainRows | None:
     """Return the rows of a small table; None for a larger one, or if a value is missing or unusual."""
     names = source.layout.names
-    if source.kind.implied is None and types[names[2]] not in _PLAIN_NUMBERS:
+    if source.kind.implied is None and dict(table.described)[names[2]] not in _PLAIN_NUMBERS:
         return None
     chosen = ", ".join(f"{name_quoted(name)} AS c{place}" for place, name in enumerate(names))
     try:
         columns = session.masked_columns(
-            f"SELECT {chosen} {relation} LIMIT {table_source.MOST_ROWS + 1}"
+            f"SELECT {chosen} {table.relation} LIMIT {table_source.MOST_ROWS + 1}"
         )
     except EngineError:  # errors are reported when the rows are matched
         return None
@@ -143,35 +206,16 @@ def _is_complete(files: str, source: Source, session: Session) -> bool:
     return bool(complete)
 
 
-def typed(
-    relation: str,
-    described: Sequence[tuple[str, str]],
-    written: Sequence[str],
-    kind: Kind,
-    columns: Given,
-    session: Session,
-    name: str,
-    frame: object = None,
-) -> Source | Records:
-    """Read typed columns; numeric ids are written as text without change.
+def typed(table: TypedTable, kind: Kind, columns: Given, session: Session) -> Source | Records:
+    """Read typed columns of judgments or a run; numeric ids are written as text without change.
 
     A table with its documents in lists is returned as records.
-
-    Args:
-        relation: SQL, from FROM on.
-        described: the engine's name and type of each column.
-        written: the names of the columns as written.
-        kind: judgments or run.
-        columns: the caller's column names, by role.
-        session: the session in which the relation exists.
-        name: its name in messages.
-        frame: the result of `readable`, for a data frame or an Arrow object.
     """
-    names = [column for column, _ in described]
-    records = records_with_lists(relation, described, kind, columns, session, name)
+    records = _records_with_lists(table, kind, columns, session)
     if records is not None:
         return records
-    kind = with_events_in_table(kind_by_columns(written, kind, columns), relation, session)
+    name, names, described, written = table.name, table.names, table.described, table.written
+    kind = with_events_in_table(kind_by_columns(written, kind, columns), table.relation, session)
     places = find_columns(written, kind, columns, name)
     query, doc = (name_quoted(names[place]) for place in places[:2])
     ids = _IDS | FRACTIONS | {"ENUM"}
@@ -206,9 +250,11 @@ def typed(
     ranks, rank = None if kind.ascending else find_rank(written), ""
     if ranks is not None:  # via text, to which every type can be cast
         rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
-    select = f"SELECT {texts[0]} AS query, {texts[1]} AS doc, {value} AS number{rank} {relation}"
+    select = (
+        f"SELECT {texts[0]} AS query, {texts[1]} AS doc, {value} AS number{rank} {table.relation}"
+    )
     layout = _layout(names, places, ranks, columns)
-    types = tuple(id_type_in(frame, at, described[at][1]) for at in places[:2])
+    types = tuple(map(table.id_type, places[:2]))
     return Source(kind, name, select, layout=layout, types=types)
 
 
@@ -233,7 +279,7 @@ def id_text_in_sql(column: str, type_: str, name: str) -> str:
     )
 
 
-def written_columns(files: str, session: Session, name: str) -> list[list[tuple[str, str]]]:
+def _written_columns(files: str, session: Session, name: str) -> list[list[tuple[str, str]]]:
     """Return the columns of each file, name and type, as written; columns nested in others are left out."""
     with reading_table(name):
         found = session.rows(
@@ -254,24 +300,6 @@ def written_columns(files: str, session: Session, name: str) -> list[list[tuple[
     return list(columns.values())
 
 
-def refuse_mixed(
-    written: Sequence[Sequence[tuple[str, str]]], read: Collection[str], name: str
-) -> None:
-    """Reject parts that differ in the type of a needed column; the engine would cast all to one type."""
-    types: dict[str, set[str]] = {}
-    for part in written:
-        for column, type_ in part:
-            types.setdefault(column, set()).add(type_)
-    for column in read:
-        if len(types.get(column, ())) > 1:
-            raise InputError(
-                f"{name}, column {column!r}",
-                "the same type in every part",
-                " and ".join(sorted(types[column])),
-                "Write the parts with the same types.",
-            )
-
-
 def open_frame(
     frame: object, kind: Kind, columns: Mapping[str, str], session: Session
 ) -> Source | Records | None:
@@ -285,10 +313,7 @@ def open_frame(
     small = _open_small_frame(frame, kind, columns, session)
     if small is not None:
         return small
-    relation = f"FROM {registered(session, frame, table, kind.name, kind.name)}"
-    described = described_columns(relation, session, kind.name)
-    written = written_names(table, [column for column, _ in described])
-    source = typed(relation, described, written, kind, columns, session, kind.name, table)
+    source = typed(frame_table(frame, table, session, kind.name), kind, columns, session)
     if isinstance(source, Source):
         plain = _with_plain_numbers(frame, source.layout.names[2:3], kind)
         if plain is not frame:
@@ -367,40 +392,26 @@ _NESTED = (
 )  # the engine's names of nested types, besides lists, whose names end with a bracket
 
 
-def records_with_lists(
-    relation: str,
-    described: Sequence[tuple[str, str]],
-    kind: Kind,
-    columns: Mapping[str, str],
-    session: Session,
-    name: str,
+def _records_with_lists(
+    table: TypedTable, kind: Kind, columns: Given, session: Session
 ) -> Records | None:
     """Return the rows of a table with its documents in lists; None if each document has a row.
 
     Raises if it is unclear whether a list holds documents.
-
-    Args:
-        relation: SQL, from FROM on.
-        described: name and type of each column.
-        kind: judgments or run.
-        columns: the caller's column names, by role.
-        session: the session in which the relation exists.
-        name: its name in messages.
     """
-    names = [column for column, _ in described]
-    nested = any(type_.endswith("]") or type_.startswith(_NESTED) for _, type_ in described)
-    if not nested and not has_name_of_list(names):
+    nested = any(type_.endswith("]") or type_.startswith(_NESTED) for _, type_ in table.described)
+    if not nested and not has_name_of_list(table.names):
         return None  # the usual case
-    first = _rows(f"{relation} LIMIT 1", names, session, name)
-    if not any(holds_documents(row, kind, columns, name) for row in first):
+    first = _rows(table, session, "LIMIT 1")
+    if not any(holds_documents(row, kind, columns, table.name) for row in first):
         return None
-    return _rows(relation, names, session, name)
+    return _rows(table, session)
 
 
-def _rows(relation: str, names: Sequence[str], session: Session, name: str) -> Records:
-    with reading_table(name):
-        rows = session.rows(f"SELECT * {relation}")
-    return [dict(zip(names, row, strict=True)) for row in rows]
+def _rows(table: TypedTable, session: Session, limit: str = "") -> Records:
+    with reading_table(table.name):
+        rows = session.rows(f"SELECT * {table.relation} {limit}")
+    return [dict(zip(table.names, row, strict=True)) for row in rows]
 
 
 class _Stream:
@@ -416,7 +427,7 @@ class _Stream:
         return self.source.__arrow_c_stream__(requested_schema)
 
 
-def written_names(table: Any, names: list[str]) -> list[str]:
+def _written_names(table: Any, names: list[str]) -> list[str]:
     """Return the column names of the result of `readable` as written.
 
     The engine renames the second of two equal names, `score_1` after `score`. If a stream doesn't reveal its

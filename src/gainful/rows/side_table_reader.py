@@ -22,17 +22,13 @@ from gainful.rows.identifiers import IdType, id_text, refuse_halves, type_of_ids
 from gainful.rows.parquet_and_frame_tables import (
     FRACTIONS,
     WHOLE,
-    described_columns,
+    TypedTable,
+    frame_table,
     id_text_in_sql,
-    id_type_in,
     objects_in,
-    parquet_relation,
+    parquet_table,
     readable,
-    refuse_mixed,
     refuse_odd_ids,
-    registered,
-    written_columns,
-    written_names,
 )
 from gainful.rows.run_and_judgment_columns import refuse_ids
 from gainful.rows.side_table_columns import CHUNKS, Header, Role, Roles, find_header
@@ -197,63 +193,37 @@ def read_table(
         if table is None:
             forms = f"a dict {roles.shape}, a list of dicts, the path of a file, or a data frame"
             raise InputError(name, forms, type(given).__name__)
-        relation = registered(session, given, table, "table", name)
-        return _typed(f"FROM {relation}", reading, session, given, table)
+        return _typed(frame_table(given, table, session, name), reading, session)
 
 
 def _from_path(name: str, reading: Reading, session: Session) -> InputTable:
     parts = parts_of(name)
     if parts is None:
         file = plain_file(name, session)
-        name = file.name
+        name, reading = file.name, replace(reading, name=file.name)
         if not is_parquet(file.path):
-            return _gathered(
-                text_table(file, replace(reading, name=name)), replace(reading, name=name)
-            )
+            return _gathered(text_table(file, reading), reading)
         parts = [file.path]
-    files, relation = parquet_relation(parts, session, name)
-    written = written_columns(files, session, name)
-    return _typed(relation, replace(reading, name=name), session, written=written)
+    return _typed(parquet_table(parts, session, name), replace(reading, name=name), session)
 
 
 # --- tables with typed columns
 
 
-def _typed(
-    relation: str,
-    reading: Reading,
-    session: Session,
-    given: object = None,
-    table: object = None,
-    written: Sequence[Sequence[tuple[str, str]]] = (),
-) -> InputTable:
-    """Read typed columns.
-
-    Args:
-        relation: SQL, from FROM on.
-        reading: what to read.
-        session: the session in which the relation exists.
-        given: the frame, if it is one.
-        table: the object that the engine reads for that frame.
-        written: the columns of each Parquet file, name and type.
-    """
-    roles, name, wanted = reading.roles, reading.name, reading.wanted
-    described = described_columns(relation, session, name)
-    names = [column for column, _ in described]
-    # The engine renames the second of two equal names.
-    as_written = [column for column, _ in written[0]] if written else written_names(table, names)
-    header = find_header(as_written, roles, reading.asked, name)
-    types = [_plain_type(type_) for _, type_ in described]
+def _typed(table: TypedTable, reading: Reading, session: Session) -> InputTable:
+    roles, name, wanted, names = reading.roles, reading.name, reading.wanted, table.names
+    header = find_header(table.written, roles, reading.asked, name)
+    types = [_plain_type(type_) for _, type_ in table.described]
     ids = {role.name: header.places[role.name] for role in roles.all if role.holds == "id"}
     refuse_ids(name, [*zip(names, types, strict=True)], ids, _IDS)
-    refuse_odd_ids(given, [names[place] for place in ids.values()], name)
+    refuse_odd_ids(table.given, [names[place] for place in ids.values()], name)
     by_place = {header.places.get(role.name): role for role in (*roles.all, *roles.besides)}
     chosen = [*header.places.values(), *(at for _, at in header.others if roles.others)]
     places = {role: at for at, role in enumerate(header.places)}
     header = Header(tuple(names[at] for at in chosen), places)
-    refuse_mixed(written, header.names, name)
+    table.refuse_mixed(header.names)
     columns = [_column(names[at], types[at], by_place.get(at), name) for at in chosen]
-    select, join = f"SELECT {', '.join(columns)} {relation}", ""
+    select, join = f"SELECT {', '.join(columns)} {table.relation}", ""
     if wanted is not None:
         known = session.register("ids", {"wanted": np.array([*wanted], object)})
         key = ids[roles.keys[0].name]
@@ -263,12 +233,12 @@ def _typed(
         if wanted is not None and not rows:
             reading.first.extend(str(row[0]) for row in session.rows(f"{select} LIMIT 1"))
     if wanted is None:
-        rows = _with_integers(rows, header.names, given)
+        rows = _with_integers(rows, header.names, table.given)
     # The engine returns wanted rows without their number.
     where = (name if wanted is not None else f"{name}, row {row}" for row in count(1))
     raw = RawTable("typed", header, zip(where, rows, strict=False))
-    id_types = {role: id_type_in(table, at, described[at][1]) for role, at in ids.items()}
-    return replace(_gathered(raw, reading), types=id_types)
+    types_of_ids = {role: table.id_type(place) for role, place in ids.items()}
+    return replace(_gathered(raw, reading), types=types_of_ids)
 
 
 def _with_integers(
