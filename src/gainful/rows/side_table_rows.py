@@ -4,12 +4,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from gainful.arguments import is_writable
 from gainful.errors import InputError
 from gainful.message_texts import shortened, shown, shown_with_type
-from gainful.rows.files import LocalFile, first_fields, no_text, opened
+from gainful.rows.files import LocalFile, first_fields, no_text
 from gainful.rows.identifiers import id_text, refuse_halves
 from gainful.rows.input_types import Record
 from gainful.rows.nested_json import KEY_ONCE, read_json, read_line
@@ -21,21 +21,19 @@ from gainful.rows.side_table_columns import (
     looks_like_header,
 )
 from gainful.rows.text_formats import (
-    DELIMITERS,
-    HEAD,
     LETOR,
     Head,
     Layout,
     TableDescription,
-    TextFormat,
     are_times,
+    fields_in,
+    first_bytes,
     head_of,
     miscounted,
     number_in,
     numbered_lines,
     object_in,
     recognised,
-    table_fields,
 )
 
 _PRINTED = re.compile(rb'\s*\{\s*"gainful"\s*:\s*"')
@@ -243,55 +241,27 @@ def _refuse_odd_names(names: Iterable[object], where: str) -> None:
 # --- text files
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Text(Head):
-    """The beginning of a text file, from the first line that isn't blank.
-
-    Attributes:
-        file: the file, decompressed.
-        alone: whether it has no other line.
-    """
-
-    file: LocalFile
-    alone: bool
-
-    @property
-    def text(self) -> str:
-        """Its first lines as text."""
-        return self.data.decode()
-
-    @property
-    def fields(self) -> list[str]:
-        """The fields of the first line, separated by ASCII white space, as in TREC files."""
-        return [field.decode() for field in self.first.split()]
-
-    @property
-    def mark(self) -> str:
-        """The delimiter in the first line; if it has none, the file name's, or a tab."""
-        # In many countries, spreadsheets write semicolons into .csv files.
-        marks = (mark for mark in self.delimiters if mark.encode() in self.first)
-        return next(marks, self.suggested or "\t")
-
-
 def text_table(file: LocalFile, reading: Reading) -> RawTable:
     """Return the table in a text file."""
     roles = reading.roles
-    with opened(str(file.path)) as content:
-        data = content.read(HEAD) + content.readline()  # the first line may be long
-        more = content.read(1)
+    data = first_bytes(file)
     head = head_of(data, file.name, roles.contents)
-    alone = not more and not head.data.partition(b"\n")[2].strip()
     _decoded(data, file, 1)
-    head = _Text(file.name, head.data, head.skipped + 1, head.skipped, file=file, alone=alone)
     if roles.has_numbers and LETOR.match(head.first):
         raise InputError(
             head.where, roles.contents, "labels with qid:, whose documents have no ids"
         )
-    for read in (_json, _in_columns, _trec_eval, _fields, _unnamed_texts):
-        table = read(head, reading)
-        if table is not None:
-            return table
-    return _refuse_names(head, reading)
+    table = _json(head, file, reading)
+    if table is not None:
+        return table
+    found = _in_columns(head, reading)
+    if found is None and _is_of_trec_eval(head, reading):
+        return _record_table(_measured(file), reading, "text", "")
+    found = found or _fields(head, reading) or _unnamed_texts(head, file, reading)
+    if found is None:
+        raise _no_names(head, reading)
+    layout, header = found
+    return RawTable("text", header, _rows(file, layout, header, roles))
 
 
 def _decoded(data: bytes, file: LocalFile, line: int) -> str:
@@ -309,15 +279,16 @@ def _no_text(where: str, byte: int) -> InputError:
     return InputError(where, "UTF-8 text", f"the byte {byte:#04x}", "Convert the file to UTF-8.")
 
 
-def _refuse_names(head: _Text, reading: Reading) -> NoReturn:
-    """Reject a first line that contains neither column names nor a row."""
-    fields = [name.strip() for name in first_fields(head.text, head.mark)]
+def _no_names(head: Head, reading: Reading) -> InputError:
+    """Return the error for a first line that contains neither column names nor a row."""
+    mark = head.mark or head.suggested or "\t"
+    fields = [name.strip() for name in first_fields(head.data.decode(), mark)]
     roles = reading.roles
     unnamed = " or ".join(" ".join(names) for names in roles.unnamed.values())
     numbers = any(number_in(field) is not None for field in fields)
     if fields and (reading.asked or not (unnamed or numbers)):
         find_header(fields, roles, reading.asked, head.where)
-    raise InputError(
+    return InputError(
         head.where,
         f"column names, or the fields {unnamed}" if unnamed else "column names",
         shortened(", ".join(map(repr, fields))) or "quotes that are not closed",
@@ -328,21 +299,28 @@ def _refuse_names(head: _Text, reading: Reading) -> NoReturn:
 # --- JSON lines and JSON
 
 
-def _json(head: _Text, reading: Reading) -> RawTable | None:
+def _words(head: Head) -> list[str]:
+    """Return the fields of the first line, separated by ASCII white space, as in TREC files."""
+    return [field.decode() for field in head.first.split()]
+
+
+def _json(head: Head, file: LocalFile, reading: Reading) -> RawTable | None:
     """Read JSON lines, or one JSON value; None if the first line doesn't begin like JSON."""
     roles = reading.roles
     if not head.first.lstrip().startswith((b"{", b"[")):
         return None
     record = object_in(head.first)
-    fits = roles.white_space and len(head.fields) in roles.unnamed
+    fits = roles.white_space and len(_words(head)) in roles.unnamed
     if fits and record is None and not _JSON.match(head.data):  # ids may begin like JSON
         return None
     is_printed = roles.others and _PRINTED.match(head.data) is not None
-    if record is not None and not is_printed and (not head.alone or _is_record(record, reading)):
-        return _record_table(_json_lines(head, reading), reading, "json", "a JSON object")
+    if record is not None and not is_printed:
+        lines = (line for _, line in numbered_lines(file) if line.strip())
+        if len([*islice(lines, 2)]) > 1 or _is_record(record, reading):
+            return _record_table(_json_lines(file, reading), reading, "json", "a JSON object")
     levels = [role.noun for role in roles.keys]
     expected = f"JSON: {roles.shape}, or a list of objects"
-    value = read_json(head.file, expected, levels, KEY_ONCE)
+    value = read_json(file, expected, levels, KEY_ONCE)
     if is_printed and isinstance(value, Mapping):
         value = _printed(value, head)
     if isinstance(value, Mapping):
@@ -360,18 +338,18 @@ def _is_record(value: Mapping[str, object], reading: Reading) -> bool:
     return is_header and not any(isinstance(cell, dict) for cell in value.values())
 
 
-def _json_lines(head: _Text, reading: Reading) -> Iterator[tuple[Place, object]]:
+def _json_lines(file: LocalFile, reading: Reading) -> Iterator[tuple[Place, object]]:
     quick = reading.wanted is not None and not reading.asked
-    for number, line in numbered_lines(head.file):
+    for number, line in numbered_lines(file):
         first_id = _FIRST_ID.match(line) if quick else None
         if first_id is not None and not reading.wants(first_id[1].decode(errors="replace")):
             continue
         if not line.strip():
             continue
-        yield number, read_line(line, f"{head.name}:{number}")
+        yield number, read_line(line, f"{file.name}:{number}")
 
 
-def _printed(value: Mapping[str, Any], head: _Text) -> Any:
+def _printed(value: Mapping[str, Any], head: Head) -> Any:
     """Return the rows of queries in the JSON output of `gainful evaluate --per-query`."""
     if value["gainful"] != "baseline" and "runs" not in value:
         return value
@@ -391,75 +369,98 @@ def _printed(value: Mapping[str, Any], head: _Text) -> Any:
 # --- delimited fields
 
 
-def _in_columns(head: _Text, reading: Reading) -> RawTable | None:
-    """Read columns with names or numbers, in one of the `FORMATS` of all tables."""
+def _in_columns(head: Head, reading: Reading) -> tuple[Layout, Header] | None:
+    """Recognise columns with names or numbers, in one of the `FORMATS` of all tables."""
     roles, asked = reading.roles, reading.asked
 
     def is_header(names: Sequence[str], *_: object) -> bool:
         return looks_like_header([name.strip() for name in names], roles, asked)
 
     needed = {role.name: role.holds == "number" for role in roles.all}
-    text_format = recognised(head, TableDescription(asked, needed, is_header))
-    if text_format is None:
+    layout = recognised(head, TableDescription(asked, needed, is_header))
+    if layout is None:
         return None
-    entry, layout = text_format
     header = find_header([name.strip() for name in layout.names], roles, asked, head.where)
-    header = replace(header, numbered=layout.numbered)
-    is_split = layout.format == "trec"
-    rows = _split(head) if is_split else _whole_rows(head, entry, layout, roles)
-    return RawTable("text", header, _as_long(rows, header, head, layout.delimiter or " "))
+    return layout, replace(header, numbered=layout.numbered)
 
 
-def _unnamed_texts(head: _Text, reading: Reading) -> RawTable | None:
-    """Read texts without column names."""
+def _fields(head: Head, reading: Reading) -> tuple[Layout, Header] | None:
+    """Recognise fields without names, separated by white space."""
+    roles = reading.roles
+    if not roles.white_space:
+        return None
+    names = roles.unnamed.get(len(_words(head)))
+    if names is None:
+        if head.suggested == "\t" or head.mark not in ("", "\t"):
+            return None
+        names = next(iter(roles.unnamed.values()))  # the expected fields
+    header = find_header(names, roles, reading.asked, head.where)
+    if not reading.asked and are_times([line.split() for line in head.data.decode().split("\n")]):
+        raise InputError(
+            head.where,
+            f"the {len(names)} fields {' '.join(names)}",
+            f"a Unix time in field 4: {shown(head.first.decode().strip())}",
+            f"Name the columns in the first line: {', '.join(role.name for role in roles.all)}.",
+        )
+    return Layout("trec", " "), header
+
+
+def _unnamed_texts(head: Head, file: LocalFile, reading: Reading) -> tuple[Layout, Header] | None:
+    """Recognise texts without column names."""
     roles = reading.roles
     if not roles.prose or reading.asked:
         return None
-    mark = head.suggested or head.mark
-    rows = _whole_rows(head, None, Layout("table", mark), roles)
-    first = next(rows)
-    count = len(first[1])
+    layout = Layout("table", head.suggested or head.mark or "\t")
+    count = len(next(_whole_rows(file, layout, roles))[1])
     if count not in roles.unnamed:
-        advice = "Quote the text" if mark == "," else "Leave the others out"
+        advice = "Quote the text" if layout.delimiter == "," else "Leave the others out"
         raise InputError(
             head.where,
             f"the id of a {roles.keys[0].noun} and its text, or column names in the first line",
             f"{count} {'field' if count == 1 else 'fields'}",
             f"{advice}, or name the columns." if count > len(roles.keys) + 1 else "",
         )
-    header = find_header(roles.unnamed[count], roles, {}, head.where)
-    return RawTable("text", header, _as_long(chain([first], rows), header, head, mark))
+    return layout, find_header(roles.unnamed[count], roles, {}, head.where)
 
 
-def _whole_rows(
-    head: _Text, text_format: TextFormat | None, layout: Layout, roles: Roles
-) -> Iterator[tuple[int, list[str]]]:
+def _rows(
+    file: LocalFile, layout: Layout, header: Header, roles: Roles
+) -> Iterator[tuple[Place, list[str | None]]]:
+    """Yield rows as long as the header; an empty field is missing."""
+    names, is_split = header.names, layout.format == "trec"
+    for line, fields in _split(file) if is_split else _whole_rows(file, layout, roles):
+        if len(fields) != len(names):
+            remedy = roles.hint(len(fields)) if is_split and not layout.names else None
+            raise miscounted(f"{file.name}:{line}", fields, names, layout.delimiter or " ", remedy)
+        yield line, [field or None for field in fields]
+
+
+def _whole_rows(file: LocalFile, layout: Layout, roles: Roles) -> Iterator[tuple[int, list[str]]]:
     """Yield the line and the fields of each row that isn't blank."""
     if roles.prose and layout.delimiter == "\t":
-        yield from islice(_tabbed(head, header=layout.header), int(layout.header), None)
+        yield from islice(_tabbed(file, header=layout.header), int(layout.header), None)
         return
-    read = table_fields if text_format is None else text_format.fields
-    for line, fields in read(head.file, layout):
+    for line, fields in fields_in(file, layout):
         if isinstance(fields, InputError):
-            raise fields.at(f"{head.name}:{line}")
+            raise fields.at(f"{file.name}:{line}")
         if fields and (len(fields) > 1 or fields[0].strip()):
             every = "".join(fields)
             if not is_writable(every):
                 wrong = next(char for char in every if "\ud800" <= char <= "\udfff")
-                raise _no_text(f"{head.name}:{line}", ord(wrong) & 0xFF)
+                raise _no_text(f"{file.name}:{line}", ord(wrong) & 0xFF)
             yield line, fields
 
 
-def _tabbed(head: _Text, *, header: bool) -> Iterator[tuple[int, list[str]]]:
+def _tabbed(file: LocalFile, *, header: bool) -> Iterator[tuple[int, list[str]]]:
     """Split lines at tabs; quotes are part of the text, unless they enclose a whole field.
 
     A carriage return alone also ends a header; below it, it is part of a text.
     """
-    for number, whole in numbered_lines(head.file):
+    for number, whole in numbered_lines(file):
         for line in whole.split(b"\r", 1) if header else [whole]:
             if line.strip():
                 header = False
-                fields = _decoded(line, head.file, number).strip("\r\n").split("\t")
+                fields = _decoded(line, file, number).strip("\r\n").split("\t")
                 yield number, [*map(_unquoted, fields)] if b'"' in line else fields
 
 
@@ -469,79 +470,37 @@ def _unquoted(field: str) -> str:
     return field
 
 
-def _as_long(
-    rows: Iterable[tuple[int, list[str]]],
-    header: Header,
-    head: _Text,
-    delimiter: str,
-    roles: Roles | None = None,
-) -> Iterator[tuple[Place, list[str | None]]]:
-    """Yield rows as long as the header; an empty field is missing. The roles advise on other lengths."""
-    names = header.names
-    for line, fields in rows:
-        if len(fields) != len(names):
-            remedy = None if roles is None else roles.hint(len(fields))
-            raise miscounted(f"{head.name}:{line}", fields, names, delimiter, remedy)
-        yield line, [field or None for field in fields]
-
-
-# --- fields separated by white space
-
-
-def _fields(head: _Text, reading: Reading) -> RawTable | None:
-    """Read fields without names, separated by white space."""
-    roles = reading.roles
-    if not roles.white_space:
-        return None
-    names = roles.unnamed.get(len(head.fields))
-    if names is None:
-        if head.suggested == "\t" or any(mark.encode() in head.first for mark in DELIMITERS[1:]):
-            return None
-        names = next(iter(roles.unnamed.values()))  # the expected fields
-    header = find_header(names, roles, reading.asked, head.where)
-    if not reading.asked and are_times([line.split() for line in head.text.split("\n")]):
-        raise InputError(
-            head.where,
-            f"the {len(names)} fields {' '.join(names)}",
-            f"a Unix time in field 4: {shown(head.first.decode().strip())}",
-            f"Name the columns in the first line: {', '.join(role.name for role in roles.all)}.",
-        )
-    return RawTable("text", header, _as_long(_split(head), header, head, " ", roles))
-
-
-def _split(head: _Text) -> Iterator[tuple[int, list[str]]]:
+def _split(file: LocalFile) -> Iterator[tuple[int, list[str]]]:
     """Split at ASCII white space, as in TREC files; ids may contain any other white space."""
-    for number, line in numbered_lines(head.file):
+    for number, line in numbered_lines(file):
         fields = line.split()
         if fields:
-            yield number, [_decoded(field, head.file, number) for field in fields]
+            yield number, [_decoded(field, file, number) for field in fields]
 
 
-def _trec_eval(head: _Text, reading: Reading) -> RawTable | None:
-    """Read lines of `measure query value`, if the first line is a word, an id and a number."""
-    scores = reading.roles.others and not reading.roles.white_space
-    if not scores or reading.asked or len(head.fields) != len(_TREC_EVAL):
-        return None
-    measure, query, value = head.fields
-    if number_in(measure) is not None or (query != _ALL and number_in(value) is None):
-        return None
-    return _record_table(_measured(head), reading, "text", "")
+def _is_of_trec_eval(head: Head, reading: Reading) -> bool:
+    """Return whether lines are `measure query value`: the first is a word, an id and a number."""
+    words, scores = _words(head), reading.roles.others and not reading.roles.white_space
+    if not scores or reading.asked or len(words) != len(_TREC_EVAL):
+        return False
+    measure, query, value = words
+    return number_in(measure) is None and (query == _ALL or number_in(value) is not None)
 
 
-def _measured(head: _Text) -> Iterator[tuple[Place, dict[str, Any]]]:
+def _measured(file: LocalFile) -> Iterator[tuple[Place, dict[str, Any]]]:
     """Yield a record of the measures of each query; rows over all queries are left out."""
     records: dict[str, dict[str, Any]] = {}
     lines: dict[str, int] = {}
     averaged = False
-    for line, fields in _split(head):
+    for line, fields in _split(file):
         if fields[1:2] == [_ALL]:
             averaged = True
             continue
         if len(fields) != len(_TREC_EVAL):
-            raise miscounted(f"{head.name}:{line}", fields, _TREC_EVAL, " ")
+            raise miscounted(f"{file.name}:{line}", fields, _TREC_EVAL, " ")
         measure, query, value = fields
         record = records.setdefault(query, {"query": query})
-        where, number = f"{head.name}:{line}", number_in(value)
+        where, number = f"{file.name}:{line}", number_in(value)
         if number is None:
             raise InputError(where, "a number as value", shown(value))
         if measure in record:
@@ -551,12 +510,12 @@ def _measured(head: _Text) -> Iterator[tuple[Place, dict[str, Any]]]:
         lines.setdefault(query, line)
     if not records:
         advice = "Let trec_eval print every query: -q."
-        raise InputError(head.name, "values of queries", "only those of all together", advice)
+        raise InputError(file.name, "values of queries", "only those of all together", advice)
     # trec_eval prints every measure for every query; otherwise this is a table of queries without names.
     measures = [measure for record in records.values() for measure in islice(record, 1, None)]
     if not averaged and len(records) > 1 and len({*measures}) == len(measures):
         raise InputError(
-            f"{head.name}:1",
+            f"{file.name}:1",
             "column names, or lines of trec_eval -q (measure query value)",
             f"{measures[0]!r} and others once each",
             "Put the column names in the first line.",

@@ -42,8 +42,7 @@ from gainful.rows.run_and_judgment_columns import (
     plain_name,
 )
 
-HEAD = 1 << 16
-"""The number of bytes to inspect at the beginning of a file; the rest of the last line is added."""
+_HEAD = 1 << 16  # bytes to inspect at the beginning of a file
 DELIMITERS = ("\t", ",", ";", "|")
 """Possible delimiters between the fields of a table, the least ambiguous first."""
 NO_HEADER = (
@@ -100,13 +99,11 @@ class Head:
     Attributes:
         name: the name of the file in messages.
         data: its first lines, from the first that isn't blank.
-        line: the line number of the first of them in messages.
         skipped: the number of blank lines before them.
     """
 
     name: str
     data: bytes
-    line: int = 1
     skipped: int = 0
 
     @property
@@ -118,7 +115,7 @@ class Head:
     @property
     def where(self) -> str:
         """The location of that line in messages."""
-        return f"{self.name}:{self.line}"
+        return f"{self.name}:{self.skipped + 1}"
 
     @property
     def suggested(self) -> str:
@@ -134,6 +131,12 @@ class Head:
         ((',', '\t'), ('\t', ','))
         """
         return (self.suggested, *DELIMITERS) if self.suggested else DELIMITERS
+
+    @property
+    def mark(self) -> str:
+        """The delimiter in the first line; empty if it contains none."""
+        # In many countries, spreadsheets write semicolons into .csv files.
+        return next((mark for mark in self.delimiters if mark.encode() in self.first), "")
 
 
 def head_of(data: bytes, name: str, contents: str) -> Head:
@@ -228,9 +231,13 @@ def recognise(file: LocalFile, kind: Kind, columns: Mapping[str, str]) -> Layout
     """Return the layout of a file, by its first lines and its name."""
     if is_parquet(file.path):
         return Layout("parquet")
+    return recognise_head(first_bytes(file), file.name, kind, columns)
+
+
+def first_bytes(file: LocalFile) -> bytes:
+    """Return the beginning of a file, up to the end of a line."""
     with opened(str(file.path)) as content:
-        data = content.read(HEAD) + content.readline()  # the first line may be long
-    return recognise_head(data, file.name, kind, columns)
+        return content.read(_HEAD) + content.readline()  # the first line may be long
 
 
 def recognise_head(data: bytes, name: str, kind: Kind, columns: Mapping[str, str]) -> Layout:
@@ -239,10 +246,9 @@ def recognise_head(data: bytes, name: str, kind: Kind, columns: Mapping[str, str
     layout = _layout_without_columns(head, kind, columns)
     if layout is not None:
         return layout
-    recognised_format = recognised(head, _described(kind, columns))
-    if recognised_format is None:
+    layout = recognised(head, _described(kind, columns))
+    if layout is None:
         return _trec_layout(head, kind, columns)
-    layout = recognised_format[1]
     ranked = layout.header and kind_by_columns(layout.names, kind, columns) is RUN
     return replace(
         layout,
@@ -269,10 +275,16 @@ def _described(kind: Kind, columns: Mapping[str, str]) -> TableDescription:
     return TableDescription(asked, needed, is_header, for_other_side(kind, columns))
 
 
-def recognised(head: Head, table: TableDescription) -> tuple[TextFormat, Layout] | None:
-    """Return the first matching format and the layout; None if no format matches."""
-    layouts = ((entry, entry.layout(head, table)) for entry in FORMATS)
-    return next(((entry, layout) for entry, layout in layouts if layout is not None), None)
+def recognised(head: Head, table: TableDescription) -> Layout | None:
+    """Return the layout in the first matching format; None if no format matches."""
+    layouts = (entry.layout(head, table) for entry in FORMATS)
+    return next((layout for layout in layouts if layout is not None), None)
+
+
+def fields_in(file: LocalFile, layout: Layout) -> Iterator[tuple[int, list[str] | InputError]]:
+    """Yield the line and the fields of each row in one of the `FORMATS`, or their error."""
+    entry = next(entry for entry in FORMATS if entry.name == layout.format)
+    return entry.fields(file, layout)
 
 
 def _layout_without_columns(head: Head, kind: Kind, columns: Mapping[str, str]) -> Layout | None:
@@ -496,7 +508,7 @@ def _refuse_first_line(head: Head, line: str, kind: Kind, columns: Mapping[str, 
     asked, suggested = asked_columns(kind, columns), head.suggested
     names: Sequence[str] = kind.fields
     is_row = len(head.first.split()) == len(names)  # bytes split only at ASCII white space
-    mark = next((mark for mark in head.delimiters if mark in line), "")
+    mark = head.mark
     is_table = not is_row and (mark not in ("", "\t") or suggested == "\t")
     if is_table:
         names = first_fields(line, mark or suggested)
@@ -577,9 +589,10 @@ def _by_numbers(kind: Kind) -> str:
 
 def rows(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
     """Yield the rows of a file."""
-    entry = next((entry for entry in FORMATS if entry.name == layout.format), None)
-    lines = numbered_lines(file) if entry is None else entry.fields(file, layout)
-    return rows_of_lines(lines, layout, kind)
+    lines = (
+        numbered_lines if layout.format in ("trec", "jsonl") else partial(fields_in, layout=layout)
+    )
+    return rows_of_lines(lines(file), layout, kind)
 
 
 def rows_of_lines(
