@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Unpack, cast
 
@@ -26,7 +26,7 @@ from gainful.evaluation.request import (
 )
 from gainful.evaluation.scores import RunScores, Scores, scores_of, sliced_scores, warn_of_ties
 from gainful.matching.keyword_options import (
-    EvaluatingOptions,
+    AveragingOptions,
     MeasuringOptions,
     naming_keywords,
     takes,
@@ -43,19 +43,20 @@ from gainful.measures.tool_dialect import Dialect
 from gainful.rows.duckdb_engine import Progress
 from gainful.rows.grades_scores_or_ranks import RUN
 from gainful.rows.identifiers import decided_type, examples
-from gainful.rows.input_types import Judgments, Run, TableLike
+from gainful.rows.input_types import SAMPLING, Judgments, Run, TableLike
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.spark_engine import Spark
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from gainful.evaluation.query_samples import QuerySample
     from gainful.evaluation.score_slices import Slicing
 
 _DEEPEST_CUT = 100  # with deeper cutoffs, reading the whole run is just as fast
 
 
-@takes(EvaluatingOptions)
+@takes(AveragingOptions)
 def evaluate(
     judgments: Judgments,
     run: Run,
@@ -64,7 +65,7 @@ def evaluate(
     tie_warning: float | None = None,
     slices: TableLike | None = None,
     by: str | Sequence[str] = (),
-    **options: Unpack[EvaluatingOptions],
+    **options: Unpack[AveragingOptions],
 ) -> Scores:
     """Measure a run against judgments.
 
@@ -78,7 +79,8 @@ def evaluate(
         slices: a table with a row for each query: `{query: {column: value}}`, a data frame, a file.
         by: the columns to slice by, as in `compare`; also `judged`, the number of judged documents.
             All columns of `slices` if none is named. `Scores.slices` contains the results.
-        **options: policy, dialect, columns, chunks, engine and progress, see `MeasuringOptions` and `TableOptions`.
+        **options: policy, dialect, columns, chunks, engine and progress, see `MeasuringOptions`; weights
+            and clusters of queries, see `SamplingOptions`; and `TableOptions`.
 
     >>> judgments = {"q1": {"a": 3, "b": 2, "c": 0}}
     >>> scores = evaluate(judgments, {"q1": {"a": 0.9, "c": 0.8, "b": 0.7}}, ["nDCG@3", "CG"])
@@ -86,10 +88,10 @@ def evaluate(
     (0.9386, 5.0)
     """
     asked = read_request(measures, options)
-    slicing, others = _slicing(slices, by, options)
+    groups, others = _groups(slices, by, options)
     try:
         scores = evaluate_request(judgments, {"run": run}, asked, others, tie_warning)["run"]
-        return sliced_scores(scores, slicing)
+        return groups.of(scores)
     except GainfulError:
         if not _is_dict_of_runs(run):
             raise
@@ -123,7 +125,7 @@ def _is_dict_of_runs(run: Run) -> bool:
     return not any(isinstance(number, Mapping) for _, number in rows)
 
 
-@takes(EvaluatingOptions)
+@takes(AveragingOptions)
 def evaluate_runs(
     judgments: Judgments,
     runs: Runs,
@@ -133,7 +135,7 @@ def evaluate_runs(
     tie_warning: float | None = None,
     slices: TableLike | None = None,
     by: str | Sequence[str] = (),
-    **options: Unpack[EvaluatingOptions],
+    **options: Unpack[AveragingOptions],
 ) -> RunScores:
     """Measure several runs against the same judgments, which are read once.
 
@@ -150,7 +152,7 @@ def evaluate_runs(
         tie_warning: warn of the effect of ties, as in `evaluate`.
         slices: a table with a row for each query, as in `evaluate`.
         by: the columns to slice by.
-        **options: see `MeasuringOptions` and `TableOptions`.
+        **options: see `MeasuringOptions`, `SamplingOptions` and `TableOptions`.
 
     >>> runs = {"one": {"q": {"a": 2, "b": 1}}, "two": {"q": {"a": 1, "b": 2}}}
     >>> scores = evaluate_runs({"q": {"a": 1}}, runs, "nDCG@1")
@@ -161,22 +163,43 @@ def evaluate_runs(
     if baseline is not None:
         arguments.choice(baseline, "baseline", list(named))
     asked = read_request(measures, options, baseline=baseline is not None)
-    slicing, others = _slicing(slices, by, options)
+    groups, others = _groups(slices, by, options)
     results = evaluate_request(judgments, named, asked, others, tie_warning, baseline=baseline)
-    return RunScores({name: sliced_scores(scores, slicing) for name, scores in results.items()})
+    return RunScores({name: groups.of(scores) for name, scores in results.items()})
 
 
-def _slicing(
-    slices: TableLike | None, by: str | Sequence[str], options: MeasuringOptions
-) -> "tuple[Slicing | None, MeasuringOptions]":
-    """Return how to slice scores (None for no slices), and the options that remain after reading the slices."""
-    if slices is None and isinstance(by, str | tuple | list) and not by:
-        return None, options
-    # Imported here because most evaluations are not sliced.
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """How queries count and are sliced.
+
+    Attributes:
+        sample: the weights and clusters of the queries; None if all count the same, on their own.
+        slicing: how to slice them; None for no slices.
+    """
+
+    sample: "QuerySample | None" = None
+    slicing: "Slicing | None" = None
+
+    def of(self, scores: Scores) -> Scores:
+        """Return scores with weighted means, and slices."""
+        weighed = scores if self.sample is None else self.sample.weighed(scores)
+        return sliced_scores(weighed, self.slicing)
+
+
+def _groups(
+    slices: TableLike | None, by: str | Sequence[str], options: AveragingOptions
+) -> tuple[_Groups, MeasuringOptions]:
+    """Return how queries count and are sliced, and the options that remain after reading the slices."""
+    plain = all(options.get(name) is None for name in SAMPLING)
+    if slices is None and plain and isinstance(by, str | tuple | list) and not by:
+        return _Groups(), options
+    # Imported here because most evaluations weigh and slice nothing.
+    from gainful.evaluation.query_samples import columns_of_sample, read_sample
     from gainful.evaluation.score_slices import read_slices, slicing_of
 
-    table, options = read_slices(slices, options)
-    return slicing_of(table, by), options
+    table, others = read_slices(slices, options)
+    sample = read_sample(options, table)
+    return _Groups(sample, slicing_of(table, by, besides=columns_of_sample(options))), others
 
 
 def evaluate_request(

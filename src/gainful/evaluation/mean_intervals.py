@@ -17,6 +17,7 @@ from gainful.arithmetic.statistics.intervals import (
     possible_ends,
 )
 from gainful.arithmetic.statistics.moments import moments
+from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.arithmetic.statistics.resampling import Draws
 from gainful.array_types import Floats
 from gainful.errors import InputError
@@ -31,6 +32,7 @@ _CAUTIONS = 5  # under a table
 def mean_interval(
     measure: Measure,
     values: Floats,
+    sampling: Sampling | None = None,
     *,
     method: str = "hall",
     level: float = 0.95,
@@ -44,6 +46,7 @@ def mean_interval(
     Args:
         measure: the measure; sums are rejected.
         values: (n,) float64, at least one.
+        sampling: how the queries were drawn; None if all count the same, on their own.
         method: a key of `INTERVALS`.
         level: above 0 and below 1.
         draws: the resamples of a bootstrap; 10,000 if None.
@@ -66,7 +69,8 @@ def mean_interval(
         remedy = "Choose how they count: the policy empty=zero, or empty=skip."
         raise InputError(str(measure), expected, undefined, remedy, choice="empty=nan")
     try:
-        interval = intervals_of_means(method, _summed(measure, values)[:, None], draws, level)[0]
+        column = _summed(measure, values)[:, None]
+        interval = intervals_of_means(method, column, draws, level, sampling=sampling)[0]
     except InputError as problem:  # values that are too large
         raise problem.at(str(measure)) from None
     if measure.family.aggregate == GEOMETRIC and interval.known:
@@ -91,28 +95,44 @@ def has_interval(measure: Measure, values: Floats) -> bool:
 
 
 def interval_or_none(
-    measure: Measure, values: Floats, *, method: str = "hall", level: float = 0.95
+    measure: Measure,
+    values: Floats,
+    sampling: Sampling | None = None,
+    *,
+    method: str = "hall",
+    level: float = 0.95,
 ) -> Interval | None:
     """Return the interval of a mean; None for a sum or an undefined mean."""
     if not values.size or not has_interval(measure, values):
         return None
-    return mean_interval(measure, values, method=method, level=level)
+    if sampling is not None and not sampling.units(values.size):
+        return None  # no query has a weight
+    return mean_interval(measure, values, sampling, method=method, level=level)
+
+
+def independent(measure: Measure, values: Floats, sampling: Sampling | None) -> Floats:
+    """Return (u,) the independent values that the interval of a mean is computed from."""
+    summed = _summed(measure, values)
+    if sampling is None or sampling.plain or not has_interval(measure, values):
+        return summed
+    column: Floats = sampling.spread(summed[:, None])[:, 0]
+    return column
 
 
 def cautions_of_intervals(
-    made: Iterable[tuple[str, Measure, Floats, Interval | None]], method: str, level: float
+    made: Iterable[tuple[str, Floats, Interval | None]], method: str, level: float
 ) -> list[str]:
     """Return how intervals were computed, and why they may miss more often than their level implies.
 
     Args:
-        made: for each mean, its name, its measure, its values and its interval, if any.
+        made: for each mean, its name, its independent values and its interval, if any.
         method: a key of `INTERVALS`.
         level: the level of the intervals.
     """
     lines = [f"{100 * level:g}% interval of each mean on its own, by {INTERVALS[method].title}"]
-    known = [each for each in made if each[3] is not None]
-    lines += few_queries((values.size for _, _, values, _ in known), level, method)
-    cautions = [line for each in known for line in _cautions(*each)]
+    known = [(name, values, interval) for name, values, interval in made if interval is not None]
+    lines += few_queries((values.size for _, values, _ in known), level, method)
+    cautions = [line for mean in known for line in _cautions(*mean)]
     rest = len(cautions) - _CAUTIONS
     others = "more mean" if rest == 1 else "more means"
     more = [f"… and {rest} {others} whose values are skewed or the same"] if rest > 0 else []
@@ -135,17 +155,13 @@ def ends_of(interval: Interval | None) -> list[Cell]:
     return [end if math.isfinite(end) else None for end in (interval.low, interval.high)]
 
 
-def _cautions(
-    what: str, measure: Measure, values: Floats, interval: Interval | None
-) -> Iterable[str]:
+def _cautions(what: str, values: Floats, interval: Interval) -> Iterable[str]:
     """Yield the reasons why an interval may miss more often than its level implies."""
-    if interval is None:
-        return
     if not interval.known and values.size > 1:
         return  # which is reported once for all
     if interval.note:
         yield f"{what}: {interval.note}"
         return
-    skewness = moments(_summed(measure, values)).skewness
+    skewness = moments(values).skewness
     if warning := caution(what, "mean", skewness, values.size):
         yield warning

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +32,16 @@ from gainful.matching.matched import Matched
 from gainful.measures.formulas import BaselineMeasure, Combination
 from gainful.measures.gain import Gain
 from gainful.measures.measure import CATALOGUE, Measure, refuse_without_baseline
-from gainful.measures.measure_family import GEOMETRIC, GRADES, OPTIONAL, RUN, SUM, Family
+from gainful.measures.measure_family import GEOMETRIC, GRADES, MEAN, OPTIONAL, RUN, SUM, Family
 from gainful.measures.notation import DocumentMeasure
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 from gainful.output.rendering.table_formats import Cell
 from gainful.rows.identifiers import examples
+
+if TYPE_CHECKING:
+    from gainful.arithmetic.statistics.query_sampling import Sampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,11 +491,16 @@ def means_of(measures: Sequence[Measure], values: Floats, counted: Bools) -> dic
     return {str(one): aggregate_of(one, column[at].tolist()) for one, column, at in columns}
 
 
-def aggregate_of(measure: Measure, values: list[float]) -> float:
+def aggregate_of(
+    measure: Measure, values: list[float], sampling: "Sampling | None" = None
+) -> float:
     """Return the mean, or other aggregate, of a measure from the values of queries that count.
 
-    Sums are exact and rounded once at the end.
+    Sums are exact and rounded once at the end. They don't depend on weights, unlike means.
     """
+    if sampling is not None and measure.family.aggregate in (MEAN, GEOMETRIC):
+        mean = sampling.mean(np.array(summands(measure, values)))
+        return math.exp(mean) if measure.family.aggregate == GEOMETRIC else mean
     if measure.of_run is not None and isinstance(measure.of_run.values, float):
         return measure.of_run.values
     try:

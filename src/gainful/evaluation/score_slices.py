@@ -11,6 +11,7 @@ import numpy as np
 from gainful import arguments
 from gainful.arithmetic.statistics.argument_checks import read_share
 from gainful.arithmetic.statistics.intervals import INTERVALS, Interval
+from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.arithmetic.statistics.resampling import Draws
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
@@ -18,6 +19,7 @@ from gainful.evaluation.coverage import Coverage, QueryCounts
 from gainful.evaluation.mean_intervals import (
     cautions_of_intervals,
     ends_of,
+    independent,
     interval_or_none,
     mean_interval,
     names_of_ends,
@@ -91,6 +93,7 @@ class Slicing:
     def slices(self, scores: "Scores") -> "tuple[ScoreSlice, ...]":
         """Return the slices of scores: by column, then by measure, then from the worst mean to the best."""
         measures, rows, counts = scores.measures, scores.rows, scores.evidence.counts
+        whole = scores.sampling
         row = {query: at for at, query in enumerate(rows.queries)}
         slices: list[ScoreSlice] = []
         for part in self.parts(counts):
@@ -99,10 +102,21 @@ class Slicing:
             places = [row[query] for query in of_part.queries if query in row]  # that count
             values, counted = rows.values[places], rows.counted[places]
             for column, measure in enumerate(measures):
-                known = values[counted[:, column], column]
-                mean = aggregate_of(measure, known.tolist()) if known.size else None
+                kept = counted[:, column]
+                known = values[kept, column]
+                sampling = None if whole is None else whole.at(places).at(kept)
+                mean = aggregate_of(measure, known.tolist(), sampling) if known.size else None
                 slices.append(
-                    ScoreSlice(part.column, part.value, measure, mean, known.size, coverage, known)
+                    ScoreSlice(
+                        part.column,
+                        part.value,
+                        measure,
+                        mean,
+                        known.size,
+                        coverage,
+                        known,
+                        sampling,
+                    )
                 )
 
         def place(one: ScoreSlice) -> tuple[int, int, float]:
@@ -131,17 +145,21 @@ def read_slices(
     return table, {**options, "columns": {**columns}}
 
 
-def slicing_of(table: InputTable | None, by: str | Sequence[str]) -> Slicing | None:
+def slicing_of(
+    table: InputTable | None, by: str | Sequence[str], *, besides: Sequence[str] = ()
+) -> Slicing | None:
     """Return how to slice queries, checked before the work; None without slices.
 
     Args:
         table: a table with a row for each query, or None.
         by: its columns, or `judged`; all of its columns if none is named.
+        besides: columns that aren't sliced by unless they are named, such as one with weights.
     """
     names = arguments.listed(by, "by", "names of columns in the slices")
     if table is None and not names:
         return None
-    return Slicing(columns_to_cut_by(names, table, AUTOMATIC), table)
+    columns = columns_to_cut_by(names, table, AUTOMATIC, besides)
+    return Slicing(columns, table) if columns else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +175,7 @@ class ScoreSlice:
         queries: how many count.
         coverage: its counts, and missing queries.
         values: (n,) float64, the values of the queries that count.
+        sampling: how these queries were drawn; None if all count the same, on their own.
     """
 
     column: str
@@ -166,6 +185,7 @@ class ScoreSlice:
     queries: int
     coverage: Coverage
     values: Floats = field(repr=False, compare=False)
+    sampling: Sampling | None = field(default=None, repr=False, compare=False)
 
     def interval(
         self,
@@ -187,7 +207,14 @@ class ScoreSlice:
             where = f"{self.measure} of {self.column} {self.value}"
             raise InputError(where, "a query that counts, for an interval", "none")
         draws = Draws(resamples, seed)
-        return mean_interval(self.measure, self.values, method=method, level=level, draws=draws)
+        return mean_interval(
+            self.measure,
+            self.values,
+            self.sampling,
+            method=method,
+            level=level,
+            draws=draws,
+        )
 
     @property
     def place(self) -> str:
@@ -201,7 +228,9 @@ class ScoreSlice:
 
     def to_dict(self, *, method: str = "hall", level: float = 0.95) -> dict[str, object]:
         """Return everything as plain values, with the interval by a method at a level."""
-        interval = interval_or_none(self.measure, self.values, method=method, level=level)
+        interval = interval_or_none(
+            self.measure, self.values, self.sampling, method=method, level=level
+        )
         return {
             "slice": self.column,
             "value": self.value,
@@ -268,14 +297,20 @@ def _ends(
     level = read_share(level, "level")
     made = []
     for run, one in ordered:
-        interval = interval_or_none(one.measure, one.values, method=method, level=level)
-        made.append((f"{one.measure}, {run}{one.place}", one.measure, one.values, interval))
+        interval = interval_or_none(
+            one.measure, one.values, one.sampling, method=method, level=level
+        )
+        values = independent(one.measure, one.values, one.sampling)
+        made.append((f"{one.measure}, {run}{one.place}", values, interval))
     ends = [ends_of(interval) for *_, interval in made]
     return ends, cautions_of_intervals(made, method, level)
 
 
 def columns_to_cut_by(
-    by: Sequence[str], metadata: InputTable | None, automatic: Collection[str]
+    by: Sequence[str],
+    metadata: InputTable | None,
+    automatic: Collection[str],
+    besides: Sequence[str] = (),
 ) -> list[str]:
     """Return the requested columns, each once; all of the metadata if none is named.
 
@@ -283,10 +318,12 @@ def columns_to_cut_by(
         by: names of columns.
         metadata: a table with a row for each query, if there is one.
         automatic: the columns that need no metadata.
+        besides: columns to leave out if none is named.
     """
     known = [*(metadata.columns if metadata is not None else ()), *automatic]
     if not by:
-        return list(metadata.columns) if metadata is not None else []
+        columns = () if metadata is None else metadata.columns
+        return [column for column in columns if column not in besides]
     for column in by:
         if metadata is None and column not in known:
             raise InputError(

@@ -52,6 +52,8 @@ from gainful.version import VERSION
 
 if TYPE_CHECKING:
     from gainful.arithmetic.statistics.intervals import Interval
+    from gainful.arithmetic.statistics.query_sampling import Sampling
+    from gainful.evaluation.query_samples import QuerySample
     from gainful.evaluation.score_slices import ScoreSlice, Slicing
     from gainful.output.plotting.charts import Chart, Look, SizedLook
 
@@ -73,6 +75,7 @@ class Scores(Logged):
         dialect: the name of the other tool whose numbers were reproduced (a dialect), if any.
         query_type: the original type of query ids, before they became text.
         slices: the scores of parts of the queries, worst first, if requested with `by` or `slices`.
+        sample: the weights and clusters of the queries; None if all count the same, on their own.
     """
 
     _called: ClassVar[str] = "Scores"
@@ -86,6 +89,7 @@ class Scores(Logged):
     dialect: str | None = None
     query_type: IdType = UNTYPED
     slices: "tuple[ScoreSlice, ...]" = ()
+    sample: "QuerySample | None" = None
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -105,6 +109,17 @@ class Scores(Logged):
     def queries(self) -> tuple[str, ...]:
         """(q,) ids of the queries that count for at least one measure."""
         return self.rows.queries
+
+    @cached_property
+    def sampling(self) -> "Sampling | None":
+        """How `queries` were drawn; None if all count the same, on their own."""
+        sampling = None if self.sample is None else self.sample.of(self.queries)
+        return None if sampling is None or sampling.plain else sampling
+
+    def counted_sampling(self, measure: GivenMeasure) -> "Sampling | None":
+        """Return how the queries of `counted_values` were drawn."""
+        column = self.measures.index(self.measure(measure))
+        return None if self.sampling is None else self.sampling.at(self.counted[:, column])
 
     @property
     def values(self) -> Floats:
@@ -178,10 +193,21 @@ class Scores(Logged):
         return mean_interval(
             chosen,
             self.counted_values(chosen),
+            self.counted_sampling(chosen),
             method=method,
             level=level,
             draws=Draws(resamples, seed),
         )
+
+    def interval_or_none(
+        self, measure: GivenMeasure, *, method: str = "hall", level: float = 0.95
+    ) -> "Interval | None":
+        """Return the same as `interval`; None for a sum or an undefined mean."""
+        from gainful.evaluation.mean_intervals import interval_or_none
+
+        chosen = self.measure(measure)
+        values, sampling = self.counted_values(chosen), self.counted_sampling(chosen)
+        return interval_or_none(chosen, values, sampling, method=method, level=level)
 
     @staticmethod
     def intervals_table(
@@ -247,6 +273,8 @@ class Scores(Logged):
         coverage = self.coverage
         counts = f"queries={self.evidence.counting[column]}"
         counts += f" missing={len(coverage.missing)} empty={self.evidence.empty[column]}"
+        if self.sample is not None and self.sampling is not None:
+            counts += self.sample.signature(self.queries)
         judgments, run = self.evidence.hashes(chosen.reach)
         of_run = self.measures[column].of_run
         tables = f" tables={of_run.digest}" if of_run and self.evidence.lists else ""
@@ -343,12 +371,17 @@ class Scores(Logged):
                 names.setdefault(value, []).append(str(measure))
         return [f"{', '.join(measures)}: {value}" for value, measures in names.items()]
 
+    @property
+    def sample_notes(self) -> list[str]:
+        """What weights and clusters mean for how sure the means are; empty without them."""
+        return [] if self.sample is None else self.sample.notes(self.queries)
+
     def table(self) -> Table:
         """Return the means, with policy and coverage as notes, for rendering."""
         rows: list[list[Cell]] = [
             [str(measure), cell_of(measure, self.means[str(measure)])] for measure in self.measures
         ]
-        notes = [*self.aggregates, *notes_of(self.policy, self.coverage)]
+        notes = [*self.aggregates, *self.sample_notes, *notes_of(self.policy, self.coverage)]
         return Table(["measure", "mean"], rows, notes=notes)
 
     @staticmethod
@@ -397,7 +430,16 @@ def _of_all_queries(scores: Scores) -> "list[ScoreSlice]":
     from gainful.evaluation.score_slices import ALL, ScoreSlice
 
     return [
-        ScoreSlice(ALL, "", measure, scores[measure], values.size, scores.coverage, values)
+        ScoreSlice(
+            ALL,
+            "",
+            measure,
+            scores[measure],
+            values.size,
+            scores.coverage,
+            values,
+            scores.counted_sampling(measure),
+        )
         for measure in scores.measures
         for values in (scores.counted_values(measure),)
     ]
@@ -421,7 +463,8 @@ def remeasured(scores: Scores, measures: tuple[Measure, ...]) -> Scores:
     deeper = any(one.reach is None or one.reach > seen for one in asked)
     batches = scores.evidence.whole() if deeper else scores.evidence.lists
     again = measure_matched(batches, asked, scores.policy)
-    return replace(again, dialect=scores.dialect, query_type=scores.query_type)
+    again = replace(again, dialect=scores.dialect, query_type=scores.query_type)
+    return again if scores.sample is None else scores.sample.weighed(again)
 
 
 def unjudged_at(scores: Scores, rank: int) -> tuple[int, int] | None:
@@ -725,7 +768,7 @@ def notes_of_runs(runs: Mapping[str, Scores]) -> list[str]:
     policy = shared_policy(run.policy for run in runs.values())
     covered = notes_by_run({name: (run.coverage, run.policy) for name, run in runs.items()})
     spoken = [] if first.dialect is None else [f"dialect: {first.dialect}"]
-    return [*first.aggregates, *covered, *spoken, policy_note(policy)]
+    return [*first.aggregates, *first.sample_notes, *covered, *spoken, policy_note(policy)]
 
 
 _ALWAYS = 100  # cutoffs of a curve, even if the lists are shorter

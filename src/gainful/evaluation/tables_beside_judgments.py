@@ -80,7 +80,7 @@ def _of_subtopics(
         judged, _ = subtopics.read_judged(
             options["subtopics"], reader.columns, reader.policy, reader.session
         )
-        return judged, subtopics.read_weights(options.get("weights"), judged)
+        return judged, subtopics.read_weights(options.get("subtopic_weights"), judged)
 
     judged, weights = reader.once("subtopics", read)
     topics = subtopics.topics_of(judged, weights, reader.lists(run), policy)

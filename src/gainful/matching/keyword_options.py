@@ -13,7 +13,7 @@ from gainful.measures.policy import CHOICES, GivenPolicy
 from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import did_you_mean, shown
 from gainful.rows.duckdb_engine import Engine, Progress
-from gainful.rows.input_types import Run, TableLike
+from gainful.rows.input_types import Run, SamplingOptions, TableLike
 from gainful.rows.spark_engine import Spark
 
 Parameters = ParamSpec("Parameters")
@@ -82,12 +82,12 @@ class TableOptions(ItemTables, total=False):
 
     Attributes:
         subtopics: judgments by subtopic, `{query: {subtopic: {doc: grade}}}`.
-        weights: `{query: {subtopic: probability}}`, or a table; all subtopics of a query are equally
-            likely if None.
+        subtopic_weights: `{query: {subtopic: probability}}`, or a table; all subtopics of a query are
+            equally likely if None.
     """
 
     subtopics: TableLike | None
-    weights: TableLike | None
+    subtopic_weights: TableLike | None
 
 
 class MeasuringOptions(PageOptions, ReadingOptions, total=False):
@@ -107,6 +107,10 @@ class MeasuringOptions(PageOptions, ReadingOptions, total=False):
 
 class EvaluatingOptions(MeasuringOptions, TableOptions, total=False):
     """The options of functions that compute every measure in the catalogue: `MeasuringOptions` and `TableOptions`."""
+
+
+class AveragingOptions(EvaluatingOptions, SamplingOptions, total=False):
+    """The options of functions that average over queries: `EvaluatingOptions` and `SamplingOptions`."""
 
 
 def takes(

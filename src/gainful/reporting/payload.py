@@ -9,7 +9,6 @@ from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats
 from gainful.errors import GainfulError, GainfulWarning
-from gainful.evaluation.mean_intervals import interval_or_none
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, at_cutoffs, measure_matched
 from gainful.judging.assessors.agreement import Agreement
@@ -335,7 +334,7 @@ def _curve(inputs: ReportInputs) -> tuple[dict[str, object] | None, list[str]]:
 
 def _ends(scores: Scores, measure: Measure, level: float) -> dict[str, float | None]:
     """Return the ends of the interval of a mean; None without one."""
-    found = interval_or_none(measure, scores.counted_values(measure), level=level)
+    found = scores.interval_or_none(measure, level=level)
     low, high = (None, None) if found is None else (finite(found.low), finite(found.high))
     return {"low": low, "high": high}
 

@@ -201,7 +201,6 @@ def _intervals(
     digits: int | None,
 ) -> str:
     """Write the means of scores and of their slices, with intervals."""
-    from gainful.evaluation.mean_intervals import interval_or_none
     from gainful.evaluation.scores import Scores, notes_of_runs
 
     runs = {"run": result} if isinstance(result, Scores) else result
@@ -218,8 +217,7 @@ def _intervals(
         name: {
             str(measure): None if interval is None else interval.to_dict()
             for measure in scores.measures
-            for values in (scores.counted_values(measure),)
-            for interval in (interval_or_none(measure, values, method=method, level=level),)
+            for interval in (scores.interval_or_none(measure, method=method, level=level),)
         }
         for name, scores in runs.items()
     }

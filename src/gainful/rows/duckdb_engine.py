@@ -230,7 +230,7 @@ class Session:
         try:
             connection.register(name, table)
         except (duckdb.Error, UnicodeError) as problem:
-            if not hasattr(table, "iloc"):
+            if not hasattr(table, "iloc") or not len(table.columns):
                 raise EngineError(str(problem)) from problem
             # The engine rejects reversed views of pandas frames, such as frame[::-1].
             connection.register(name, table.copy())

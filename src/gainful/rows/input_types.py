@@ -1,8 +1,11 @@
-"""Types of judgments, runs and tables in public signatures; contents are checked when they are read."""
+"""Types of judgments, runs and tables in public signatures, and of the options about queries.
+
+Contents are checked when they are read.
+"""
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, TypeAlias, TypedDict
 
 
 class ArrowStream(Protocol):
@@ -33,3 +36,29 @@ Run: TypeAlias = TableLike
 
 Record: TypeAlias = Mapping[Any, Any]
 """A dict of JSON, or of a client of a service: names of fields → values of any kind, which are checked where they are read."""
+
+
+class SamplingOptions(TypedDict, total=False):
+    """How queries were drawn, which decides what their mean is and how sure it is.
+
+    Each of the first three is a dict by query, a table with a row for each query, or the name of a
+    column of `slices`.
+
+    Attributes:
+        weights: what each query counts, such as its traffic: a number from 0. All count the same if
+            None.
+        clusters: what moves together: the user, the document or the template that a query comes from.
+            Also a function of the query's id, or "id:_" for the part of the id before the last "_".
+        strata: the part of the traffic that each query was drawn from, such as head, torso and tail.
+        population: the number of queries in each stratum, {stratum: number}, for weights by
+            population / drawn queries.
+    """
+
+    weights: TableLike | None
+    clusters: TableLike | Callable[[str], object] | None
+    strata: TableLike | Callable[[str], object] | None
+    population: Mapping[str, float] | None
+
+
+SAMPLING = tuple(SamplingOptions.__annotations__)
+"""The names of the options that say how queries were drawn."""

@@ -28,8 +28,10 @@ from gainful.analysis.comparison.score_columns import (
 from gainful.analysis.comparison.settings import DEFAULTS, ComparisonOptions, Settings
 from gainful.analysis.comparison.slices import slices_of
 from gainful.analysis.comparison.uncertain_grades import RedrawnJudgments, variance_of_grades
+from gainful.arithmetic.statistics.paired_tests import TESTS
 from gainful.errors import InputError, warn
 from gainful.evaluation.evaluate import evaluate_request
+from gainful.evaluation.query_samples import QuerySample, columns_of_sample, read_sample
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.score_slices import read_slices
@@ -90,6 +92,7 @@ def compare(
     named = read_runs(runs, judgments, engine=options.get("engine"))
     saved, fresh = split_runs(named, baseline)
     table, taken = read_slices(options.get("slices"), measuring_of(options))
+    sample = read_sample(options, table)
     evaluating = None if progress is None else partial(_earlier, progress)
     base = next(iter(named)) if baseline is None else baseline
     if base in saved:
@@ -108,6 +111,8 @@ def compare(
         baseline=baseline,
         slices=table,
         by=options.get("by", ()),
+        sample=sample,
+        besides=columns_of_sample(options),
     )
     # The runs are read again for each draw of the grades, which a stream doesn't allow.
     if not isinstance(judgments, RedrawnJudgments) or not all(
@@ -117,7 +122,12 @@ def compare(
     variances = variance_of_grades(
         judgments,
         comparison.differences,
-        lambda drawn: evaluate_request(drawn, fresh, request, {**taken, "progress": None}),
+        lambda drawn: {
+            name: own if sample is None else sample.weighed(own)
+            for name, own in evaluate_request(
+                drawn, fresh, request, {**taken, "progress": None}
+            ).items()
+        },
         level=settings.level,
         seed=settings.seed,
     )
@@ -142,6 +152,8 @@ def compare_evaluated(
     baseline: str | None = None,
     slices: TableLike | None = None,
     by: str | Sequence[str] = (),
+    sample: QuerySample | None = None,
+    besides: Sequence[str] = (),
 ) -> Comparison:
     """Compare runs that were evaluated with the same judgments, and saved baselines.
 
@@ -152,6 +164,8 @@ def compare_evaluated(
         baseline: as in `compare`, like the remaining arguments.
         slices: a table with a row for each query.
         by: the columns to slice by.
+        sample: the weights and clusters of the queries; None if all count the same, on their own.
+        besides: columns of the slices that aren't sliced by unless they are named.
     """
     scores = {name: result for name, result in evaluated.items() if isinstance(result, Scores)}
     saved = {name: result for name, result in evaluated.items() if isinstance(result, Baseline)}
@@ -176,7 +190,9 @@ def compare_evaluated(
         dialect=next((own.dialect for own in scores.values()), None),
         checks=checks_of_runs(scores, saved),
         changed=changed,
-        scores=scores,
+        scores=scores if sample is None else {n: sample.weighed(own) for n, own in scores.items()},
+        sample=sample,
+        besides=besides,
     )
 
 
@@ -212,14 +228,29 @@ def compare_scores(
     columns, names = columns_of_tables(read_runs(tables, name="tables"), measures)
     refuse_geometric([measure for name in names if (measure := measure_of(name)) is not None])
     paired = pair(columns, names)
+    given = options.get("slices")
+    table = None if given is None else read_table(given, QUERIES, "slices")
     return _compare(
         paired,
         options.get("baseline"),
         settings,
-        options.get("slices"),
+        table,
         options.get("by", ()),
         checks=checks_of_tables(paired),
+        sample=read_sample(options, table),
+        besides=columns_of_sample(options),
     )
+
+
+def refuse_without_sample(test: str) -> None:
+    """Reject a test that counts every query once, where queries have weights or clusters."""
+    able = [name for name, paired in TESTS.items() if paired.of_sample is not None]
+    if test not in able:
+        raise InputError(
+            "test",
+            f"{', '.join(able[:-1])} or {able[-1]}, with weights or clusters",
+            f"{test}, which counts every query once",
+        )
 
 
 def _knowing(request: Request, saved: Baseline, name: str) -> Request:
@@ -250,7 +281,13 @@ def _compare(
     checks: Mapping[str, Checks] | None = None,
     changed: tuple[str, ...] | None = None,
     scores: Mapping[str, Scores] | None = None,
+    sample: QuerySample | None = None,
+    besides: Sequence[str] = (),
 ) -> Comparison:
+    if sample is not None:
+        refuse_without_sample(settings.test)
+        drawn = sample.of(paired.queries)
+        paired = replace(paired, drawn=None if drawn.plain else drawn)
     base = paired.system(paired.systems[0] if baseline is None else baseline, "baseline")
     chosen = pairs_of(paired, base, settings.pairs)
     metadata = None if slices is None else read_table(slices, QUERIES, "slices")
@@ -262,6 +299,7 @@ def _compare(
         by=arguments.listed(by, "by", "names of columns in the slices"),
         metadata=metadata,
         judged=judged,
+        besides=besides,
     )
     (unsliced,) = differences(paired, chosen, settings)
     return Comparison(
@@ -275,6 +313,7 @@ def _compare(
         checks=checks,
         changed=changed,
         scores=scores or {},
+        sample=() if sample is None else tuple(sample.notes(paired.compared().queries)),
     )
 
 

@@ -103,6 +103,7 @@ class ComparisonResult(Document, Logged, FormerNames):
         scores: the scores of the runs that were evaluated, by name; not pickled.
         grade_variances: for judgments from clicks, the part of each difference's variance that comes from the
             grades; empty for others.
+        sample: what weights and clusters mean for how sure the means are; empty without them.
     """
 
     _FORMER: ClassVar = {"systems": "runs"}
@@ -118,6 +119,7 @@ class ComparisonResult(Document, Logged, FormerNames):
     changed: tuple[str, ...] | None = None
     scores: Mapping[str, Scores] = field(default_factory=dict, repr=False, compare=False)
     grade_variances: tuple[GradeVariance, ...] = ()
+    sample: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, object]:
         # Scores may refer to their source, such as a connection, which can't be pickled.
@@ -281,6 +283,7 @@ class ComparisonResult(Document, Logged, FormerNames):
         notes += [] if self.dialect is None else [f"dialect: {self.dialect}"]
         notes += [policy_note(self.policy)] if self.policy else []
         notes += [text for part in self.grade_variances if (text := str(part))]
+        notes += self.sample
         return [*notes, *(self.changed or ())]
 
     @property
@@ -385,6 +388,7 @@ class ComparisonResult(Document, Logged, FormerNames):
             "coverage": {name: asdict(checks) for name, checks in (self.checks or {}).items()},
             "changed": None if self.changed is None else list(self.changed),
             "left_out": {m: list(queries) for m, queries in self.paired.left_out().items()},
+            "sample": list(self.sample),
             "grade_variances": [asdict(part) for part in self.grade_variances],
             "differences": [difference.to_dict() for difference in self.differences],
             "slices": [part.to_dict() for part in self.slices],

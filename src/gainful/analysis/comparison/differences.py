@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from gainful.analysis.comparison.paired_scores import Paired
 from gainful.analysis.comparison.settings import Settings
-from gainful.analysis.comparison.verdict import Grounds, Verdict, equivalence, verdict
+from gainful.analysis.comparison.verdict import (
+    Grounds,
+    SampleSize,
+    Verdict,
+    equivalence,
+    verdict,
+)
 from gainful.arithmetic.statistics.corrections import CORRECTIONS, adjusted
 from gainful.arithmetic.statistics.intervals import (
     INTERVALS,
@@ -23,6 +29,7 @@ from gainful.arithmetic.statistics.intervals import (
 )
 from gainful.arithmetic.statistics.moments import Moments, moments_of_columns
 from gainful.arithmetic.statistics.paired_tests import TESTS, Outcome, Sides, lean_of_mean, sides
+from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.array_types import Bools, Floats
 from gainful.output.writing.result_base import FormerNames, Record
 
@@ -83,6 +90,8 @@ class Difference(Record, FormerNames):
         baseline: the name of the baseline: with `pairs="all"`, the first run of the pair.
         run: the name of the run.
         queries: the number of queries that were compared.
+        clusters: the number of clusters of these queries; None without clusters.
+        effective: the effective number of independent units; None without weights and clusters.
         baseline_mean: the mean of the baseline over these queries.
         run_mean: the mean of the run over these queries.
         difference: run_mean − baseline_mean, which is the mean of the differences per query.
@@ -135,6 +144,8 @@ class Difference(Record, FormerNames):
     moved: tuple[MovedQuery, ...]
     verdict: Verdict
     unjudged: tuple[float, float] | None = None
+    clusters: int | None = None
+    effective: float | None = None
 
     @property
     def caution(self) -> str:
@@ -153,6 +164,8 @@ class Difference(Record, FormerNames):
                 "baseline",
                 "run",
                 "queries",
+                "clusters",
+                "effective",
                 "baseline_mean",
                 "run_mean",
                 "difference",
@@ -236,8 +249,11 @@ class WhenAsked(Mapping[str, Value]):
 class _Columns:
     """Differences over the same queries, one column per comparison, with cached tests and intervals."""
 
-    def __init__(self, values: Floats, settings: Settings, ends: Sequence[Ends]) -> None:
+    def __init__(
+        self, values: Floats, settings: Settings, ends: Sequence[Ends], sampling: Sampling | None
+    ) -> None:
         self.values, self.settings, self.ends = values, settings, ends
+        self.sampling = sampling
         self._outcomes: dict[str, Sequence[Outcome]] = {}
         self._intervals: dict[str, Sequence[Interval]] = {}
         self._sides: Sides | None = None
@@ -246,7 +262,9 @@ class _Columns:
         """Return the outcome of a test for one comparison; all columns share the same resamples."""
         if test not in self._outcomes:
             settings = self.settings
-            self._outcomes[test] = TESTS[test](self.values, settings.draws, settings.tie)
+            self._outcomes[test] = TESTS[test](
+                self.values, settings.draws, settings.tie, self.sampling
+            )
         return self._outcomes[test][column]
 
     def interval(self, method: str, column: int) -> Interval:
@@ -254,7 +272,12 @@ class _Columns:
         if method not in self._intervals:
             settings = self.settings
             self._intervals[method] = intervals_of_means(
-                method, self.values, settings.draws, settings.level_of_each, self.ends
+                method,
+                self.values,
+                settings.draws,
+                settings.level_of_each,
+                self.ends,
+                self.sampling,
             )
         return self._intervals[method][column]
 
@@ -263,7 +286,15 @@ class _Columns:
         """Counts of differences above and below 0, for each comparison."""
         if self._sides is None:
             self._sides = sides(self.values, tie=self.settings.tie)
+            if self.sampling is not None:
+                lean = sides(self.sampling.contributions(self.values)).lean
+                self._sides = replace(self._sides, lean=lean)
         return self._sides
+
+    @property
+    def size(self) -> SampleSize:
+        """How many queries there are, and how many independent units they make."""
+        return SampleSize.of(len(self.values), self.sampling)
 
 
 @dataclass(slots=True)
@@ -347,6 +378,8 @@ def differences(
         columns = np.zeros((len(paired.queries), len(flat)))
         for place, raw in enumerate(flat):
             columns[raw.rows, place] = raw.apart
+        if paired.drawn is not None:
+            columns = CORRECTIONS[settings.correction].of_sample(paired.drawn, columns)
         for raw, p in zip(flat, test_differences(columns, settings.draws).tolist(), strict=True):
             raw.joint = p
     names = [name for name, test in TESTS.items() if not test.on_request or name == settings.test]
@@ -431,19 +464,24 @@ def _of_group(
     measures: Sequence[int],
 ) -> dict[tuple[int, Pair], _Uncorrected]:
     cube = paired.values[rows][:, :, measures]
-    means = [[_mean(column) for column in scores.T] for scores in cube.swapaxes(0, 1)]
+    sampling = paired.sampling(rows)
+    means = [[paired.mean(rows, column) for column in scores.T] for scores in cube.swapaxes(0, 1)]
     keys = [(place, pair) for place in range(len(measures)) for pair in pairs]
     # One row per comparison, so that its differences are contiguous.
     apart = np.concatenate([paired.apart_in_pairs(rows, pairs, measure) for measure in measures])
     ends = [
         paired.ends_of_difference(rows, measure, *pair) for measure in measures for pair in pairs
     ]
-    columns = _Columns(np.ascontiguousarray(apart.T), settings, ends)
-    moments = moments_of_columns(apart.T)
+    columns = _Columns(np.ascontiguousarray(apart.T), settings, ends, sampling)
+    moments = moments_of_columns(apart.T if sampling is None else sampling.spread(apart.T))
     joint = effect = np.full((cube.shape[1], *cube.shape[1:]), math.nan)
     test_scores = CORRECTIONS[settings.correction].test_scores
     if test_scores is not None:
-        tested = test_scores(cube, settings.draws)
+        units = cube
+        if sampling is not None:
+            of_sample = CORRECTIONS[settings.correction].of_sample
+            units = of_sample(sampling, cube.reshape(len(cube), -1)).reshape(-1, *cube.shape[1:])
+        tested = test_scores(units, settings.draws)
         joint, effect = tested.p, effect if tested.effect is None else tested.effect
     # A joint test covers one measure, so with several measures its p-value is multiplied (Bonferroni).
     joint = np.minimum(joint * len(paired.measures), 1.0)
@@ -484,6 +522,7 @@ def _finish(
     wins, losses = int(sides.above[at]), int(sides.below[at])
     measure = paired.measures[difference.measure]
     interval = difference.interval(settings.interval)
+    size = difference.columns.size
     grounds = Grounds(
         measure,
         names[0],
@@ -495,6 +534,7 @@ def _finish(
         corrected.claim,
         corrected.comparisons,
         int(sides.changed[at]),
+        size,
         contrary=lean * difference.moments.mean <= 0,
         unjudged=paired.unjudged.get(measure),
     )
@@ -502,7 +542,7 @@ def _finish(
         measure=measure,
         baseline=names[0],
         run=names[1],
-        queries=difference.moments.count,
+        queries=size.queries,
         baseline_mean=difference.means[0],
         run_mean=difference.means[1],
         difference=difference.moments.mean,
@@ -517,12 +557,14 @@ def _finish(
         p=p,
         p_equivalent=corrected.claim,
         wins=wins,
-        ties=difference.moments.count - wins - losses,
+        ties=size.queries - wins - losses,
         losses=losses,
         changed=int(sides.changed[at]),
         moved=_moved(paired, difference),
         verdict=verdict(grounds, settings),
         unjudged=_unjudged(grounds),
+        clusters=size.clusters,
+        effective=size.effective,
     )
 
 
@@ -530,10 +572,6 @@ def _unjudged(grounds: Grounds) -> tuple[float, float] | None:
     shares = {} if grounds.unjudged is None else grounds.unjudged.shares
     measured = grounds.base in shares and grounds.run in shares
     return (shares[grounds.base], shares[grounds.run]) if measured else None
-
-
-def _mean(values: Floats) -> float:
-    return math.fsum(values.tolist()) / values.size
 
 
 def _moved(paired: Paired, comparison: _Uncorrected) -> tuple[MovedQuery, ...]:

@@ -30,7 +30,7 @@ from gainful.arithmetic.statistics.intervals import (
     few_queries,
     intervals_of_means,
 )
-from gainful.arithmetic.statistics.moments import exact_mean
+from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.errors import InputError
 from gainful.evaluation.request import asked_of, read_tool
 from gainful.evaluation.scores import Scores
@@ -575,8 +575,9 @@ def _own_mean(
     measure, system = paired.measures.index(condition.name), paired.systems.index(run)
     kept = paired.kept[:, measure]
     values = paired.values[kept, system, measure]
-    interval = _interval(comparison, values, level, paired.ends_of_mean(kept, measure, system))
-    return check_floor(condition, run, exact_mean(values), interval, values.size)
+    ends = paired.ends_of_mean(kept, measure, system)
+    interval = _interval(comparison, values, level, ends, paired.sampling(kept))
+    return check_floor(condition, run, paired.mean(kept, values), interval, values.size)
 
 
 def check_floor(
@@ -654,8 +655,8 @@ def _difference(
     kept = paired.kept[:, measure]
     apart = paired.apart(kept, base, other, measure)
     ends = paired.ends_of_difference(kept, measure, base, other)
-    interval = _interval(comparison, apart, level, ends)
-    checked = check_change(condition, run, exact_mean(apart), interval, apart.size)
+    interval = _interval(comparison, apart, level, ends, paired.sampling(kept))
+    checked = check_change(condition, run, paired.mean(kept, apart), interval, apart.size)
     doubt = comparison[run, condition.name].verdict.qualification if paired.unjudged else ""
     return replace(checked, found=f"{checked.found}, but {doubt}") if doubt else checked
 
@@ -692,10 +693,14 @@ def check_change(
 
 
 def _interval(
-    comparison: ComparisonResult, values: NDArray[np.float64], level: float, ends: Ends
+    comparison: ComparisonResult,
+    values: NDArray[np.float64],
+    level: float,
+    ends: Ends,
+    sampling: Sampling | None,
 ) -> Interval:
-    settings = comparison.settings
-    return intervals_of_means(settings.interval, values[:, None], settings.draws, level, [ends])[0]
+    how, draws = comparison.settings.interval, comparison.settings.draws
+    return intervals_of_means(how, values[:, None], draws, level, [ends], sampling)[0]
 
 
 def _fact(comparison: ComparisonResult, condition: Condition, run: str, _: float) -> Checked:

@@ -18,7 +18,7 @@ import math
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any, Unpack
@@ -55,15 +55,19 @@ from gainful.arithmetic.statistics.distributions import t_two_sided
 from gainful.arithmetic.statistics.exact_sums import on_grid
 from gainful.arithmetic.statistics.joint_tests import max_t_of_pairs
 from gainful.arithmetic.statistics.letter_display import letter_groups, letters_of
-from gainful.arithmetic.statistics.moments import exact_mean
 from gainful.arithmetic.statistics.paired_tests import sign_flips
+from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.arithmetic.statistics.resampling import Draws
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, warn
 from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.evaluate import evaluate_request
+from gainful.evaluation.query_samples import QuerySample, read_sample
 from gainful.evaluation.request import read_one
-from gainful.matching.keyword_options import EvaluatingOptions, takes
+from gainful.matching.keyword_options import (
+    AveragingOptions,
+    takes,
+)
 from gainful.measures.measure import measures_inside
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import answers_in
@@ -72,7 +76,7 @@ from gainful.output.rendering.table_formats import Cell, Table
 from gainful.output.writing.result_base import Document
 from gainful.rows.duckdb_engine import Progress
 from gainful.rows.identifiers import UNTYPED
-from gainful.rows.input_types import Judgments, TableLike
+from gainful.rows.input_types import Judgments, SamplingOptions, TableLike
 from gainful.rows.run_and_judgment_columns import plain_name
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.side_table_columns import BOARD, TASKS
@@ -132,6 +136,7 @@ class Leaderboard(Document):
         unit: what one row of the scores is: a query, or a task, dataset or benchmark.
         unjudged: the share of unjudged documents in each run's lists; None for scores without
             judgments.
+        sample: what weights and clusters mean for how sure the means are; empty without them.
     """
 
     measure: str
@@ -150,6 +155,7 @@ class Leaderboard(Document):
     changed: tuple[str, ...] | None = None
     unit: str = "query"
     unjudged: UnjudgedShares | None = None
+    sample: tuple[str, ...] = ()
 
     @property
     def _units(self) -> tuple[str, str]:
@@ -242,6 +248,7 @@ class Leaderboard(Document):
         if self.left_out:
             left = counted(len(self.left_out), *self._units)
             notes.append(f"{left} left out, because some run has no value")
+        notes += [*self.sample]
         notes += [] if self.dialect is None else [f"dialect: {self.dialect}"]
         notes += [policy_note(self.policy)] if self.policy else []
         return [*notes, *(self.changed or ())]
@@ -274,6 +281,7 @@ class Leaderboard(Document):
             "unjudged": None if self.unjudged is None else dict(self.unjudged.shares),
             "changed": None if self.changed is None else list(self.changed),
             "left_out": list(self.left_out),
+            "sample": list(self.sample),
             "places": [asdict(place) for place in self.places],
             "groups": [list(group) for group in self.groups],
             "p": self.p.tolist(),
@@ -283,7 +291,7 @@ class Leaderboard(Document):
         return self.rendered()
 
 
-@takes(EvaluatingOptions)
+@takes(AveragingOptions)
 def leaderboard(
     judgments: Judgments,
     runs: Runs,
@@ -293,7 +301,7 @@ def leaderboard(
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
-    **options: Unpack[EvaluatingOptions],
+    **options: Unpack[AveragingOptions],
 ) -> Leaderboard:
     """Rank runs, with an interval for each rank and letters for inconclusive differences.
 
@@ -316,7 +324,7 @@ def leaderboard(
         level: the level of all intervals together; a p-value below 1 − level is significant.
         resamples: the number of resamples in the correction.
         seed: the seed of the resamples; the same seed gives the same bits, on any number of cores.
-        **options: see `MeasuringOptions` and `TableOptions`.
+        **options: see `MeasuringOptions`, `SamplingOptions` and `TableOptions`.
 
     >>> judgments = {f"q{i}": {"a": 1} for i in range(9)}
     >>> good = {query: {"a": 2, "b": 1} for query in judgments}
@@ -334,7 +342,8 @@ def leaderboard(
     named = read_runs(runs, judgments, engine=options.get("engine"))
     saved, fresh = split_runs(named)
     evaluating = None if progress is None else partial(_earlier, progress)
-    taken: EvaluatingOptions = {**options, "progress": evaluating}
+    sample = read_sample(options)
+    taken: AveragingOptions = {**options, "progress": evaluating}
     scores = evaluate_request(judgments, fresh, request, taken)
     (parsed,) = next(iter(scores.values())).measures
     columns = {name: column_of_scores(own) for name, own in scores.items()}
@@ -346,6 +355,7 @@ def leaderboard(
     return _ranked(
         pair({name: columns[name] for name in named}, [str(parsed)]),
         how,
+        sample,
         policy=str(policy),
         dialect=next(iter(scores.values())).dialect,
         checks=checks_of_runs(scores, saved),
@@ -354,6 +364,7 @@ def leaderboard(
     )
 
 
+@takes(SamplingOptions)
 def leaderboard_of_scores(
     scores: Runs | TableLike,
     measure: GivenMeasure | None = None,
@@ -363,6 +374,7 @@ def leaderboard_of_scores(
     resamples: int = 10_000,
     seed: int = 0,
     progress: Progress | None = None,
+    **options: Unpack[SamplingOptions],
 ) -> Leaderboard:
     """Rank runs by scores per query, or per task, that were computed before.
 
@@ -377,6 +389,7 @@ def leaderboard_of_scores(
         resamples: the number of resamples in the correction.
         seed: the seed of the resamples.
         progress: called with the share of the work that is done, and the name of the current step.
+        **options: weights and clusters of the rows, see `SamplingOptions`.
 
     >>> by_task = {f"task{i}": i / 10 for i in range(8)}
     >>> higher = {task: value + 0.1 for task, value in by_task.items()}
@@ -390,7 +403,8 @@ def leaderboard_of_scores(
     parsed = measure_of(name)
     refuse_geometric([] if parsed is None else [parsed])
     paired = pair(columns, [name])
-    return _ranked(paired, how, checks=checks_of_tables(paired), unit=_unit(columns))
+    sample = read_sample(options)
+    return _ranked(paired, how, sample, checks=checks_of_tables(paired), unit=_unit(columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,11 +513,16 @@ def _named_runs(read: InputTable) -> list[str]:
     return [column for column in read.columns if column.strip()]
 
 
-def _ranked(paired: Paired, how: _How, **basis: Any) -> Leaderboard:
+def _ranked(
+    paired: Paired, how: _How, sample: QuerySample | None = None, **basis: Any
+) -> Leaderboard:
     """Rank the runs, and compare all pairs."""
+    if sample is not None:
+        drawn = sample.of(paired.queries)
+        paired = replace(paired, drawn=None if drawn.plain else drawn)
     rows = np.flatnonzero(paired.kept[:, 0])
     scores = paired.values[rows, :, 0]
-    means = [exact_mean(column) for column in scores.T]
+    means = [paired.mean(rows, column) for column in scores.T]
     # For the smallest floating-point numbers, means can be equal although sums differ.
     sums = [
         math.fsum(column) if abs(mean) < sys.float_info.min else 0.0
@@ -511,7 +530,7 @@ def _ranked(paired: Paired, how: _How, **basis: Any) -> Leaderboard:
     ]
     order = sorted(range(len(means)), key=lambda place: (-means[place], -sums[place]))
     means = [means[place] for place in order]
-    p = _p_of_pairs(scores, how)[np.ix_(order, order)]
+    p = _p_of_pairs(scores, how, paired.sampling(rows))[np.ix_(order, order)]
     apart: Bools = p < _alpha(how.level)
     np.fill_diagonal(apart, val=False)
     groups = letter_groups(apart)
@@ -542,6 +561,7 @@ def _ranked(paired: Paired, how: _How, **basis: Any) -> Leaderboard:
         resamples=how.resamples,
         seed=how.seed,
         left_out=left_out,
+        sample=() if sample is None else tuple(sample.notes(paired.compared().queries)),
         **basis,
     )
 
@@ -550,9 +570,12 @@ def _above(one: float, other: float) -> bool:
     return one > other and not math.isclose(one, other, rel_tol=_SAME)
 
 
-def _p_of_pairs(scores: Floats, how: _How) -> Floats:
+def _p_of_pairs(scores: Floats, how: _How, sampling: Sampling | None) -> Floats:
     """Return (m, m) p-values of all pairs of (n, m) scores, corrected for the number of pairs."""
     correction = CORRECTIONS[how.correction]
+    if sampling is not None:
+        joint = correction.adjust is None
+        scores = (correction.of_sample if joint else Sampling.spread)(sampling, scores)
     if correction.test_differences is not None:
         steps = "single" if how.correction == DEFAULT_CORRECTION else "down"
         return max_t_of_pairs(scores, how.draws, steps=steps)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gainful.arithmetic.statistics.intervals import ANY, Ends, ends_of_difference, possible_ends
+from gainful.arithmetic.statistics.moments import exact_mean
+from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.array_types import AnyArray, Bools, Floats
 from gainful.errors import InputError
 from gainful.message_texts import did_you_mean, shown
@@ -106,6 +108,7 @@ class Paired:
         query_type: the original type of the query ids, from the first run that has one.
         unjudged: the shares of unjudged documents by measure, if these count as not relevant.
         ends: the lowest and the highest possible value of each measure by its name, if known.
+        drawn: how the queries were drawn; None if all count the same, on their own.
     """
 
     systems: tuple[str, ...]
@@ -115,6 +118,7 @@ class Paired:
     query_type: IdType = field(default=UNTYPED, compare=False)
     unjudged: Mapping[str, UnjudgedShares] = field(default_factory=dict, compare=False)
     ends: Mapping[str, Ends] = field(default_factory=dict)
+    drawn: Sampling | None = field(default=None, compare=False)
 
     @property
     def kept(self) -> Bools:
@@ -141,6 +145,15 @@ class Paired:
         apart[np.abs(apart) <= rounded[:, None]] = 0.0
         return apart
 
+    def sampling(self, rows: AnyArray) -> Sampling | None:
+        """Return how some queries were drawn; None if all count the same, on their own."""
+        return None if self.drawn is None else self.drawn.at(rows)
+
+    def mean(self, rows: AnyArray, values: Floats) -> float:
+        """Return the mean of (n,) values of some queries, weighted if they have weights."""
+        sampling = self.sampling(rows)
+        return exact_mean(values) if sampling is None else sampling.mean(values)
+
     def ends_of_mean(self, rows: AnyArray, measure: int, *systems: int) -> Ends:
         """Return the lowest and highest possible mean of some runs over some queries."""
         ends = self.ends.get(self.measures[measure], ANY)
@@ -154,7 +167,7 @@ class Paired:
         """Return only the queries that are compared under at least one measure."""
         some = np.flatnonzero(np.logical_or.reduce(self.kept, axis=1))
         queries = tuple(self.queries[at] for at in some)
-        return replace(self, queries=queries, values=self.values[some])
+        return replace(self, queries=queries, values=self.values[some], drawn=self.sampling(some))
 
     def system(self, name: object, what: str) -> int:
         """Return the position of a run."""

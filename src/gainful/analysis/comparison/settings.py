@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from typing import Any, TypedDict
+from typing import Any
 
 from gainful import arguments
 from gainful.arithmetic.statistics.argument_checks import read_margin
@@ -11,11 +11,11 @@ from gainful.arithmetic.statistics.corrections import CORRECTIONS
 from gainful.arithmetic.statistics.intervals import INTERVALS
 from gainful.arithmetic.statistics.paired_tests import TESTS
 from gainful.arithmetic.statistics.resampling import Draws
-from gainful.rows.input_types import TableLike
+from gainful.rows.input_types import SamplingOptions, TableLike
 
 
-class ComparisonOptions(TypedDict, total=False):
-    """Keyword arguments of every function that compares runs.
+class ComparisonOptions(SamplingOptions, total=False):
+    """Keyword arguments of every function that compares runs: `SamplingOptions`, and these.
 
     Attributes:
         baseline: the name of the run that the others are compared with; the first run if None.

@@ -53,12 +53,13 @@ def slices_of(
     by: Sequence[str],
     metadata: InputTable | None,
     judged: Mapping[str, int] | None,
+    besides: Sequence[str] = (),
 ) -> tuple[Slice, ...]:
     """Compare within slices: groups of queries with the same value in a column of the metadata."""
     paired = replace(paired.compared(), unjudged={})  # the shares are known only for all queries
     parts = [
         part
-        for column in columns_to_cut_by(by, metadata, AUTOMATIC)
+        for column in columns_to_cut_by(by, metadata, AUTOMATIC, besides)
         for part in _parts(column, paired, base, metadata, judged)
     ]
     if not parts:

@@ -13,6 +13,8 @@ from gainful.arithmetic.statistics.corrections import CORRECTIONS
 from gainful.arithmetic.statistics.distributions import t_two_sided
 from gainful.arithmetic.statistics.intervals import Interval, few_changed, too_few_queries
 from gainful.arithmetic.statistics.moments import Moments
+from gainful.arithmetic.statistics.query_sampling import Sampling
+from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import signed
 from gainful.output.writing.result_base import Record
 
@@ -62,6 +64,49 @@ class Verdict(_WithLaterWords):
 
 
 @dataclass(frozen=True, slots=True)
+class SampleSize:
+    """How many queries decide, and how many independent units they make.
+
+    Attributes:
+        queries: the number of queries.
+        units: the number of clusters, or of queries with a weight.
+        clusters: the number of clusters; None without clusters.
+        effective: as many units of equal weight would decide as well; None without weights and clusters.
+    """
+
+    queries: int
+    units: int
+    clusters: int | None = None
+    effective: float | None = None
+
+    @classmethod
+    def of(cls, queries: int, sampling: Sampling | None) -> "SampleSize":
+        """Return the size of a sample of queries."""
+        if sampling is None or sampling.plain:
+            return cls(queries, queries)
+        units = sampling.units(queries)
+        clusters = None if sampling.clusters is None else units
+        return cls(queries, units, clusters, sampling.effective(queries))
+
+    @property
+    def noun(self) -> str:
+        """The word for several units."""
+        return "queries" if self.clusters is None else "clusters"
+
+    @property
+    def too_few(self) -> str:
+        """Why there are too few units for an interval; empty if there are enough."""
+        least = self.units if self.effective is None else min(self.units, int(self.effective))
+        return too_few_queries(least, self.noun)
+
+    def __str__(self) -> str:
+        queries = counted(self.queries, "query", "queries")
+        if self.clusters is not None:
+            return f"{queries} in {counted(self.clusters, 'cluster')}"
+        return queries if self.effective is None else f"{queries} worth {self.effective:.4g}"
+
+
+@dataclass(frozen=True, slots=True)
 class Grounds:
     """The evidence behind a verdict.
 
@@ -76,6 +121,7 @@ class Grounds:
         p_equivalent: the corrected p-value of the claim of equivalence.
         comparisons: the number of comparisons that were corrected together.
         changed: the number of queries whose scores differ between base and run.
+        size: how many queries, and independent units, there are.
         contrary: whether the test points in the opposite direction from the mean.
         unjudged: the shares of unjudged documents, if known.
     """
@@ -90,6 +136,7 @@ class Grounds:
     p_equivalent: float | None
     comparisons: int
     changed: int
+    size: SampleSize
     contrary: bool = False
     unjudged: UnjudgedShares | None = None
 
@@ -182,7 +229,7 @@ def _sentence(
 
 def _out_of_reach(grounds: Grounds, needed: int) -> bool:
     """Return whether a number of queries is meaningless: estimated from too few queries, or unrealistic."""
-    return bool(too_few_queries(grounds.moments.count)) or needed > _MOST
+    return bool(grounds.size.too_few) or needed > _MOST
 
 
 def _close_call(word: str, grounds: Grounds) -> str:
@@ -213,9 +260,9 @@ def _evidence(grounds: Grounds, correction: str, p: float | None, name: str = "p
         evidence = f"{name} < {_TINY_P}" if p < _TINY_P else f"{name} = {p:.4f}"
         if grounds.comparisons > 1 and CORRECTIONS[correction].changes:
             evidence += f", {CORRECTIONS[correction].title} over {grounds.comparisons} comparisons"
-    count = grounds.moments.count
-    few = few_changed(grounds.changed, count) if grounds.changed and interval.known else ""
-    evidence += f", {few or f'{count} {_queries(count)}'}"
+    size = grounds.size
+    few = few_changed(grounds.changed, size.queries) if grounds.changed and interval.known else ""
+    evidence += f", {few or size}"
     return f"{signed(grounds.moments.mean)}, {span}, {evidence}"
 
 
@@ -226,10 +273,6 @@ def without_correction(sentence: str) -> str:
     'b is better than a (p = 0.0011, 20 queries).'
     """
     return _CORRECTED.sub("", sentence)
-
-
-def _queries(count: int) -> str:
-    return "query" if count == 1 else "queries"
 
 
 def _needed(grounds: Grounds, settings: Settings) -> int | None:
@@ -258,11 +301,12 @@ def _more(grounds: Grounds, settings: Settings, needed: int | None) -> str:
         return "; the test and the mean point in different directions"
     if needed is None:
         return ""
-    if too_few_queries(moments.count):
-        return f"; {moments.count} queries are too few to estimate how many you would need"
+    noun = grounds.size.noun
+    if grounds.size.too_few:
+        return f"; {moments.count} {noun} are too few to estimate how many you would need"
     if needed > _MOST:
         size = "as large as it looks" if settings.margin is None else f"{settings.margin:g}"
-        return f"; no realistic number of queries like these would show a difference that is {size}"
+        return f"; no realistic number of {noun} like these would show a difference that is {size}"
     if settings.margin is None:
-        return f"; if the difference is as large as it looks, about {needed:,} queries like these would settle it"
-    return f"; about {needed:,} queries like these would show a difference of {settings.margin:g}"
+        return f"; if the difference is as large as it looks, about {needed:,} {noun} like these would settle it"
+    return f"; about {needed:,} {noun} like these would show a difference of {settings.margin:g}"

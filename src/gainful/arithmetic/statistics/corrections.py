@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.arithmetic.statistics.joint_tests import anova_tukey, max_t, tukey
+from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.arithmetic.statistics.resampling import Draws
 from gainful.array_types import Floats
 from gainful.errors import InputError
@@ -88,6 +89,8 @@ class Correction:
         test_differences: a joint test: differences (query, comparison) and draws → p (comparison,).
             All runs and measures form one family.
         changes: whether it changes p-values at all.
+        of_sample: the independent values that a joint test takes instead of scores or differences of
+            queries with weights or clusters.
     """
 
     title: str
@@ -96,6 +99,7 @@ class Correction:
     test_scores: Callable[[Floats, Draws], JointTest] | None = None
     test_differences: Callable[[Floats, Draws], Floats] | None = None
     changes: bool = True
+    of_sample: Callable[[Sampling, Floats], Floats] = Sampling.contributions
 
 
 _INSTEAD = "it computes p itself, whatever the test"
@@ -118,6 +122,7 @@ CORRECTIONS: Mapping[str, Correction] = {
         "Tukey HSD",
         f"Tukey HSD after an analysis of variance of all runs and queries; {_INSTEAD}",
         test_scores=_tukey_anova,
+        of_sample=Sampling.spread,
     ),
     "max-t": Correction(
         "max-T",

@@ -14,6 +14,7 @@ from gainful.arithmetic.statistics.argument_checks import read_share, read_value
 from gainful.arithmetic.statistics.distributions import normal_quantile, normal_share, t_quantile
 from gainful.arithmetic.statistics.exact_sums import Grid, on_grid
 from gainful.arithmetic.statistics.moments import Moments, moments, moments_of_columns
+from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.arithmetic.statistics.resampling import Draws, resampled_sums
 from gainful.array_types import Floats
 
@@ -402,6 +403,7 @@ def intervals_of_means(
     draws: Draws | None,
     level: float,
     ends: Sequence[Ends] | None = None,
+    sampling: Sampling | None = None,
 ) -> tuple[Interval, ...]:
     """Return the interval of each column's mean, as shown to users.
 
@@ -414,11 +416,19 @@ def intervals_of_means(
         draws: the draws of a bootstrap; 10,000 resamples if None.
         level: above 0 and below 1.
         ends: (c,) the possible range of each mean; unlimited if None.
+        sampling: how the queries were drawn; None if all count the same, on their own.
     """
-    count, columns = values.shape
-    chosen = INTERVALS[method]
-    if 1 < count < chosen.fewest:
-        none = Interval(*ANY, read_share(level, "level"), method, note=too_few_queries(count))
+    chosen, noun = INTERVALS[method], "queries"
+    columns, effective = values.shape[1], float(len(values))
+    if sampling is not None and not sampling.plain:
+        noun = "clusters" if sampling.clusters is not None else "queries"
+        effective = sampling.effective(len(values))
+        values = sampling.spread(values)
+    # Few of many queries may have almost all the weight.
+    few = min(len(values), math.floor(effective + _ROUNDING))
+    if few < chosen.fewest and len(values) > 1:
+        note = too_few_queries(few, noun)
+        none = Interval(*ANY, read_share(level, "level"), method, note=note)
         return tuple(none for _ in range(columns))
     made = chosen.build(values, draws, level)
     return tuple(one.within(end) for one, end in zip(made, ends or [ANY] * columns, strict=True))

@@ -24,6 +24,7 @@ from gainful.arithmetic.statistics.distributions import (
 )
 from gainful.arithmetic.statistics.exact_sums import Grid, on_grid
 from gainful.arithmetic.statistics.moments import Moments, moments, moments_of_columns
+from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.arithmetic.statistics.resampling import Draws, count_all, count_random, resampled_sums
 from gainful.array_types import Floats, Ints
 
@@ -349,6 +350,8 @@ class PairedTest:
         leans: the direction of the differences in terms of the test: of the mean, the ranks or the
             signs. A verdict requires that it agrees with the mean.
         on_request: whether it runs only if chosen, since it takes long.
+        of_sample: the independent values to test instead of differences of queries with weights or
+            clusters; None if the test counts every query once.
     """
 
     title: str
@@ -356,12 +359,24 @@ class PairedTest:
     run: Tester
     leans: Leaning = lean_of_mean
     on_request: bool = False
+    of_sample: Callable[[Sampling, Floats], Floats] | None = None
 
     def __call__(
-        self, differences: ArrayLike, draws: Draws | None = None, tie: float = 0.0
+        self,
+        differences: ArrayLike,
+        draws: Draws | None = None,
+        tie: float = 0.0,
+        sampling: Sampling | None = None,
     ) -> tuple[Outcome, ...]:
-        """Return an outcome for each column of differences (n, c)."""
-        return self.run(differences, draws, tie)
+        """Return an outcome for each column of differences (n, c) of queries that were so drawn."""
+        if sampling is None or sampling.plain:
+            return self.run(differences, draws, tie)
+        table = read_values(differences, "differences", ("queries", "columns"))
+        if self.of_sample is None:
+            why = "the test counts every query once, without weights and clusters"
+            none = Outcome(self.title, None, None, len(table), why=why)
+            return tuple(none for _ in table.T)
+        return self.run(self.of_sample(sampling, table), draws, tie)
 
 
 def by_column(test: Callable[[ArrayLike, float], Outcome]) -> Tester:
@@ -384,17 +399,20 @@ TESTS: Mapping[str, PairedTest] = {
         "paired t test",
         "paired t; randomisation where t is undefined",
         _t_of_columns,
+        of_sample=Sampling.spread,
     ),
     "randomisation": PairedTest(
         "randomisation test",
         "signs of the differences flipped at random, or in all ways for few queries",
         lambda differences, draws, _: sign_flips(differences, draws),
+        of_sample=Sampling.contributions,
     ),
     "bootstrap": PairedTest(
         "bootstrap test",
         "differences drawn with replacement after subtracting their mean",
         lambda differences, draws, _: bootstrap_test(differences, draws),
         on_request=True,
+        of_sample=Sampling.spread,
     ),
     "wilcoxon": PairedTest(
         "Wilcoxon signed-rank test",

@@ -1,0 +1,260 @@
+"""`QuerySample`: what each query stands for (weights), and which move together (clusters), by query id."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gainful import arguments
+from gainful.arithmetic.statistics.query_sampling import FEW_CLUSTERS, Sampling
+from gainful.array_types import Floats, Ints
+from gainful.errors import InputError
+from gainful.evaluation.coverage import digest_of
+from gainful.evaluation.measuring import aggregate_of
+from gainful.message_texts import counted, shown
+from gainful.rows.identifiers import examples
+from gainful.rows.input_types import SAMPLING
+from gainful.rows.side_table_columns import QUERIES
+from gainful.rows.side_table_reader import InputTable, read_table
+
+if TYPE_CHECKING:
+    from gainful.evaluation.scores import Scores
+
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "weights": ("weight", "weights", "value"),
+    "clusters": ("cluster", "clusters", "value"),
+    "strata": ("stratum", "strata", "value"),
+}
+"""The names that tell the column of an option apart in a table with several."""
+
+_BY_ID = "id:"
+_FEWEST_ALIKE = 2  # queries in a group, on average, before their ids are taken for groups
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuerySample:
+    """How the queries of an evaluation were drawn.
+
+    Attributes:
+        weights: what each query counts; None if all count the same, or strata decide.
+        clusters: the cluster of each query, as a function of its id; None if queries are independent.
+        strata: the stratum of each query, as a function of its id; None without strata.
+        population: how many queries each stratum has in the traffic; None if weights say it.
+    """
+
+    weights: Mapping[str, float] | None = None
+    clusters: Callable[[str], str] | None = None
+    strata: Callable[[str], str] | None = None
+    population: Mapping[str, float] | None = None
+
+    def of(self, queries: Sequence[str]) -> Sampling:
+        """Return the sampling of queries, in their order; a query without a weight is an error."""
+        clusters, strata = self.clusters, self.strata
+        numbers = None if clusters is None else _numbered(clusters(query) for query in queries)
+        parts = None if strata is None else [strata(query) for query in queries]
+        weights = self._weights_of(queries, parts)
+        return Sampling(weights, numbers, None if parts is None else _numbered(parts))
+
+    def _weights_of(self, queries: Sequence[str], parts: Sequence[str] | None) -> Floats | None:
+        if self.population is not None and parts is not None:
+            drawn = {part: parts.count(part) for part in dict.fromkeys(parts)}
+            refuse_missing(drawn, self.population, "population", "every stratum", "stratum")
+            return np.array([self.population[part] / drawn[part] for part in parts])
+        if self.weights is None:
+            return None
+        refuse_missing(queries, self.weights, "weights", "a weight for every query", "query")
+        weights = np.array([self.weights[query] for query in queries])
+        if not weights.any():
+            raise InputError("weights", "a weight above 0 among the queries", "only 0")
+        # Weights that are all the same are none, so that they don't change a bit.
+        return None if (weights == weights[0]).all() else weights
+
+    def weighed(self, scores: "Scores") -> "Scores":
+        """Return scores whose means follow the weights; sums, and values of whole runs, don't depend on them."""
+        means = dict(scores.means)
+        sampling = self.of(scores.queries)
+        for column, measure in enumerate(scores.measures):
+            if measure.has_users:
+                kept = scores.counted[:, column]
+                values = scores.values[kept, column].tolist()
+                means[str(measure)] = aggregate_of(measure, values, sampling.at(kept))
+        return replace(scores, means=means, sample=self)
+
+    def signature(self, queries: Sequence[str]) -> str:
+        """Return the hashes of the weights, clusters and strata of queries, for a signature."""
+        sampling = self.of(queries)
+        return "".join(
+            f" {name}={digest_of([array.tobytes()])}"
+            for name in ("weights", "clusters", "strata")
+            if (array := getattr(sampling, name)) is not None
+        )
+
+    def notes(self, queries: Sequence[str]) -> list[str]:
+        """Return what the sample means for how sure a mean over these queries is."""
+        sampling, count = self.of(queries), len(queries)
+        notes = []
+        if sampling.weights is not None:
+            effective = Sampling(sampling.weights).effective(count)
+            notes.append(
+                f"weighted: {counted(count, 'query', 'queries')} determine a mean as well as "
+                f"{effective:.1f} of equal weight would (effective number)"
+            )
+        if sampling.clusters is not None:
+            clusters = sampling.units(count)
+            few = f"; with fewer than {FEW_CLUSTERS}, intervals may be too short"
+            notes.append(
+                f"{counted(count, 'query', 'queries')} in {counted(clusters, 'cluster')}, which count as "
+                f"independent{few if clusters < FEW_CLUSTERS else ''}"
+            )
+        if sampling.strata is not None:
+            strata = np.unique(sampling.strata).size
+            notes.append(f"drawn from {counted(strata, 'stratum', 'strata')}")
+        return notes
+
+
+def read_sample(
+    options: Mapping[str, Any], metadata: InputTable | None = None
+) -> QuerySample | None:
+    """Read the options of `SamplingOptions`; None without any.
+
+    Args:
+        options: the options of a call.
+        metadata: the table of slices, whose columns the options may name.
+
+    >>> sample = read_sample({"weights": {"q1": 3, "q2": 1}})
+    >>> sample.of(["q2", "q1"]).mean(np.array([1.0, 0.2]))
+    0.4
+    """
+    passed = {name: options[name] for name in SAMPLING if options.get(name) is not None}
+    if not passed:
+        return None
+    weights, population = None, None
+    if "weights" in passed:
+        weights = _weights(*_column("weights", passed["weights"], metadata))
+    if "population" in passed:
+        population = _population(passed["population"])
+        if "strata" not in passed:
+            raise InputError("population", "strata=… with it", "no strata")
+        if weights is not None:
+            raise InputError("population", "weights or a population, not both", "both")
+    labels = {
+        name: _labels(name, passed[name], metadata)
+        for name in ("clusters", "strata")
+        if name in passed
+    }
+    return QuerySample(
+        weights,
+        labels.get("clusters"),
+        labels.get("strata"),
+        population,
+    )
+
+
+def _column(name: str, value: object, metadata: InputTable | None) -> tuple[InputTable, str]:
+    """Return the table and the column of an option: of the slices, or of a table of its own."""
+    if isinstance(value, str) and metadata is not None and value in metadata.columns:
+        return metadata, value
+    table = read_table(value, QUERIES, name)
+    usual = [column for column in table.columns if column.lower() in _NAMES[name]]
+    several = [*table.columns] if len(table.columns) > 1 else []
+    if several and len(usual) != 1:
+        raise InputError(
+            table.name,
+            f"one column besides the query, or one named {_NAMES[name][0]}",
+            f"{len(several)}: {', '.join(several[:6])}",
+            f"Name it: slices=…, {name}={several[0]!r}; on the command line --slices FILE --{name} {several[0]}.",
+        )
+    return table, usual[0] if several else next(iter(table.columns))
+
+
+def _weights(table: InputTable, column: str) -> dict[str, float]:
+    numbers = table.numbers(column)
+    weights: dict[str, float] = {}
+    for row, (query, weight) in enumerate(zip(table["query"], numbers.tolist(), strict=True)):
+        if not weight >= 0:
+            found = "none" if weight != weight else f"{weight:g}"
+            raise InputError(f"{table.where(row)}, query {query!r}", "a weight from 0", found)
+        weights[query] = weight
+    return weights
+
+
+def _labels(name: str, value: object, metadata: InputTable | None) -> Callable[[str], str]:
+    """Return a function from the id of a query to its label."""
+    if isinstance(value, str) and value.startswith(_BY_ID) and len(value) > len(_BY_ID):
+        return partial(_before, value.removeprefix(_BY_ID))
+    if callable(value):
+        label: Callable[[str], object] = value
+        return lambda query: str(label(query))
+    table, column = _column(name, value, metadata)
+    texts = dict(zip(table["query"], table.texts(column), strict=True))
+    labels: dict[str, str] = {query: label for query, label in texts.items() if label is not None}
+    one = {"clusters": "a cluster", "strata": "a stratum"}[name]
+
+    def label_of(query: str) -> str:
+        refuse_missing([query], labels, name, f"{one} for every query", "query")
+        return labels[query]
+
+    return label_of
+
+
+def _before(delimiter: str, query: str) -> str:
+    """Return the part of an id before its last delimiter; the whole id without one."""
+    head, found, _ = query.rpartition(delimiter)
+    return head if found else query
+
+
+def _population(value: object) -> dict[str, float]:
+    if not isinstance(value, Mapping):
+        raise InputError("population", "a dict {stratum: number of queries}", shown(value))
+    expected = "a number above 0"
+    return {
+        str(part): arguments.number(
+            size, f"population, {part!r}", expected, lambda number: number > 0
+        )
+        for part, size in value.items()
+    }
+
+
+def refuse_missing(
+    wanted: Iterable[str], known: Mapping[str, object], name: str, expected: str, noun: str
+) -> None:
+    """Reject ids that a table lacks."""
+    missing = [one for one in wanted if one not in known]
+    if not missing:
+        return
+    more = "Weight 0 leaves a query out of the mean." if name == "weights" else ""
+    raise InputError(
+        name,
+        expected,
+        f"none for {counted(len(missing), noun, 'queries' if noun == 'query' else 'strata')}: {examples(missing)}",
+        more,
+    )
+
+
+def _numbered(labels: Iterable[str]) -> Ints:
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64)
+
+
+def grouped_ids(queries: Sequence[str]) -> tuple[str, int] | None:
+    """Return the delimiter and the number of groups if ids look like parts of groups; None otherwise.
+
+    >>> grouped_ids([f"user_{user}_q{number}" for user in range(10) for number in range(3)])
+    ('_', 10)
+    >>> grouped_ids(["q1", "q2", "q3"]) is None
+    True
+    """
+    for delimiter in ("_", "-", ":", "/", "#", "."):
+        if not all(delimiter in query for query in queries):
+            continue
+        groups = {_before(delimiter, query) for query in queries}
+        if 1 < len(groups) <= len(queries) / _FEWEST_ALIKE:
+            return delimiter, len(groups)
+    return None
+
+
+def columns_of_sample(options: Mapping[str, Any]) -> list[str]:
+    """Return the columns of the slices that the options may name, which are no slices themselves."""
+    return [value for name in SAMPLING if isinstance(value := options.get(name), str)]
