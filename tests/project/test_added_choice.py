@@ -81,7 +81,7 @@ def on_spark(depth):
     batch = pa.record_batch([*columns, keys], ["query", "kind", "doc", "score", "value", "id"])
     plan = Plan(gf.Policy(**POLICY), depth, None, 1.0)
     (bunch,) = bunches([batch], plan)
-    matched = bunch.matched
+    matched, _ = bunch.match()
     return [matched.rank.tolist(), matched.retrieved.tolist(), matched.pool_grades.tolist()]
 
 print(json.dumps({{

@@ -242,8 +242,9 @@ def test_so_many_documents_reach_the_edge(spark, depth):
     random.shuffle(rows)
     rows.append(("odd", "d", float("nan")))
     run = spark.createDataFrame(rows, "query string, doc string, number double")
-    sound = cutting._Sound(is_faulty(doc=False), f"(NOT {is_faulty(doc=False)})")
-    stats = {row["query"]: row for row in cutting._stats(run, sound, depth).collect()}
+    faulty = is_faulty(doc=False)
+    stats = cutting._stats(run, faulty, f"(NOT {faulty})", depth)
+    stats = {row["query"]: row for row in stats.collect()}
     assert len(stats) == 31
     assert stats.pop("odd")["faulty"]
     sent = 0

@@ -71,13 +71,6 @@ class Chunks:
                 return Chunks, (_not_pickled,)
         return Chunks, (self.by,)
 
-    def document_or_none(self, chunk: str | None) -> str | None:
-        """Return the document of a chunk; None if it has none."""
-        try:
-            return None if chunk is None else self.document(chunk)
-        except InputError:  # reported where the chunk is known
-            return None
-
     def sql(self, session: Session, table: str) -> str:
         """Return SQL that adds the column `document` to a table of the columns query, doc, …."""
         if isinstance(self.by, str):

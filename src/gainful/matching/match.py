@@ -248,13 +248,17 @@ def match(
 
 
 def match_part(
-    judged: JudgedRows, rows: PackedRows | Numbers, policy: Policy, depth: int | None = None
+    judged: JudgedRows,
+    rows: PackedRows | Numbers,
+    policy: Policy,
+    depth: int | None = None,
+    chunks: Chunks | None = None,
 ) -> tuple[Matched, Ints]:
-    """Match rows that have already been checked, without errors or warnings.
+    """Match rows that have already been checked, without warnings.
 
     Also returns the number of documents found for each judged query (q,), including documents below the depth.
     """
-    matcher = _Matcher(judged, policy, depth, None)
+    matcher = _Matcher(judged, policy, depth, chunks)
     part = matcher.part(rows)
     shared = np.zeros(len(judged.queries), np.int64)
     shared[part.number] = part.shared

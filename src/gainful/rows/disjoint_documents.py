@@ -73,8 +73,10 @@ def sides_in_tables(session: Session, queries: str, judged: str, run: str) -> Si
     return [documents[query] for query in in_order(documents)]
 
 
-def sides_on_spark(queries: "DataFrame", judged: "DataFrame", run: "DataFrame") -> Sides:
-    """Return the documents of the queries in both frames, like `sides_in_tables`."""
+def sides_on_spark(
+    queries: "DataFrame", judged: "DataFrame", run: "DataFrame"
+) -> dict[str, tuple[list[str], list[str]]]:
+    """Return the documents of the queries in both frames, like `sides_in_tables`, by query."""
     # Imported here because only users of Spark have it installed.
     from pyspark.sql import Window
 
@@ -90,7 +92,7 @@ def sides_on_spark(queries: "DataFrame", judged: "DataFrame", run: "DataFrame") 
         rows = rows.withColumn("place", sql.row_number().over(in_query))
         for row in rows.where(sql.col("place") <= sql.lit(_DOCUMENTS)).collect():
             documents.setdefault(row["query"], ([], []))[side].append(row["doc"])
-    return [documents[query] for query in in_order(documents)]
+    return {query: documents[query] for query in in_order(documents)}
 
 
 def names_on_sides(sides: Sides) -> tuple[list[str], list[str]]:

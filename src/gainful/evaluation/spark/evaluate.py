@@ -1,7 +1,7 @@
 """Measure judgments and a run that are on Spark."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
@@ -34,6 +34,7 @@ from gainful.evaluation.spark.partition_measuring import (
     added,
     read_summary,
 )
+from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.spark.plan import Keep, RunWithJudgments
 from gainful.measures.measure import Measure
 from gainful.measures.tool_dialect import Dialect
@@ -342,7 +343,15 @@ def measured_rows(
 
     If only ranks down to a depth matter, Spark makes its first pass over the run now.
     """
-    return in_python(pair.rows(keep), measuring, SCHEMA)
+    plan = measuring.plan
+    by = None if plan.chunks is None else plan.chunks.by
+
+    def work(batches: Iterable[object]) -> Iterator[object]:
+        # Spark can send a lambda to its workers, but `Chunks` doesn't keep it when pickled.
+        chunks = None if by is None else Chunks(by)
+        return replace(measuring, plan=replace(plan, chunks=chunks))(batches)
+
+    return in_python(pair.rows(keep), work, SCHEMA)
 
 
 def _summary(frame: "DataFrame") -> Summary:
@@ -365,8 +374,6 @@ def _refuse(pair: RunWithJudgments, frame: "DataFrame", summary: Summary) -> Non
         pair.refuse_faulty()
     if "suspect" in summary.flags:
         pair.refuse_repeats()
-    if "unfolded" in summary.flags:
-        pair.refuse_unfolded()
     if not summary.problems and summary.missing == summary.queries:
         if not summary.extra:
             raise InputError(RUN.name, RUN.least, "none")
@@ -376,7 +383,7 @@ def _refuse(pair: RunWithJudgments, frame: "DataFrame", summary: Summary) -> Non
         refuse_disjoint_queries(judged, extra)
     if pair.plan.policy.unjudged == "error" and summary.unjudged:
         first = _ordered(frame.where("unjudged > 0")).limit(1).collect()[0]
-        pair.refuse_unjudged(first["query"], int(first["unjudged"]))
+        pair.refuse_unjudged(first["query"])
     if summary.problems:
         name, *arguments = min(summary.problems)
         raise getattr(errors, name)(*arguments)

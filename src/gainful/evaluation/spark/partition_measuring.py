@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 from uuid import uuid4
 
+from gainful.array_types import Ints
 from gainful.errors import GainfulError
 from gainful.evaluation.coverage import digests, total
 from gainful.evaluation.measuring import apply_policy, measure_batches, summands
 from gainful.evaluation.request import refuse_grades
-from gainful.matching.spark.partition_matching import Bunch, bunches
+from gainful.matching.matched import Matched
+from gainful.matching.spark.partition_matching import bunches
 from gainful.matching.spark.plan import Plan
 from gainful.measures.measure import Measure
 from gainful.measures.tool_dialect import Dialect
@@ -30,7 +32,6 @@ _COLUMNS = {
     "note": "string",
 }
 SCHEMA = ", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())
-_FLAGS = ("faulty", "suspect", "unfolded", "fractional")
 _TERMS = 3  # numbers that represent a sum of float64 without an error that a mean could show
 
 
@@ -103,25 +104,26 @@ class Measuring:
         )
         parts = [nothing]
         for bunch in bunches(batches, self.plan):
-            extra = list(bunch.matched.extra)
+            nothing.flags += bunch.flags
+            try:
+                matched, shared = bunch.match()
+                measured = [self._measured(matched, shared)] if matched.queries else []
+            except GainfulError as problem:
+                nothing.problems.append([type(problem).__name__, *problem.args])
+                continue
+            extra = list(matched.extra)
             nothing.extra += len(extra)
-            nothing.flags += [name for name in _FLAGS if getattr(bunch, name)]
             if extra:
                 yield _batch(query=extra, extra=[True] * len(extra))
-            if bunch.matched.queries:
-                try:
-                    batch, summary = self._measured(bunch)
-                except GainfulError as problem:
-                    nothing.problems.append([type(problem).__name__, *problem.args])
-                else:
-                    parts.append(summary)
-                    yield batch
+            for batch, summary in measured:
+                parts.append(summary)
+                yield batch
         if nothing.extra or nothing.flags or nothing.problems or parts[1:]:
             yield _batch(note=[json.dumps(asdict(added(parts)))])
 
-    def _measured(self, bunch: Bunch) -> tuple[object, Summary]:
-        """Return the rows of some queries, and their summary."""
-        matched, measures = bunch.matched, self.measures
+    def _measured(self, matched: Matched, shared: Ints) -> tuple[object, Summary]:
+        """Return the rows of some queries, and their summary; `shared` counts the judged documents retrieved."""
+        measures = self.measures
         refuse_grades(self.tool, matched.grade, matched.pool_grades, measures)
         measured = measure_batches([matched], measures, self.plan.policy, self.plan.depth)
         counts, policy = measured.counts, self.plan.policy
@@ -146,7 +148,7 @@ class Measuring:
             kept=int(counted.any(axis=1).sum()),
             empty=int(counts.empty.sum()),
             unjudged=math.fsum(counts.unjudged.tolist()),
-            shared=int(bunch.shared.sum()),
+            shared=int(shared.sum()),
             tied_queries=int((counts.tied > 0).sum()),
             counted=counted.sum(axis=0).tolist(),
             lacking=measured.empty.sum(axis=0).tolist(),

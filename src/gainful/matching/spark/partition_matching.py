@@ -17,8 +17,8 @@ from gainful.matching.match import Hits, Numbers, match_part
 from gainful.matching.matched import Matched, offsets_of
 from gainful.matching.ranking import Segments, with_repeats
 from gainful.matching.rows_under_policy import JudgedRows, applied, needs_ids, steps_of
-from gainful.matching.spark.plan import FAULTY, JUDGMENT, PRESENT, RETRIEVED, UNFOLDED, Plan
-from gainful.measures.policy import BY_ID
+from gainful.matching.spark.plan import FAULTY, JUDGMENT, PRESENT, RETRIEVED, Plan
+from gainful.measures.policy import BY_ID, Policy
 from gainful.rows.packed_rows import PackedRows, packed
 
 Keys = NDArray[np.uint64]
@@ -32,27 +32,32 @@ _BUNCH, _DOCUMENTS = 1 << 15, 1 << 20  # queries or judgments, and documents, to
 
 @dataclass(frozen=True, slots=True)
 class Bunch:
-    """Some queries, matched.
+    """Some queries.
 
     Attributes:
-        matched: the judged queries; the others are extra.
-        shared: (q,) int64, the number of judged documents that were retrieved for each judged query.
-        faulty: whether a row lacks an id or a finite number, or a document is repeated.
-        suspect: whether a document may be repeated in the run or in the judgments.
-        unfolded: whether a chunk has no document.
-        fractional: whether any score isn't an integer, as ranks would be.
+        judged: the judgments.
+        run: the scores of the documents.
+        policy: the policy to apply.
+        plan: how they are matched.
+        flags: "faulty" if a row lacks an id or a finite number, or documents are missing; "suspect" if a document
+            may be repeated in the run or in the judgments; "fractional" if a score isn't an integer, as ranks are.
     """
 
-    matched: Matched
-    shared: Ints
-    faulty: bool
-    suspect: bool
-    unfolded: bool
-    fractional: bool
+    judged: JudgedRows
+    run: Numbers
+    policy: Policy
+    plan: Plan
+    flags: list[str]
+
+    def match(self) -> tuple[Matched, Ints]:
+        """Match them; also return the number of judged documents (q,) retrieved for each judged query."""
+        plan = self.plan
+        matched, shared = match_part(self.judged, self.run, self.policy, plan.depth, plan.chunks)
+        return replace(matched, lowest_grade=plan.lowest), shared
 
 
 def bunches(batches: Iterable[Any], plan: Plan) -> Iterator[Bunch]:
-    """Match the rows of one partition, given as Arrow batches."""
+    """Yield the queries of one partition, given as Arrow batches, some at a time."""
     stream = _Stream(plan)
     for rows in _together(batches):
         stream.feed(rows)
@@ -116,8 +121,9 @@ class _Stream:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._steps = steps_of(plan.policy, judgments=True, once=True)
-        # Spark has ordered equal scores by id.
-        ties = "order" if plan.policy.ties in BY_ID else plan.policy.ties
+        # Spark has ordered equal scores by id; folding changes the ids.
+        ordered = plan.policy.ties in BY_ID and plan.chunks is None
+        ties = "order" if ordered else plan.policy.ties
         self._policy = replace(plan.left, ties=ties)
         self._with_ids = needs_ids(self._policy, has_rows=True)
         self.queries: list[str] = []
@@ -166,7 +172,7 @@ class _Stream:
     _begun = 0  # queries so far
 
     def take(self, count: int) -> Bunch:
-        """Match the first queries, and remove them."""
+        """Remove the first queries, and return them."""
         names, bounds = self.queries[:count], [*self._starts, self._size][: count + 1]
         self._starts = [start - bounds[-1] for start in self._starts[count:]]
         self.queries, self._size = self.queries[count:], self._size - bounds[-1]
@@ -195,23 +201,16 @@ class _Stream:
 
         docs = _split(ids[judgment[rows]], offsets_of(graded[known]))
         judged = self._judgments(_some(names, known), graded[known], docs, number[judgment])
-        pools = np.zeros(count, np.int64)
-        pools[known] = judged.pools.lengths
         scores = number[listed]
         rows, ids = rows[listed[rows]], ids[listed[rows]]
         pairs = zip((np.cumsum(present) - 1)[query[rows]].tolist(), ids.tolist(), strict=True)
         row_of = dict(zip(pairs, (np.cumsum(listed) - 1)[rows].tolist(), strict=True))
         stream = _StreamRows(_some(names, present), lengths[present], scores, ids, row_of)
         stream.retrieved = retrieved[present]
-        matched, shared = match_part(judged, stream, self._policy, self.plan.depth)
-        return Bunch(
-            matched=replace(matched, lowest_grade=self.plan.lowest),
-            shared=shared,
-            faulty=faulty,
-            suspect=suspect,
-            unfolded=bool(pools[query[kind == UNFOLDED]].any()),
-            fractional=bool((scores != np.floor(scores)).any()),
-        )
+        fractional = bool((scores != np.floor(scores)).any())
+        flags = {"faulty": faulty, "suspect": suspect, "fractional": fractional}
+        chosen = [flag for flag, is_set in flags.items() if is_set]
+        return Bunch(judged, stream, self._policy, self.plan, chosen)
 
     def _judgments(
         self, names: list[str], counts: Ints, documents: list[list[str]], grades: Floats

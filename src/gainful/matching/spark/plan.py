@@ -9,21 +9,27 @@ grow with the lists.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from gainful.errors import InputError, PolicyError
-from gainful.matching.chunks_to_documents import Chunks, unknown_chunk
-from gainful.matching.dict_matching import judged_of, queries_of
+from gainful.matching.chunks_to_documents import Chunks
+from gainful.matching.dict_matching import (
+    DictRun,
+    judged_of,
+    judged_rows,
+    queries_of,
+    returned_of,
+)
 from gainful.matching.engine_rows import Documents, columns_of
+from gainful.matching.match import match
 from gainful.matching.matched import MARK, marks_in
 from gainful.matching.rows_under_policy import steps_of
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
 from gainful.rows.disjoint_documents import sides_on_spark, warn_of_disjoint_documents
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
-from gainful.rows.identifiers import examples
 from gainful.rows.spark_frames import (
     Awaited,
     SparkText,
@@ -44,7 +50,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # The kinds of rows, in their order within a query.
-BARE, JUDGMENT, PRESENT, FAULTY, UNFOLDED, RETRIEVED = range(6)
+BARE, JUDGMENT, PRESENT, FAULTY, RETRIEVED = range(5)
 _ROW = {
     "query": "string",
     "kind": "tinyint",
@@ -91,13 +97,11 @@ class SparkJudgments:
         frame: with the columns query, doc and number. Matching checks for repeated documents, or takes the best.
         bare: queries without documents, in the column query; None without such queries.
         facts: facts about the judgments, computed in parallel with reading the run, which takes longer.
-        local: whether the judgments are from this machine, and small.
     """
 
     frame: "DataFrame"
     bare: "DataFrame | None"
     facts: Awaited[Facts]
-    local: bool
 
 
 def judgments_in_frame(
@@ -106,7 +110,7 @@ def judgments_in_frame(
     """Return judgments in a Spark data frame, which are checked when their facts are computed."""
     frame = in_shape(given, JUDGMENTS, columns)
     facts = Awaited(frame.sparkSession, lambda: _facts(frame, policy))
-    return SparkJudgments(frame, None, facts, local=False)
+    return SparkJudgments(frame, None, facts)
 
 
 def _facts(frame: "DataFrame", policy: Policy) -> Facts:
@@ -165,7 +169,6 @@ def judgments_in_dicts(
         frame,
         session.createDataFrame(bare, "query string") if bare else None,
         Awaited(session, lambda: facts),
-        local=True,
     )
 
 
@@ -217,12 +220,16 @@ def documents_on_spark(
     refuse_values(mine, kind)
     if policy.duplicates == "error":
         refuse_duplicates(mine, kind)
-    best = aggregated(mine, ["doc"], ["max(number) AS number"])
-    found = {row["doc"]: row["number"] for row in best.collect()}
-    if found:
+    if found := _documents(mine):
         return {query: found}
     others = frame.select("query").where("query IS NOT NULL").distinct()
     return {row["query"]: {} for row in others.limit(_SOME).collect()}
+
+
+def _documents(frame: "DataFrame") -> dict[str, float]:
+    """Fetch the documents of one query, each with its highest number."""
+    best = aggregated(frame, ["doc"], ["max(number) AS number"])
+    return {row["doc"]: row["number"] for row in best.collect()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +241,8 @@ class Plan:
         depth: the deepest rank needed; None for all.
         chunks: how to fold chunks into documents.
         lowest: the lowest grade of all judgments if the policy needs it; otherwise infinite.
-        left: the policy to apply to the rows that Spark returns.
+        left: the policy to apply to the rows that Spark returns. A chunk of the query counts as the query, so
+            documents with its id are left out after folding. If a chunk is repeated, `RunWithJudgments` rejects it.
         cut: whether Spark leaves out documents below the depth, and counts all documents.
         once: whether no document can be repeated for a query.
     """
@@ -248,12 +256,14 @@ class Plan:
     once: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        grouped = self.policy.duplicates == "best" or self.chunks is not None
-        object.__setattr__(self, "once", grouped)
-        done = {"duplicates": "error", "fold": "none", "drop_self": "no", "precision": "double"}
-        left = replace(self.policy, **done)
+        once = self.policy.duplicates == "best"
+        done = {"duplicates": "error", "drop_self": "no"}
+        if self.chunks is not None:
+            done = {"duplicates": "first"}
+        left = replace(self.policy, **done, precision="double")
+        object.__setattr__(self, "once", once)
         object.__setattr__(self, "left", left)
-        object.__setattr__(self, "cut", self.depth is not None and not (grouped or steps_of(left)))
+        object.__setattr__(self, "cut", self.depth is not None and not (once or steps_of(left)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +291,27 @@ class RunWithJudgments:
         return replace(self, plan=plan)
 
     def rows(self, keep: Keep = lambda rows: rows) -> "DataFrame":
-        """Return the rows of both, as `planned` does."""
-        return planned(self.judged, self.raw, self.plan, keep)
+        """Return the rows of all queries, each query together and in order.
+
+        The columns are query, kind, doc, score, value (a grade, or a number of documents) and id, a hash of doc.
+        `keep` makes Spark keep rows while the result is in use.
+        """
+        policy, run = self.plan.policy, self.raw
+        rows = _judgments(self.judged)
+        if policy.precision == "single":
+            number = "CAST(CAST(number AS float) AS double) + 0D"
+            run = run.withColumn("number", functions().expr(number))
+        if self.plan.cut:
+            rows = self._cut(rows, run, keep)
+        else:
+            self.judged.facts.start()
+            rows = by_query(rows.unionByName(_retrieved(run)))
+            if self.plan.once:
+                rows = _best(rows)
+            if self.plan.left.drop_self != policy.drop_self:  # its query remains in the run
+                itself = f"if(kind = {RETRIEVED} AND query = doc, {PRESENT}, kind)"
+                rows = rows.withColumn("kind", functions().expr(f"CAST({itself} AS tinyint)"))
+        return _in_order(rows, policy)
 
     def ends_of_grades(self) -> tuple[float, float]:
         """Return the lowest and the highest grade."""
@@ -321,81 +350,68 @@ class RunWithJudgments:
         if self.plan.policy.duplicates == "error":
             refuse_duplicates(self.judged.frame, JUDGMENTS)
 
-    def refuse_unfolded(self) -> NoReturn:
-        """Raise the error for a chunk of a judged query without a document."""
-        sql = functions()
-        assert self.plan.chunks is not None  # noqa: S101 - otherwise nothing is folded
-        mine = self.run.join(self.judged.frame.select("query").distinct(), "query", "left_semi")
-        lost = with_document(sql, mine, self.plan.chunks).where("document IS NULL")
-        chunk = lost.orderBy("doc").limit(1).collect()[0]["doc"]
-        self.plan.chunks.document(chunk)  # a function's error says more
-        raise unknown_chunk(chunk)
-
-    def refuse_unjudged(self, query: str, count: int) -> NoReturn:
+    def refuse_unjudged(self, query: str) -> None:
         """Raise the error for unjudged documents of a query."""
-        sql = functions()
-        mine = sql.col("query") == sql.lit(query)
-        known = self.judged.frame.where(mine).where(is_counted(self.plan.policy)).select("doc")
-        listed = self.rows().where(mine).where(f"kind = {RETRIEVED}")
-        lost = listed.join(known, "doc", "left_anti").orderBy(sql.col("score").desc()).limit(4)
-        raise InputError(
-            f"run, query {query!r}",
-            "judged documents only",
-            f"{count} unjudged: {examples(row['doc'] for row in lost.collect())}",
-            choice="unjudged=error",
+        sql, policy = functions(), self.plan.policy
+        judged, run = (
+            {query: _documents(frame.where(sql.col("query") == sql.lit(query)))}
+            for frame in (self.judged.frame, self.run)
         )
+        rows = judged_rows(judged, policy)
+        match(rows, DictRun(run, rows), policy, None, self.plan.chunks)
 
     def warn_if_disjoint(self) -> None:
         """Warn if no retrieved document is judged, including documents below the depth."""
-        sql = functions()
-        counted = is_counted(self.plan.policy)
-        judged = self.judged.frame.where(counted).select("query", "doc")
+        policy, chunks = self.plan.policy, self.plan.chunks
+        judged = self.judged.frame.where(is_counted(policy)).select("query", "doc")
         run = self.run.select("query", "doc")
-        if self.plan.chunks is not None:
-            folded = with_document(sql, run, self.plan.chunks)
-            run = folded.select("query", sql.col("document").alias("doc"))
-        if self.plan.policy.drop_self != "no":
+        if policy.drop_self != "no":
             run = run.where("query != doc")
         if self.plan.cut and run.join(judged, ["query", "doc"], "left_semi").limit(1).collect():
             return
         queries = self.judged.frame.select("query").distinct()
         sides = sides_on_spark(queries, judged, run)
-        warn_of_disjoint_documents(sides, folded=self.plan.chunks is not None)
+        documents = (
+            (known, returned_of(dict.fromkeys(listed, 0.0), query, policy, chunks))
+            for query, (known, listed) in sides.items()
+        )
+        warn_of_disjoint_documents(documents, folded=chunks is not None)
 
+    def _cut(self, rows: "DataFrame", run: "DataFrame", keep: Keep) -> "DataFrame":
+        """Return the rows of judgments, and of a run down to the depth, each query together.
 
-def planned(judged: SparkJudgments, run: "DataFrame", plan: Plan, keep: Keep) -> "DataFrame":
-    """Return the rows of all queries, each query together and in order.
-
-    Args:
-        judged: the judgments.
-        run: with the columns query, doc and number; ids have any type.
-        plan: how they are matched.
-        keep: makes Spark keep rows while the result is in use.
-
-    The columns are query, kind, doc, score, value (a grade, or a number of documents) and id, a hash of doc.
-    """
-    sql = functions()
-    rows = _judgments(judged)
-    if plan.policy.precision == "single":
-        run = run.withColumn("number", sql.expr("CAST(CAST(number AS float) AS double) + 0D"))
-    if plan.cut:
-        itself = plan.policy.drop_self != "no"
-        assert plan.depth is not None  # noqa: S101 - a cut has a depth
-        return _in_order(sql, _cut(sql, judged, rows, run, plan.depth, keep, itself=itself), plan)
-    judged.facts.start()
-    listed = _retrieved(run)
-    if plan.chunks is not None:
-        # Before rows are sent, because after a Python function, Spark no longer knows that the rows of a query are
-        # together, and would send them again.
-        listed = with_document(sql, listed, plan.chunks)
-        rows = rows.withColumn("document", sql.col("doc"))
-    rows = by_query(rows.unionByName(listed))
-    if plan.once:
-        rows = _grouped(sql, rows, plan)
-    if plan.policy.drop_self != "no":  # after folding: a chunk of the query is the query too
-        # Its query remains in the run.
-        rows = _marked(sql, rows, f"kind = {RETRIEVED} AND query = doc", PRESENT)
-    return _in_order(sql, rows, plan)
+        A separate pass over the run counts the documents of each query, and finds faulty rows. The ids of the run
+        become strings only when they are sent. The counts, which are used twice, are kept.
+        """
+        depth, itself = self.plan.depth, self.plan.policy.drop_self != "no"
+        assert depth is not None  # noqa: S101 - a cut has a depth
+        # If documents don't matter otherwise, the first pass doesn't even read their ids.
+        faulty = is_faulty(doc=itself)
+        other = " AND CAST(query AS string) != CAST(doc AS string)" if itself else ""
+        sound = f"(NOT {faulty}{other})"
+        stats = keep(_stats(run, faulty, sound, depth))
+        edges = stats.where("NOT faulty AND n > 0").selectExpr("query AS owner", "edge")
+        # They are fetched, because planning another step takes Spark longer than computing these numbers. Meanwhile,
+        # everything that doesn't need them is prepared.
+        known = "count(1) AS queries", "coalesce(min(edge), double('inf')) AS lowest"
+        look = Awaited(run.sparkSession, lambda: edges.selectExpr(*known).collect()[0])
+        look.start()
+        self.judged.facts.start()
+        rows = rows.unionByName(_counted(stats))
+        listed = run.where(sound)
+        near = rows.unionByName(_retrieved(_above_edges(listed, edges)))
+        found = look()
+        if found["queries"] > FEW:
+            if self.judged.facts().queries > FEW:
+                return _among_steps(rows.unionByName(_retrieved(listed)), depth)
+            sql = functions()
+            names = sql.broadcast(self.judged.frame.selectExpr("query AS name").distinct())
+            edges = edges.join(names, sql.expr("CAST(owner AS string) = name"), "left_semi")
+            near = rows.unionByName(_retrieved(_above_edges(listed, edges)))
+        # If queries have similar scores, most rows are below the lowest edge, and Spark doesn't look their edges up.
+        near = near.where(f"kind != {RETRIEVED} OR score >= double('{found['lowest']}')")
+        about = self.judged.facts().count + found["queries"] * math.ceil(_SHARES * depth + 1)
+        return by_query(near, about)
 
 
 def _judgments(judged: SparkJudgments) -> "DataFrame":
@@ -412,60 +428,24 @@ def _retrieved(run: "DataFrame") -> "DataFrame":
     return run.selectExpr(*row_of(kind, query=query, doc="doc", score="number"))
 
 
-def _marked(sql: Any, rows: "DataFrame", condition: str, kind: int) -> "DataFrame":
-    code = f"CAST(if({condition}, {kind}, kind) AS tinyint)"
-    return rows.withColumn("kind", sql.expr(code))
-
-
-def _grouped(sql: Any, rows: "DataFrame", plan: Plan) -> "DataFrame":
-    """Return the best row or chunk of each document.
+def _best(rows: "DataFrame") -> "DataFrame":
+    """Return the best row of each document.
 
     The groups are formed where the rows of a query are already together, unless a setting of the session makes Spark
     send each group separately; then the queries are combined again.
     """
     best = "max(score) AS score", "max(value) AS value"
-    chunk = ["doc"] if plan.chunks is None else ["doc", "document"]
-    rows = aggregated(rows, ["query", "kind", *chunk], [*best, "count(1) AS times"])
-    if plan.policy.duplicates == "error":
-        twice = f"kind IN ({RETRIEVED}, {JUDGMENT}) AND times > 1"
-        rows = _marked(sql, rows, twice, FAULTY)
-    if plan.chunks is not None:
-        document = f"if(kind = {RETRIEVED}, document, doc)"
-        rows = rows.withColumn("doc", sql.expr(document))
-        rows = aggregated(rows, ["query", "kind", "doc"], best)
-        rows = _marked(sql, rows, f"kind = {RETRIEVED} AND doc IS NULL", UNFOLDED)
-    if rows.sparkSession.conf.get(_APART, "false") == "true":
-        rows = by_query(rows)
-    return rows.select("query", "kind", "doc", "score", "value")
+    rows = aggregated(rows, ["query", "kind", "doc"], best)
+    return by_query(rows) if rows.sparkSession.conf.get(_APART, "false") == "true" else rows
 
 
-def with_document(sql: Any, rows: "DataFrame", chunks: Chunks) -> "DataFrame":
-    """Return rows with the document of the chunk in doc as the column document; null if it is unknown."""
-    if isinstance(chunks.by, str):
-        mark = "\\Q" + chunks.delimiter.replace("\\E", "\\E\\\\E\\Q") + "\\E"
-        parts = sql.split(sql.col("doc"), mark)
-        kept = sql.lit(1) if chunks.at_first else sql.size(parts) - 1
-        before = sql.array_join(sql.slice(parts, 1, kept), chunks.delimiter)
-        whole = sql.when(sql.size(parts) > sql.lit(1), before).otherwise(sql.col("doc"))
-        return rows.withColumn("document", whole)
-    if not isinstance(chunks.by, Mapping):
-        by = (
-            chunks.by
-        )  # Spark can send a lambda to its workers, but `Chunks` doesn't keep it when pickled
-        whole = sql.udf(lambda chunk: Chunks(by).document_or_none(chunk), "string", useArrow=False)
-        return rows.withColumn("document", whole(sql.col("doc")))
-    known = rows.sparkSession.createDataFrame(
-        list(chunks.by.items()), "chunk string, document string"
-    )
-    return rows.join(sql.broadcast(known), sql.col("doc") == sql.col("chunk"), "left").drop("chunk")
-
-
-def _in_order(sql: Any, rows: "DataFrame", plan: Plan) -> "DataFrame":
+def _in_order(rows: "DataFrame", policy: Policy) -> "DataFrame":
     """Sort the rows of each partition; equal scores by id, if the policy requires it."""
+    sql = functions()
     order = [sql.expr("query"), sql.expr("kind"), sql.expr("score").desc()]
-    if plan.policy.ties in BY_ID:
+    if policy.ties in BY_ID:
         doc = sql.expr("doc")
-        order.append(doc.desc() if plan.policy.ties == "doc" else doc)
+        order.append(doc.desc() if policy.ties == "doc" else doc)
     return rows.sortWithinPartitions(*order).selectExpr("*", "xxhash64(doc) AS id")
 
 
@@ -475,78 +455,21 @@ def row_of(kind: int | str, **given: str) -> list[str]:
     return [f"CAST({known.get(name, 'NULL')} AS {type_}) AS {name}" for name, type_ in _ROW.items()]
 
 
-def _cut(
-    sql: Any,
-    judged: SparkJudgments,
-    rows: "DataFrame",
-    run: "DataFrame",
-    depth: int,
-    keep: Keep,
-    *,
-    itself: bool,
-) -> "DataFrame":
-    """Return judgments and a run down to a depth, each query together.
-
-    Args:
-        sql: Spark's functions.
-        judged: the judgments.
-        rows: their rows.
-        run: with the columns query, doc and number; ids have any type, and become strings only when they are sent.
-        depth: the deepest rank needed.
-        keep: makes Spark keep the counts, which are used twice.
-        itself: whether a document with the id of the query is left out.
-
-    A separate pass over the run counts the documents of each query, and finds faulty rows.
-    """
-    # If documents don't matter otherwise, the first pass doesn't even read their ids.
-    faulty = is_faulty(doc=itself)
-    other = " AND CAST(query AS string) != CAST(doc AS string)" if itself else ""
-    sound = _Sound(faulty, f"(NOT {faulty}{other})")
-    stats = keep(_stats(run, sound, depth))
-    edges = stats.where("NOT faulty AND n > 0").selectExpr("query AS owner", "edge")
-    # They are fetched, because planning another step takes Spark longer than computing these numbers. Meanwhile,
-    # everything that doesn't need them is prepared.
-    known = "count(1) AS queries", "coalesce(min(edge), double('inf')) AS lowest"
-    look = Awaited(run.sparkSession, lambda: edges.selectExpr(*known).collect()[0])
-    look.start()
-    judged.facts.start()
-    rows = rows.unionByName(_counted(stats))
-    listed = run.where(sound.mine)
-    near = rows.unionByName(_listed(_above_edges(sql, listed, edges)))
-    found = look()
-    if found["queries"] > FEW:
-        if judged.facts().queries > FEW:
-            return _among_steps(sql, rows.unionByName(_listed(listed)), depth)
-        names = sql.broadcast(judged.frame.selectExpr("query AS name").distinct())
-        edges = edges.join(names, sql.expr("CAST(owner AS string) = name"), "left_semi")
-        near = rows.unionByName(_listed(_above_edges(sql, listed, edges)))
-    # If queries have similar scores, most rows are below the lowest edge, and Spark doesn't look their edges up.
-    near = near.where(f"kind != {RETRIEVED} OR score >= double('{found['lowest']}')")
-    about = judged.facts().count + found["queries"] * math.ceil(_SHARES * depth + 1)
-    return by_query(near, about)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sound:
-    """The conditions, in SQL, that a row is faulty, and that its document is listed."""
-
-    faulty: str
-    mine: str
-
-
-def _above_edges(sql: Any, run: "DataFrame", edges: "DataFrame") -> "DataFrame":
+def _above_edges(run: "DataFrame", edges: "DataFrame") -> "DataFrame":
     """Keep documents with at least the score at the edge of their query, which enough documents reach.
 
     The edges are few, so every machine gets all of them. If rows were read again in another order, an edge could be
     too high; then fewer documents than the depth arrive, and the stream notices.
     """
+    sql = functions()
     near = run.join(sql.broadcast(edges), sql.expr("query = owner"), "left")
     return near.where("number >= edge OR doc IS NULL")
 
 
-def _stats(run: "DataFrame", sound: _Sound, depth: int) -> "DataFrame":
+def _stats(run: "DataFrame", faulty: str, sound: str, depth: int) -> "DataFrame":
     """Return the edge of each query, the number of its documents, and whether a row is faulty.
 
+    The conditions, in SQL, say whether a row is faulty, and whether its document counts.
     The documents of a query are dealt into parts. The edge is the highest score of a part at the position `depth`,
     counted from the best part: at least `depth` documents reach it. It is close to the score at the depth, and
     requires no sort of the run. Up to 16 parts are columns of one group, so that for a small depth the groups are the
@@ -559,8 +482,8 @@ def _stats(run: "DataFrame", sound: _Sound, depth: int) -> "DataFrame":
     start = f"pmod(xxhash64({number} div {parts}), {parts})"
     dealt = run.selectExpr(
         "query",
-        f"if({sound.mine}, number, NULL) AS number",
-        f"{sound.faulty} AS faulty",
+        f"if({sound}, number, NULL) AS number",
+        f"{faulty} AS faulty",
         f"CAST(({number} + {start}) % {parts} AS int) AS part",
     ).selectExpr("*", f"part % {wide} AS place", f"part div {wide} AS share")
     best = (f"max(number) FILTER (WHERE place = {place})" for place in range(wide))
@@ -573,14 +496,14 @@ def _stats(run: "DataFrame", sound: _Sound, depth: int) -> "DataFrame":
     return aggregated(dealt, ["query"], [f"{edge} AS edge", *counts])
 
 
-def _among_steps(sql: Any, rows: "DataFrame", depth: int) -> "DataFrame":
+def _among_steps(rows: "DataFrame", depth: int) -> "DataFrame":
     """Keep documents with one of the `depth` highest distinct scores.
 
     Judgments and counts, which have no score, rank first. Spark drops the other rows before it sends them, because
     only a rank is required.
     """
     by_score = "PARTITION BY query ORDER BY score DESC NULLS FIRST"
-    step = sql.expr(f"dense_rank() OVER ({by_score})")
+    step = functions().expr(f"dense_rank() OVER ({by_score})")
     return rows.withColumn("step", step).where(f"step <= {depth + 1}").drop("step")
 
 
@@ -588,8 +511,3 @@ def _counted(stats: "DataFrame") -> "DataFrame":
     kind = f"if(faulty OR isnan(edge), {FAULTY}, {PRESENT})"
     query = "coalesce(CAST(query AS string), '')"
     return stats.selectExpr(*row_of(kind, query=query, value="n"))
-
-
-def _listed(run: "DataFrame") -> "DataFrame":
-    kind = f"if(doc IS NULL, {FAULTY}, {RETRIEVED})"
-    return run.selectExpr(*row_of(kind, doc="doc", score="number"))
