@@ -164,7 +164,7 @@ def packed_documents(documents: Mapping[str, DocNumbers], numbers: Floats) -> Pa
     return packed(documents, [*documents.values()], numbers, whole_of)
 
 
-def judged_rows(judgments: Mapping[object, Mapping[object, float]], policy: Policy) -> JudgedRows:
+def judged_rows(judgments: Mapping[Any, DocNumbers], policy: Policy) -> JudgedRows:
     """Return judgments under a policy."""
     by_query = queries_of(judgments, JUDGMENTS.name)
     queries = in_order(by_query)

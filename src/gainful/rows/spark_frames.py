@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeGuard, TypeVar
@@ -464,28 +465,30 @@ class Awaited(Generic[T]):
 
     def __init__(self, session: "SparkSession", find: Callable[[], T]) -> None:
         self._session, self._find = session, find
-        self._future: Future[T] = Future()
-        self._is_started = False
+
+    @cached_property
+    def _future(self) -> Future[T]:
+        from pyspark.util import inheritable_thread_target
+
+        future: Future[T] = Future()
+
+        def look() -> None:
+            try:
+                future.set_result(self._find())
+            except BaseException as problem:  # noqa: BLE001 - raised in the waiting thread
+                future.set_exception(problem)
+
+        # The jobs join the job group of the caller's thread, like all others.
+        target = inheritable_thread_target(self._session)(look)
+        Thread(target=target, name="gainful-spark", daemon=True).start()
+        return future
 
     def start(self) -> None:
         """Start the computation, unless it has been started before."""
-        if not self._is_started:
-            from pyspark.util import inheritable_thread_target
-
-            self._is_started = True
-            # The jobs join the job group of the caller's thread, like all others.
-            target = inheritable_thread_target(self._session)(self._look)
-            Thread(target=target, name="gainful-spark", daemon=True).start()
-
-    def _look(self) -> None:
-        try:
-            self._future.set_result(self._find())
-        except BaseException as problem:  # noqa: BLE001 - raised in the waiting thread
-            self._future.set_exception(problem)
+        _ = self._future
 
     def __call__(self) -> T:
         """Return the result."""
-        self.start()
         return self._future.result()
 
 

@@ -17,7 +17,6 @@ from gainful.errors import InputError, PolicyError
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.dict_matching import (
     DictRun,
-    judged_of,
     judged_rows,
     queries_of,
     returned_of,
@@ -159,12 +158,11 @@ def judgments_in_dicts(
     """Bring judgments on this machine, a dict of dicts, to Spark."""
     known = queries_of(documents, JUDGMENTS.name)
     frame = frame_of(known, JUDGMENTS, session, policy)
-    judged = [judged_of(found, query, policy) for query, found in known.items()]
-    grades = np.array([grade for each in judged for grade in each.values()], np.float64)
+    judged = judged_rows(known, policy)
     bare = [(query,) for query, found in known.items() if not found]
-    lowest = float(grades.min(initial=np.inf)) + 0.0
-    highest = float(grades.max(initial=-np.inf)) + 0.0
-    facts = Facts(grades.size, len(known), lowest, marks_in(grades), highest)
+    highest = float(judged.grades.max(initial=-np.inf))
+    marks = marks_in(judged.grades)
+    facts = Facts(judged.grades.size, len(known), judged.lowest, marks, highest)
     return SparkJudgments(
         frame,
         session.createDataFrame(bare, "query string") if bare else None,
