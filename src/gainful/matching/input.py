@@ -147,7 +147,8 @@ class Input(ABC):
             chunks: how to fold chunks into documents.
         """
         for run in self.as_runs(judgments.rows):
-            matched = match(judgments.rows, run, policy, depth, chunks)
+            with self.session.scratch():  # the tables of judgments, made above, outlast the run
+                matched = match(judgments.rows, run, policy, depth, chunks)
             if matched is not None:
                 return matched
         raise AssertionError  # the last way reads every run
@@ -476,13 +477,6 @@ class TableInput(Input):
             self.session.drop(self._held)
             del self._ready
             self._held = None
-
-    def match(
-        self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
-    ) -> Matched:
-        """Match this run, and then drop the engine's intermediate tables."""
-        with self.session.scratch():
-            return super().match(judgments, policy, depth, chunks)
 
     def as_runs(self, judged: JudgedRows) -> Iterator[Run]:
         """Yield clean text as arrays, a small table as a dict, and any table on the engine."""
