@@ -58,7 +58,7 @@ TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
         (["a.run", *TEXTS, "--order", "verdict"], "two runs, for the order by their verdict"),
         (["a.run", "b.run", *TEXTS, "--compare", "a", "c"], "the names of two runs of the study"),
         (["a.run", "b.run", *TEXTS, "--tag", " "], "tags: expected words"),
-        (["a.run", *TEXTS, "--scale", "0=no,0=yes"], "--scale names 0 twice: no and yes."),
+        (["a.run", *TEXTS, "--scale", "0=no,0=yes"], "each grade once, not '0=no,0=yes'."),
         (["a.run", *TEXTS, "--scale", "yes"], "scale: expected"),
         (["--host", "192.0.2.1"], "a secret, because other machines reach this address"),
         (["--secret", "short"], "at least 12 characters"),

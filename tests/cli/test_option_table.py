@@ -44,7 +44,7 @@ def command(patience):
     @give(*SHARED)
     def read(**options):
         """Read."""
-        print(read_shared_options([*SHARED], options).get("patience"))
+        print(read_shared_options(options).get("patience"))
 
     return read
 

@@ -112,7 +112,7 @@ def test_an_output_in_the_format_of_its_name(cli, tmp_path):
         (("--sd", "0.1", "--queries", "9", "--alpha", "0"), "--alpha"),
         ((JUDGMENTS, KEYWORD, "--queries", "9"), "Expected JUDGMENTS BASE RUN"),
         ((*FILES, JUDGMENTS, "--queries", "9"), "Expected JUDGMENTS BASE RUN"),
-        ((*FILES, "--sd", "0.1", "--queries", "9"), "not both"),
+        ((*FILES, "--sd", "0.1", "--queries", "9"), "--sd cannot be combined with RUNs"),
         ((JUDGMENTS, "-", "-", "--queries", "9"), "Standard input can be read only once"),
         ((JUDGMENTS, KEYWORD, "none.run", "--queries", "9"), "none.run"),
         ((KEYWORD, JUDGMENTS, HYBRID, "--queries", "9"), "a run, but it was passed as judgments"),

@@ -240,7 +240,10 @@ def test_the_command_line_compares(spark, tables):
             ["--engine", "spark", "--bounds", "--grades", "0,1"],
             "--bounds cannot be combined with --engine",
         ),
-        (["--engine", "spark", "--master", "local[2]", "--threads", "2"], "leave out --threads"),
+        (
+            ["--engine", "spark", "--master", "local[2]", "--threads", "2"],
+            "cannot be combined with --threads",
+        ),
         (["--engine", "spark"], "a run that Spark reads"),
     ],
 )

@@ -4,18 +4,22 @@ import glob
 import inspect
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 import gainful as gf
-from gainful.cli.main import progress_bar, seen_enough, tell, tell_lines, write
+from gainful.cli.main import FAILED, progress_bar, seen_enough, tell, tell_lines, write
 from gainful.cli.option_table import (
     OF_TABLES,
+    READING,
     SHARED,
+    InputFile,
     Options,
+    OutputFile,
     is_set,
     is_typed,
     option_name,
@@ -107,6 +111,14 @@ def judged_runs(
     return judgments, named
 
 
+def runs_alone(runs: tuple[str, ...], options: Options) -> tuple[str | None, dict[str, str]]:
+    """Return the judgments, if --judgments names them, and the runs by name."""
+    judgments = options["judgments"]
+    if judgments is None:
+        leave_out_columns(options, of="judgments")
+    return judgments, runs_of(runs, options, judgments)
+
+
 def refuse_files(files: tuple[str, ...], *, judgments_are_first: bool) -> NoReturn:
     """Reject a call with too few or too many files."""
     context = click.get_current_context()
@@ -120,31 +132,11 @@ def refuse_files(files: tuple[str, ...], *, judgments_are_first: bool) -> NoRetu
     )
 
 
-def listed(text: str | None) -> list[str] | None:
-    """Return names that are separated by commas."""
-    return None if text is None else [name.strip() for name in text.split(",")]
-
-
-def numbers(option: str, text: str, example: str) -> list[float]:
-    """Return numbers that are separated by commas."""
-    try:
-        return [float(number) for number in text.split(",")]
-    except ValueError:
-        raise click.UsageError(
-            f"{option} expects numbers such as {example}, not {text!r}."
-        ) from None
-
-
-def pairs(
-    option: str,
-    texts: Iterable[str],
-    example: str,
-    split: Callable[[str, str], tuple[str, str, str]] = str.partition,
-) -> dict[str, str]:
+def pairs(option: str, texts: Iterable[str], example: str) -> dict[str, str]:
     """Return values written as NAME=VALUE, each name once."""
     values: dict[str, str] = {}
     for text in texts:
-        name, equals, value = (part.strip() for part in split(text, "="))
+        name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name:
             raise click.UsageError(f"{option} expects {example}, not {text!r}.")
         if name in values:
@@ -184,63 +176,62 @@ def keywords(function: Callable[..., Any], options: Options) -> dict[str, Any]:
     }
 
 
-def work(function: Callable[..., Any], *inputs: object, **keywords: Any) -> Any:
-    """Call a function of the package that reports its progress."""
-    with progress_bar() as progress:
-        return function(*inputs, progress=progress, **keywords)
-
-
-def read_shared_options(
-    names: Collection[str], options: Options, *inputs: str | None, documents: str = ""
-) -> dict[str, Any]:
-    """Take the options of `SHARED` out of a command's options, as keywords of the package's functions.
-
-    Rejects, before the work, standard input as several inputs, and an output that cannot be written.
+def work(
+    function: Callable[..., Any],
+    *inputs: object,
+    options: Options | None = None,
+    **shared: Any,
+) -> Any:
+    """Call a function of the package that reports its progress.
 
     Args:
-        names: the names of the options.
+        function: the function.
+        inputs: its inputs.
+        options: the options of the command, of which it gets its own.
+        shared: further keywords, which take precedence.
+    """
+    with progress_bar() as progress:
+        own = {} if options is None else keywords(function, options)
+        return function(*inputs, progress=progress, **own | shared)
+
+
+def reading(shared: dict[str, Any]) -> dict[str, Any]:
+    """Return those of the shared options that only decide how inputs are read."""
+    return {name: value for name, value in shared.items() if name in READING}
+
+
+def read_shared_options(options: Options, *, documents: str = "") -> dict[str, Any]:
+    """Take the options of `SHARED` out of a command's options, as keywords of the package's functions.
+
+    Rejects, before the work, files that `check_files` rejects, and an output whose name promises something else.
+
+    Args:
         options: the options of the command.
-        inputs: the files that the command reads; None is ignored.
         documents: what the output is, if not a table: fused (runs), merged (judgments) or pools.
     """
-    columns = pairs("--columns", options.pop("columns"), "ROLE=NAME, such as query=user")
-    shared: dict[str, Any] = {"columns": columns, "engine": _engine_of(options)}
-    if "policy" in names:
-        shared |= _policy_or_dialect(names, options)
-    read = [*inputs]
-    if (queries := options.pop("query_ids", None)) is not None:
-        shared["queries"] = queries
-        read.append(queries)
-    delimiter, file = None, None
-    if "chunks" in names:
-        delimiter, file = options.pop("chunks"), options.pop("chunk_map")
-        read.append(file)
-    if "tables" in names:
-        taken = {keyword: options.pop(name) for name, keyword in TABLES.items()}
-        tables = {keyword: value for keyword, value in taken.items() if value is not None}
-        read += [file for keyword, file in tables.items() if keyword != "separator"]
-        shared |= tables
-    refuse_standard_input_twice(*read)
-    if "output" in options:
-        _check_output(options, documents, *read)
-    if delimiter is not None or file is not None:
-        shared["chunks"] = delimiter if file is None else gf.inputs.read_chunk_map(file)
-    for name in SHARED:
-        if name in names and name not in _COMPOSED and (value := options.pop(name)) is not None:
-            shared[name] = value
-    return shared
-
-
-def _check_output(options: Options, documents: str, *inputs: str | None) -> None:
-    """Reject an output that cannot be written, or whose name promises something else."""
-    output = options["output"]
-    check_target(output, *inputs)
+    check_files()
     if documents == "pools":
         format_of(options, documents)
     elif documents:
-        refuse_other_endings(output, *gf.writing.endings(of=documents))
-    elif "format" in options:
+        refuse_other_endings(options["output"], *gf.writing.endings(of=documents))
+    elif "format" in options and "output" in options:
         format_of(options)
+    columns = pairs("--columns", options.pop("columns"), "ROLE=NAME, such as query=user")
+    shared: dict[str, Any] = {"columns": columns, "engine": _engine_of(options)}
+    if all(choice.name in options for choice in gf.measures.choices()):
+        shared |= _policy_or_dialect(options)
+    if (queries := options.pop("query_ids", None)) is not None:
+        shared["queries"] = queries
+    if "subtopic_judgments" in options:
+        tables = {keyword: options.pop(name) for name, keyword in TABLES.items()}
+        shared |= {keyword: table for keyword, table in tables.items() if table is not None}
+    delimiter, file = options.pop("chunks", None), options.pop("chunk_map", None)
+    if delimiter is not None or file is not None:
+        shared["chunks"] = delimiter if file is None else gf.inputs.read_chunk_map(file)
+    for name in SHARED:
+        if name not in _COMPOSED and (value := options.pop(name, None)) is not None:
+            shared[name] = value
+    return shared
 
 
 def _engine_of(options: Options) -> "gf.Engine | gf.Spark":
@@ -250,19 +241,17 @@ def _engine_of(options: Options) -> "gf.Engine | gf.Spark":
     if options.pop("engine", "duckdb") == "duckdb":
         return gf.Engine(folder=folder, **machine)
     if (threads := machine["threads"]) is not None:
-        if master is not None:
-            raise click.UsageError("--master sets the number of cores: leave out --threads.")
         master = f"local[{threads}]"
     return gf.Spark(master=master, memory=machine["memory"], folder=folder)
 
 
-def _policy_or_dialect(names: Collection[str], options: Options) -> dict[str, Any]:
+def _policy_or_dialect(options: Options) -> dict[str, Any]:
     """Take the policy, or a dialect with its own policy, out of a command's options."""
-    if "dialect" in names and is_typed("dialect"):
+    if is_typed("dialect"):
         set_aside(options, set_choices())
     choices = {choice.name: options.pop(choice.name) for choice in gf.measures.choices()}
     policy = gf.Policy(**choices)
-    if "dialect" not in names or (dialect := options.pop("dialect")) is None:
+    if (dialect := options.pop("dialect", None)) is None:
         return {"policy": policy}
     if typed := given_choices():
         where = f"{current_project()} sets a dialect, which"
@@ -281,14 +270,14 @@ def runs_of(
     """
     if not runs:
         return {}
-    refuse_standard_input_twice(judgments, *runs)
+    refuse_standard_input_twice()
     engine = gf.Spark() if options.get("engine") == "spark" else None
-    if not any(map(_named_run, runs)):
+    if not any(name for name, _ in map(_named_run, runs)):
         named = gf.inputs.find_runs(runs, judgments=judgments, engine=engine)
         return {name: str(run) for name, run in named.items()}
     files: dict[str, str] = {}
     for run in runs:
-        name, path = _named_run(run) or (None, run)
+        name, path = _named_run(run)
         for usual, file in gf.inputs.find_runs((path,), judgments=judgments, engine=engine).items():
             if (name or usual) in files:
                 raise click.UsageError(
@@ -299,23 +288,37 @@ def runs_of(
     return files
 
 
-def _named_run(run: str) -> tuple[str, str] | None:
-    """Return the name and the file of `NAME=FILE`; None for a file alone."""
+def _named_run(run: str) -> tuple[str | None, str]:
+    """Return the name and the file of `NAME=FILE`; no name for a file alone."""
     name, equals, path = run.partition("=")
     if not (name and equals and path) or "/" in name or Path(run).exists():
-        return None
+        return None, run
     return name, path
 
 
-def refuse_standard_input_twice(*files: str | None) -> None:
+def _files(kind: type[InputFile]) -> dict[str, Any]:
+    """Return the input files or the output files of the current command, by option."""
+    context = click.get_current_context()
+    names = [str(param.name) for param in context.command.params if type(param.type) is kind]
+    return {name: value for name in names if (value := context.params.get(name)) is not None}
+
+
+def _inputs() -> list[str]:
+    """Return the input files of the current command."""
+    values = _files(InputFile).values()
+    files = chain.from_iterable((each,) if isinstance(each, str) else each for each in values)
+    return [_named_run(file)[1] for file in files]
+
+
+def refuse_standard_input_twice() -> None:
     """Reject - for more than one input."""
-    if files.count("-") > 1:
+    if _inputs().count("-") > 1:
         raise click.UsageError("Standard input can be read only once: pass - for one file only.")
 
 
-def refuse_standard_input(what: str, *files: str | None) -> None:
-    """Reject standard input for files that are read twice, or more than one."""
-    if "-" in files:
+def refuse_standard_input(what: str, *files: str) -> None:
+    """Reject standard input for files that are read twice, or more than one; for all inputs by default."""
+    if "-" in (files or _inputs()):
         raise click.UsageError(f"{what} cannot be read from standard input: pass files.")
 
 
@@ -327,7 +330,6 @@ _INSTEAD = {
     "a picture": " Charts are drawn in Python: .plot of scores and comparisons.",
 }
 _ENDINGS = {"junit": ".xml", "summary": ".md", "save_baseline": ".json", "design": ".json"}
-_FAILED = 1
 _GATE = ("fail_if", "fail_unless")
 Rules = tuple[Sequence[str], Sequence[str]]
 
@@ -387,31 +389,38 @@ def _known_endings(endings: dict[str, str]) -> str:
     return f"End the name in {', '.join(known[:-1])} or {known[-1]}, or omit the extension."
 
 
-def check_target(output: str | None, *inputs: str | None) -> None:
-    """Reject, before the work, an output that is one of the inputs or cannot be written.
+def check_files(*more: str) -> None:
+    """Reject, before the work, outputs that cannot be written, or that are inputs or the same file.
 
-    Inputs may be patterns, whose files also count as inputs.
+    Also rejects standard input as several inputs. Inputs may be folders and patterns, whose files also count.
+
+    Args:
+        more: inputs besides those on the command line.
     """
-    if output is not None and is_among(output, *inputs):
-        raise click.UsageError(f"The output {output} is one of the inputs.")
-    gf.writing.write_text("", "-" if output is None else output, dry=True)
+    refuse_standard_input_twice()
+    inputs, outputs = [*more, *_inputs()], _files(OutputFile)
+    for name, output in outputs.items():
+        if output != "-" and Path(output).resolve() in _resolved(inputs):
+            raise click.UsageError(f"The output {output} is one of the inputs.")
+        gf.writing.write_text("", output, dry=True)
+        if name == "html":
+            gf.results.Report.check_path(output)
+        if name in _ENDINGS:
+            refuse_other_endings(output, _ENDINGS[name])
+    if "output" not in outputs:
+        gf.writing.write_text("", "-", dry=True)
+    if len({Path(output).resolve() for output in outputs.values()}) < len(outputs):
+        raise click.UsageError("Each output needs a file of its own.")
 
 
-def is_among(output: str, *inputs: str | None) -> bool:
-    """Return whether a file is one of the inputs, or matches one of their patterns."""
-    target = Path(output).resolve()
-    for name in filter(None, inputs):
-        # Unlike glob, Path.glob doesn't accept absolute patterns.
-        files = [name] if Path(name).exists() else [name, *glob.glob(name, recursive=True)]  # noqa: PTH207
-        if output != "-" and any(Path(file).resolve() == target for file in files):
-            return True
-    return False
-
-
-def check_cache(cache: str | None, output: str | None, *inputs: str | None) -> None:
-    """Reject a cache that is also another file of the command."""
-    if cache is not None and is_among(cache, output, *inputs):
-        raise click.UsageError("The cache needs a file of its own.")
+def _resolved(inputs: Iterable[str]) -> Iterator[Path]:
+    """Yield the full paths of inputs, and of the files in folders and of patterns."""
+    for name in inputs:
+        yield Path(name).resolve()
+        if Path(name).is_dir():
+            yield from (file.resolve() for file in Path(name).iterdir())
+        elif not Path(name).exists():  # unlike glob, Path.glob doesn't accept absolute patterns
+            yield from (Path(file).resolve() for file in glob.glob(name, recursive=True))  # noqa: PTH207
 
 
 def write_documents(result: Any, options: Options, format_: str | None) -> None:
@@ -521,24 +530,6 @@ def _is_measured(condition: str, measures: list[str], dialect: str | None) -> bo
     return True
 
 
-def check_outputs(options: Options, more: Sequence[str], *read: str | None) -> None:
-    """Reject output files, including those of a gate, that cannot be written or are the same.
-
-    Args:
-        options: the options of the command.
-        more: the options that name further output files.
-        read: the input files.
-    """
-    named = ("output", "junit", "summary", *more)
-    targets = {name: target for name in named if (target := options.get(name)) is not None}
-    for name, target in targets.items():
-        check_target(target, *read)
-        if name in _ENDINGS:
-            refuse_other_endings(target, _ENDINGS[name])
-    if len({Path(target).resolve() for target in targets.values()}) < len(targets):
-        raise click.UsageError("Each output needs a file of its own.")
-
-
 def finish_gate(
     gate: "gf.results.Gate | None", options: Options, summary: Callable[[], str]
 ) -> None:
@@ -556,4 +547,4 @@ def finish_gate(
     if options["summary"]:
         gf.writing.write_text(summary(), options["summary"])
     if gate is not None and gate.failed:
-        sys.exit(_FAILED)
+        sys.exit(FAILED)

@@ -35,7 +35,7 @@ Progress = Callable[[float, str], None] | None
         "--interleave": "Make lists to show to users: each LOG is a run.",
         "--actions WEIGHTS": "The actions that count as clicks, with weights: click=1,add_to_cart=3,purchase=5.  [default: click]",
         "--first-position >=0<=1": "The position of the first document, 0 or 1.  [default: the lowest in LOG]",
-        "--session-gap MINUTES": "The pause after which a user's next session begins, for a LOG without sessions.  [default: 30]",
+        "--session-gap MINUTES>0.0": "The pause after which a user's next session begins, for a LOG without sessions.  [default: 30]",
         "--most-clicks >=1": "Leave out sessions with more clicks than this, which are probably bots.",
         "--columns ROLE=NAME...": "The name of a column that isn't recognised, such as doc=sku; repeat for more. The roles: list, session, user, query, doc, position, clicks, action, time, "
         "propensity, impressions, shown, clicked, team.",
@@ -55,9 +55,8 @@ def clicks(files: tuple[str, ...], **options: Any) -> None:
     clicked), a row per event, with the lists in --lists (such as OpenSearch's UBI), or counts (query, doc,
     impressions, clicks). It is a CSV, TSV, JSON, JSON lines or Parquet file.
     """
-    read = (*files, options["lists"], *options["runs"])
     documents = "merged" if options["show"] == "grades" and not options["interleave"] else ""
-    options["reading"] = call.read_shared_options(("engine",), options, *read, documents=documents)
+    options["reading"] = call.read_shared_options(options, documents=documents)
     if options["interleave"]:
         _print(_interleaved(files, options), options)
         return
@@ -84,27 +83,17 @@ def _reading(options: Options) -> dict[str, Any]:
     """Return the keyword arguments that read the log, as in `LogOptions`."""
     how = {
         name: options[name]
-        for name in ("lists", "first_position", "most_clicks")
+        for name in ("lists", "first_position", "session_gap", "most_clicks", "actions")
         if options[name] is not None
     }
-    if options["session_gap"] is not None:
-        how["session_gap"] = call.numbers("--session-gap", options["session_gap"], "30")[0]
     if options["reading"]["columns"]:
         how["columns"] = options["reading"]["columns"]
-    if options["actions"] is not None:
-        example = "click=1,purchase=5"
-        weights = call.pairs("--actions", options["actions"].split(","), example)
-        how["actions"] = {
-            name: call.numbers("--actions", weight, example)[0] for name, weight in weights.items()
-        }
     return how | {"engine": options["reading"]["engine"]}
 
 
 def _grades(log: str, options: Options, progress: Progress) -> Any:
-    if (thresholds := options["thresholds"]) is not None:
-        thresholds = call.numbers("--thresholds", thresholds, "0.1,0.25,0.5")
     return gf.behaviour.click_judgments(
-        log, options["model"], thresholds=thresholds, level=options["level"], rounds=options["rounds"],
+        log, options["model"], thresholds=options["thresholds"], level=options["level"], rounds=options["rounds"],
         progress=progress, **_reading(options),
     )  # fmt: skip
 

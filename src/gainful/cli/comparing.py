@@ -64,22 +64,18 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
         _compare_by_both(files, options)
         return
     judgments, runs = _files_to_compare(files, options)
-    read = (judgments, *runs.values(), options["slices"])
     page = options["html"]
-    call.check_outputs(options, ("html",), *read)
     if page == "-" and options["output"] is None:
         raise click.UsageError(
             "--html - and the table both need standard output: pass -o FILE for the table."
         )
-    if page:
-        gf.results.Report.check_path(page)
     if options["movers"]:
-        call.refuse_standard_input("With --movers, files", *read, options["query_ids"])
+        call.refuse_standard_input("With --movers, files")
     rules = options["fail_if"], options["fail_unless"]
     if judgments is not None:
         options["measures"] = list(options["measures"]) or ["nDCG@10"]
         rules = call.gate_rules(options, compared=True)
-    shared = call.read_shared_options(option.EVALUATING, options, *read)
+    shared = call.read_shared_options(options)
     comparison, report = _compared(judgments, runs, options, shared)
     gate = comparison.gate(*rules) if any(rules) else None
     movers = None
@@ -144,7 +140,6 @@ def _compare_by_both(files: tuple[str, ...], options: Options) -> None:
     runs = call.runs_of(files, options, options["human"])
     if len(runs) < _FEWEST:
         call.refuse_files(files, judgments_are_first=False)
-    call.check_outputs(options, (), options["human"], options["model"], *runs.values())
     rules = call.gate_rules(options, compared=True, check=gf.results.Calibration.check_conditions)
     calibration = _calibrated(runs, options)
     gate = calibration.gate(*rules) if any(rules) else None
@@ -195,10 +190,9 @@ def leaderboard(files: tuple[str, ...], **options: Any) -> None:
     """
     judgments, runs = _files_to_compare(files, options, fewest_of_scores=1)
     measures = [measure for text in options["measures"] for measure in _measures_in(text)]
-    read = (judgments, *runs.values())
     if len(measures) > 1:
-        call.refuse_standard_input("With several measures, files", *read)
-    shared = call.read_shared_options(option.EVALUATING, options, *read)
+        call.refuse_standard_input("With several measures, files")
+    shared = call.read_shared_options(options)
     how = call.keywords(gf.comparison.leaderboard_of_scores, options)
     if judgments is None:
         scores = next(iter(runs.values())) if len(runs) == 1 else runs
@@ -295,12 +289,11 @@ def calibrate(runs: tuple[str, ...], **options: Any) -> None:
 def _calibrated(runs: dict[str, str], options: Options) -> "gf.results.Calibration":
     """Calibrate a model's grades by people's, and measure runs by both."""
     human, model = options.pop("human"), options.pop("model")
-    read = (human, model, *runs.values(), options["design"], options.get("strata"))
-    call.refuse_standard_input("Grades, runs, designs and strata", *read)
-    shared = call.read_shared_options(option.MEASURING, options, *read)
+    call.refuse_standard_input("Grades, runs, designs and strata")
+    shared = call.read_shared_options(options)
     options["drawn"] = "random" if options["drawn_at_random"] else None
-    how = call.keywords(gf.judging.calibrate, options) | shared
-    return call.work(gf.judging.calibrate, human, model, runs, **how)  # type: ignore[no-any-return]
+    calibrated = gf.judging.calibrate
+    return call.work(calibrated, human, model, runs, options=options, **shared)  # type: ignore[no-any-return]
 
 
 def _generator(names: tuple[str, ...]) -> str | dict[str, str] | None:

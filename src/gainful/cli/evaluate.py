@@ -49,6 +49,19 @@ INTERVAL = {
 """The option of commands that print intervals of means."""
 
 
+def _possible_grades(text: str) -> tuple[str, str] | set[str]:
+    """Return the lowest and the highest grade, or all grades."""
+    low, dots, high = text.partition("..")
+    return (low, high) if dots else set(text.split(","))
+
+
+def _unseen(text: str) -> int | str:
+    """Return a number of documents, or any."""
+    if text != "any" and not (text.isdecimal() and len(text) <= _MOST_DIGITS):
+        raise ValueError(text)
+    return text if text == "any" else int(text)
+
+
 @command(
     "gainful evaluate qrels.txt bm25.run",
     "gainful evaluate qrels.txt bm25.run dense.run -m 'nDCG@5,10 AP RR'",
@@ -63,8 +76,14 @@ INTERVAL = {
     {
         "--subtopics": "JUDGMENTS have subtopics (query subtopic doc grade); -m defaults to alpha_nDCG@20 (see `gainful measures --subtopics`).",
         "--bounds": "Also print the lowest and highest values that any grades of the unjudged documents could give, and the bounds of differences from the first RUN.",
-        "--grades GRADES": "With --bounds: the possible grades of a document, as a list, 0,1,2,3, or as a range, 0..3.",
-        "--unseen COUNT": "With --bounds: the number of unjudged documents that no run returned, 0 by default, or any for enough to fill an ideal list.",
+        "--grades GRADES": {
+            "help": "With --bounds: the possible grades of a document, as a list, 0,1,2,3, or as a range, 0..3.",
+            "type": option.Parsed(_possible_grades, "grades"),
+        },
+        "--unseen COUNT": {
+            "help": "With --bounds: the number of unjudged documents that no run returned, 0 by default, or any for enough to fill an ideal list.",
+            "type": option.Parsed(_unseen, "a number of documents, 0 or more, or any"),
+        },
         "--tie-warning AMOUNT>=0.0": "Warn if the order of tied documents can change the mean of a measure with a cutoff by more than this; reads the files twice.",
         "--save-baseline FILE": "Also save the per-query values of one RUN to this file for later comparisons; compressed if the name ends in .gz or .zst.",
         "--per-query": "Print one row per query instead of the means.",
@@ -88,11 +107,9 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     standard input. A RUN may also be a folder or a quoted pattern of runs. See `gainful help formats`.
     """
     judgments, runs = call.judged_runs(files, options)
-    read = (judgments, *runs.values(), options["slices"])
     _check_conditions(options)
-    shared = call.read_shared_options(option.EVALUATING, options, *read)
+    shared = call.read_shared_options(options)
     baseline = options["save_baseline"]
-    call.check_outputs(options, ("save_baseline",), *read)
     if baseline == "-" or (baseline and len(runs) > 1):
         raise click.UsageError("--save-baseline saves the scores of exactly one RUN, to a file.")
     # This imports the modules that measure, once the options are known to be valid.
@@ -100,8 +117,9 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     keep_imports()
     measures = list(options["measures"])
     if options["bounds"]:
-        how = _grades_and_unseen(options) | shared
-        bounds = call.work(gf.judging.bounds_of_runs, judgments, runs, measures, **how)
+        unseen = options["unseen"] or 0
+        how = {"grades": options["grades"], "unseen": None if unseen == "any" else unseen}
+        bounds = call.work(gf.judging.bounds_of_runs, judgments, runs, measures, **how, **shared)
         call.print_result(bounds, options, per_query=options["per_query"])
     elif options["subtopics"]:
         _finish(_evaluate_subtopics(judgments, runs, options, shared), options)
@@ -189,13 +207,3 @@ def _evaluate_subtopics(
         (name, gf.subtopics.evaluate_subtopics(judged, run, measures, **shared))
         for name, run in runs.items()
     )
-
-
-def _grades_and_unseen(options: Options) -> dict[str, Any]:
-    """Return the possible grades, and the number of unjudged documents that no run returned."""
-    low, dots, high = options["grades"].partition("..")
-    grades = (low, high) if dots else set(options["grades"].split(","))
-    count = options["unseen"] or "0"
-    if count != "any" and not (count.isdecimal() and len(count) <= _MOST_DIGITS):
-        raise click.UsageError("--unseen expects a number of documents, 0 or more, or any.")
-    return {"grades": grades, "unseen": None if count == "any" else int(count)}

@@ -11,6 +11,7 @@ import click
 import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
+from gainful.cli.main import FAILED
 from gainful.cli.option_table import Options
 from gainful.cli.project import command, no_such_option
 
@@ -20,9 +21,6 @@ _OF_RUNS = (
     "query", "against", "judgments", *call.TABLES, "dialect",
     "ties", "unjudged", "missing", "duplicates", "extra", "fold", "drop_self", "precision",
 )  # fmt: skip
-_FAILED = 1
-
-_OF_CHECK = (*option.READING, "chunks")
 
 
 def _rules() -> str:
@@ -33,6 +31,13 @@ def _rules() -> str:
     return f"Rules:\n\n{rules}"
 
 
+def _grades(text: str) -> list[float]:
+    """Return grades that are separated by commas or blanks."""
+    if not _GRADES.fullmatch(text):
+        raise ValueError(text)
+    return [float(number) for number in re.split(r"[,\s]+", text.strip())]
+
+
 @command(
     "gainful explain 3,2,3,0,1,2 --judged 3,2,3,0,1,2,3,2 -m nDCG@6",
     context_settings={"ignore_unknown_options": True},
@@ -41,7 +46,10 @@ def _rules() -> str:
 @option.give(
     "judgments",
     {
-        "--judged GRADES": "All known grades, including the grades in the list, for the ideal.  [default: the grades in the list]",
+        "--judged GRADES": {
+            "help": "All known grades, including the grades in the list, for the ideal.  [default: the grades in the list]",
+            "type": option.Parsed(_grades, "grades such as 3,2,3,0,1,2"),
+        },
         "--query, -q ID": "The id of the query to explain.",
         "--against BASE": "Another run: show which documents moved from it to RUN, and how each changed the value.",
     },
@@ -62,28 +70,28 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
     for argument in arguments:
         if argument.startswith("-") and argument != "-" and not are_grades:
             raise no_such_option(argument, "explain")
-    if are_grades or (len(arguments) == 1 and options["judgments"] is None):
-        call.print_result(_of_grades(grades, options), options)
+    if are_grades:
+        explanation: Any = _of_grades(_grades(grades), options)
+    elif len(arguments) == 1 and options["judgments"] is None:
+        raise click.UsageError(
+            f"Expected grades such as 3,2,3,0,1,2, or JUDGMENTS and RUN with --query; found {grades!r}."
+        )
     else:
-        call.print_result(_of_run(arguments, options), options)
+        explanation = _of_run(arguments, options)
+    call.print_result(explanation, options)
 
 
-def _of_grades(text: str, options: Options) -> "gf.results.Explanation":
+def _of_grades(grades: list[float], options: Options) -> "gf.results.Explanation":
     """Explain a list of grades; the project file does not apply."""
     option.set_aside(options)
-    grades = _grades(text)
-    shared = call.read_shared_options(option.EVALUATING, options)
+    shared = call.read_shared_options(options)
     if idle := [name for name in _OF_RUNS if option.is_typed(name)]:
         raise click.UsageError(
             f"{option.option_name(idle[0])} requires JUDGMENTS and RUN instead of GRADES."
         )
-    judged, measure = options["judged"], options["measure"]
-    return gf.explanation.explain_grades(
-        grades,
-        f"nDCG@{len(grades)}" if measure is None else measure,
-        judged=None if judged is None else _grades(judged, "--judged"),
-        policy=shared["policy"],
-    )
+    measure = options["measure"] or f"nDCG@{len(grades)}"
+    how = {"judged": options["judged"], "policy": shared["policy"]}
+    return gf.explanation.explain_grades(grades, measure, **how)
 
 
 def _of_run(
@@ -92,7 +100,7 @@ def _of_run(
     """Explain a query of a run, or the difference between two runs."""
     judgments, runs = call.judgments_and_runs(arguments, options)
     base, measure = options["against"], options["measure"] or "nDCG@10"
-    shared = call.read_shared_options(option.EVALUATING, options, judgments, *runs, base)
+    shared = call.read_shared_options(options)
     if judgments is None or len(runs) != 1 or options["judged"] is not None:
         raise click.UsageError(
             "Pass a list of grades (with --judged if there are more), or JUDGMENTS and RUN."
@@ -108,15 +116,6 @@ def _of_run(
     return work_out(judgments, *runs, measure, query=options["query"], **shared)  # type: ignore[no-any-return]
 
 
-def _grades(text: str, option: str = "") -> list[float]:
-    """Read a list of grades: the argument of the command, or the value of an option."""
-    if not _GRADES.fullmatch(text):
-        wanted = f"{option} expects" if option else "Expected"
-        files = "" if option else ", or JUDGMENTS and RUN with --query"
-        raise click.UsageError(f"{wanted} grades such as 3,2,3,0,1,2{files}; found {text!r}.")
-    return [float(number) for number in re.split(r"[,\s]+", text.strip())]
-
-
 @command(
     "gainful why qrels.txt my.run --dialects trec_eval,scikit-learn",
     "gainful why qrels.txt my.run --got 0.4231",
@@ -129,7 +128,7 @@ def _grades(text: str, option: str = "") -> list[float]:
         "`gainful dialects` lists the tools.",
         "--got NUMBER": "Find the tools and choices that produce this number, to the digits shown: 0.4231 or 42.31%.",
     },
-    "digits format output verbose of_why",
+    "digits result reading policy chunks",
     measure="The measure to explain.  [default: nDCG@10]",
 )
 def why(files: tuple[str, ...], **options: Any) -> None:
@@ -142,13 +141,13 @@ def why(files: tuple[str, ...], **options: Any) -> None:
     (run,) = runs.values()
     if (options["dialects"] is None) == (options["got"] is None):
         raise click.UsageError("Pass either --dialects or --got.")
-    tools = call.listed(options["dialects"]) or []
+    tools = options["dialects"] or []
     if len(tools) > 1 and "gainful" not in tools:  # each tool has its own policy
         option.set_aside(options, call.set_choices())
         if choices := call.given_choices():
             raise click.UsageError(f"Each tool has its own policy: leave out {', '.join(choices)}.")
     is_chosen = bool(call.given_choices() or call.set_choices())
-    shared = call.read_shared_options(option.OF_WHY, options, judgments, run)
+    shared = call.read_shared_options(options)
     measure = options["measure"] or "nDCG@10"
     if not is_chosen:
         shared["policy"] = None
@@ -179,19 +178,13 @@ def check(files: tuple[str, ...], **options: Any) -> None:
     file names the judgments, every file is a RUN. `gainful help check` lists the rules.
     """
     judgments, runs = call.judged_runs(files, options, fewest=0)
-    reading = call.read_shared_options(_OF_CHECK, options, judgments, *runs.values())
-    scale = None
-    if (text := options["scale"]) is not None:
-        try:
-            low, high = map(float, text.split(".."))
-        except ValueError:
-            message = f"--scale expects LOW..HIGH, such as 0..3, not {text!r}."
-            raise click.UsageError(message) from None
-        scale = low, high
-    findings = gf.check(judgments, runs, cutoff=options["cutoff"], scale=scale, **reading)
+    reading = call.read_shared_options(options)
+    findings = gf.check(
+        judgments, runs, cutoff=options["cutoff"], scale=options["scale"], **reading
+    )
     call.print_result(findings, options)
     if findings.counts["error"] or (options["strict"] and not findings.clean):
-        sys.exit(_FAILED)
+        sys.exit(FAILED)
 
 
 @command("gainful power --sd 0.18 --difference 0.02")
@@ -220,9 +213,7 @@ def power(files: tuple[str, ...], **options: Any) -> None:
         judgments, runs = None, dict[str, str]()
     else:
         judgments, runs = call.judged_runs(files, options, fewest=2, most=2)
-        if sd is not None:
-            raise click.UsageError("Pass JUDGMENTS BASE RUN or --sd, not both.")
-    shared = call.read_shared_options(option.MEASURING, options, judgments, *runs.values())
+    shared = call.read_shared_options(options)
     if judgments is not None:
         both = dict(zip(("base", "run"), runs.values(), strict=True))
         measure = options["measure"] or "nDCG@10"

@@ -11,7 +11,7 @@ import click
 import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
-from gainful.cli.main import print_data, tell, tell_some
+from gainful.cli.main import FAILED, print_data, tell, tell_some
 from gainful.cli.option_table import Options
 from gainful.cli.project import command
 from gainful.message_texts import counted, shortened
@@ -46,7 +46,7 @@ _NOTED = ("table", "markdown", "latex", "html")  # formats with room for a summa
     "judgments measure",
     {
         "--budget NUMBER>=1": "With --judgments: the maximum number of documents to list.  [default: 50]",
-        "--grades GRADES": "With --judgments: the possible grades, such as 0,1,2,3.  [default: 0 and the lowest and highest grade in the judgments]",
+        "--grades NUMBERS": "With --judgments: the possible grades, such as 0,1,2,3.  [default: 0 and the lowest and highest grade in the judgments]",
         "--compare NAME NAME": "With --judgments: settle the difference between two runs, named after their files without the extension.",
         f"--format, -f [{'|'.join(call.formats_of('pools'))}]": "The output format; trec: query 0 doc grade, with ? for unjudged.  "
         "[default: by the extension of --output; table]",
@@ -61,23 +61,29 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
     With --judgments, list only unjudged documents, ordered by how much their grade could change the
     measure: how far its mean moves between the best and the worst possible grade of that one document.
     """
-    judgments = options["judgments"]
-    if judgments is None:
-        call.leave_out_columns(options, of="judgments")
-    named = call.runs_of(runs, options, judgments)
-    read = (*named.values(), judgments)
-    how = call.read_shared_options(option.MEASURING, options, *read, documents="pools")
+    judgments, named = call.runs_alone(runs, options)
+    how = call.read_shared_options(options, documents="pools")
     format_ = call.format_of(options, "pools")
-    if options["grades"] is not None:
-        options["grades"] = tuple(call.numbers("--grades", options["grades"], "0,1,2,3"))
-    how |= call.keywords(gf.judging.next_to_judge, options | {"judgments": None})
+    options["judgments"] = None  # an input, not an option
     if judgments is None:
-        documents = call.work(gf.pool, named, **how)
+        documents = call.work(gf.pool, named, options=options, **how)
     else:
-        documents = call.work(gf.judging.next_to_judge, judgments, named, **how)
+        make = gf.judging.next_to_judge
+        documents = call.work(make, judgments, named, options=options, **how)
     call.write_documents(documents, options, format_)
     if format_ not in _NOTED:
         tell(documents.summary)
+
+
+def _judging_scale(text: str) -> str | dict[float, str]:
+    """Return a scale, with the labels of its grades if any."""
+    if "=" not in text:
+        return text
+    pairs = [pair.partition("=") for pair in text.split(",")]
+    scale = {float(number): word.strip() for number, equals, word in pairs if equals}
+    if len(scale) < len(pairs):
+        raise ValueError(text)
+    return scale
 
 
 @command("gainful judge bm25.run dense.run --queries queries.tsv --docs docs.jsonl --db study.db")
@@ -85,7 +91,12 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
 @option.give(
     "texts judgments",
     {
-        "--scale LOW..HIGH": "The grades, such as 0..3, optionally with labels: '0=off topic,1=related,2=answers it'.  [default: 0..3]",
+        "--scale LOW..HIGH": {
+            "help": "The grades, such as 0..3, optionally with labels: '0=off topic,1=related,2=answers it'.  [default: 0..3]",
+            "type": option.Parsed(
+                _judging_scale, "LOW..HIGH or GRADE=WORD,GRADE=WORD, each grade once"
+            ),
+        },
         "--depth RANK>=1": "Judge the documents down to this rank of any RUN.  [default: 20]",
         "--order [effect|verdict|random|rank]": "The order of the documents. effect: first those that could change the measure most; verdict: those that could reverse the comparison of two RUNs; "
         "random: shuffled; rank: by the best rank in any RUN.  [default: effect]",
@@ -133,9 +144,6 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError(
             "--offline requires the name of its assessor: pass --invite NAME once."
         )
-    others = (runs, offline, merged, options["invite"], options["guideline"])
-    if backup is not None and any(others):
-        raise click.UsageError("--backup can only be combined with --db.")
     if LEAD in [name.strip() for name in options["invite"]]:
         raise click.UsageError(
             f"--invite {LEAD}: the lead already has a link. Choose another name for an assessor."
@@ -145,6 +153,7 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
         tell(f"{backup}: a copy of {options['db']} with {counted(acts, 'action')}")
         return
     # Everything that can fail comes before the study is created or changed.
+    call.check_files()
     guideline = None if options["guideline"] is None else _guideline(options["guideline"])
     with ExitStack() as stack:
         address = None
@@ -177,28 +186,12 @@ def _study(runs: tuple[str, ...], options: Options) -> Any:
         return gf.judging.Study(options["db"], **lease)
     named = call.runs_of(runs, options, options["judgments"])
     texts = {name: options[name] for name in ("queries", "docs")}
-    call.refuse_standard_input_twice(*named.values(), *texts.values(), options["judgments"])
     for name, path in texts.items():
         if path is None:
             raise click.UsageError(f"Missing option '--{name}': assessors need the texts to judge.")
     chosen = {name: options[name] for name in option.OF_A_NEW_STUDY.split()}
-    if (scale := options["scale"]) is not None:
-        chosen["scale"] = _judging_scale(scale)
     how = call.keywords(gf.judging.Study.create, chosen)
     return gf.judging.Study.create(options["db"], named, **how, **lease)
-
-
-def _judging_scale(text: str) -> str | dict[float, str]:
-    """Return a scale, with the labels of its grades if any."""
-    if "=" not in text:
-        return text
-    example = "LOW..HIGH or GRADE=WORD,GRADE=WORD, each grade once"
-    words = call.pairs("--scale", text.split(","), example)
-    with suppress(ValueError):
-        scale = {float(number): word for number, word in words.items()}
-        if len(scale) == len(words):
-            return scale
-    raise click.UsageError(f"--scale expects {example}, not {text!r}.")
 
 
 def _serve(study: Any, options: Options, address: Any) -> None:
@@ -226,7 +219,6 @@ def _write_offline(study: Any, options: Options) -> None:
     from gainful.judging.desk.offline import USUAL, write_offline
 
     name, output = options["invite"][0].strip(), options["output"]
-    call.check_target(output)
     page = write_offline(study, name, output, options["budget"] or USUAL)
     more = f"; {page.left:,} more remain, see --budget" if page.left else ""
     tell(f"{output}: {counted(page.documents, 'document')} for {name}{more}")
@@ -281,15 +273,11 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
     runs = call.runs_of(options["runs"], options)
     if not runs:
         call.leave_out_columns(options, of="run")
-    read = (*files, *runs.values())
-    shared = call.read_shared_options(option.MEASURING, options, *read)
-    reading = {name: value for name, value in shared.items() if name in option.READING}
-    call.check_outputs(options, ("html",), *read)
+    shared = call.read_shared_options(options)
+    reading = call.reading(shared)
     page = options["html"]
-    if page:
-        gf.results.Report.check_path(page)
     grades = files[0] if len(files) == 1 else files
-    options |= {"runs": runs, "names": call.listed(options["names"])}
+    options["runs"] = runs
     how = call.keywords(gf.judging.agreement, options)
     if runs:
         how |= shared
@@ -378,10 +366,7 @@ def collect(source: str, **options: Any) -> None:
     call.leave_out_columns(options, of="judgments")
     if options["depth"] is None:
         call.leave_out_columns(options, of="run")
-    read = (source, options["queries"], options["docs"], options["prompt"])
-    shared = call.read_shared_options(("columns", "engine"), options, *read)
-    if not dry:
-        call.check_target(output, *read)
+    shared = call.read_shared_options(options)
     target = {"output": output, "format": options.pop("format")}
     format_ = call.format_of(target, "pools")
     # Answers cost money, so they are cached even without --cache.
@@ -389,13 +374,12 @@ def collect(source: str, **options: Any) -> None:
     if not is_own_cache and output not in (None, "-"):
         options["cache"] = f"{output}{_CACHE}"
     cache = options["cache"]
-    call.check_cache(cache, output, *read)
     model = options.pop("model") or options["call"]
     options["parameters"] = _parameters_of(options["parameters"])
     options["grades"] = _grades_of(options["grades"])
-    how = call.keywords(gf.judging.collect_grades, options) | shared
+    ask = gf.judging.collect_grades
     with option.own_modules(click.get_current_context().obj):
-        grades = call.work(gf.judging.collect_grades, source, model, dry=dry, **how)
+        grades = call.work(ask, source, model, dry=dry, options=options, **shared)
     if dry:
         plan = f"{counted(grades.unasked, 'prompt')} to send, {_size(grades)}; {grades.cached:,} cached"
         print_data(f"{grades.first_prompt.rstrip()}\n")
@@ -423,7 +407,7 @@ def collect(source: str, **options: Any) -> None:
         left = f"{counted(grades.unasked, 'prompt')} left, {_size(grades)}"
         tell(f"stopped at {option.option_name(str(grades.limit))}: {left}. {more}")
     if grades.failed or grades.limit is not None or (grades.rows and not grades.graded):
-        sys.exit(1)
+        sys.exit(FAILED)
 
 
 def _parameters_of(texts: tuple[str, ...]) -> dict[str, Any] | None:
@@ -483,14 +467,12 @@ def sample(files: tuple[str, ...], **options: Any) -> None:
     With --documents, the SOURCEs are runs, and their documents are sampled.
     """
     file, model = options["design"], options["model"]
-    read = (*files, options["strata"], model)
-    call.refuse_standard_input("Sources, strata and judgments", *read)
-    call.check_outputs(options, ("design",), *read)
+    call.refuse_standard_input("Sources, strata and judgments")
     if options.pop("documents"):
         if model is None:
             option.set_aside(options, ["assessors"])
         runs = call.runs_of(files, options, model)
-        shared = call.read_shared_options(option.MEASURING, options, *read)
+        shared = call.read_shared_options(options)
         how = call.keywords(gf.judging.sample_documents, options) | shared
         design = gf.judging.sample_documents(runs, **how)
     else:
@@ -499,10 +481,9 @@ def sample(files: tuple[str, ...], **options: Any) -> None:
         if len(options["by"]) > 1:
             raise click.UsageError("--by accepts one column of --strata: pass it once.")
         option.set_aside(options, ["dialect", "chunks", "chunk_map"])
-        shared = call.read_shared_options(option.MEASURING, options, *read)
+        shared = call.read_shared_options(options)
         options["by"] = next(iter(options["by"]), None)
-        how = call.keywords(gf.judging.sample_queries, options)
-        how |= {name: shared[name] for name in option.READING if name in shared}
+        how = call.keywords(gf.judging.sample_queries, options) | call.reading(shared)
         design = gf.judging.sample_queries(files[0], **how)
     if file is not None:
         design.write(file, format="json")
@@ -539,15 +520,7 @@ def merge(files: tuple[str, ...], **options: Any) -> None:
     assessor, or a pattern such as '*.qrels'.
     """
     option.set_aside(options, ["assessors"])  # --rule has the same meaning here
-    how = call.read_shared_options(option.READING, options, *files, documents="merged")
-    if (text := options["weights"]) is not None:
-        example = "assessors with numbers, such as ann=2,bob=0.5"
-        weights = call.pairs("--weights", text.split(","), example, str.rpartition)
-        try:
-            options["weights"] = {name: float(number) for name, number in weights.items()}
-        except ValueError:
-            raise click.UsageError(f"--weights expects {example}, not {text!r}.") from None
-    options["names"] = call.listed(options["names"])
+    how = call.read_shared_options(options, documents="merged")
     how |= call.keywords(gf.judging.merge_judgments, options)
     merged = gf.judging.merge_judgments(files[0] if len(files) == 1 else files, **how)
     call.write_documents(merged, options, options["format"])

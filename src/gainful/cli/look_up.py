@@ -11,7 +11,7 @@ import click
 import gainful as gf
 from gainful.cli import call
 from gainful.cli import option_table as option
-from gainful.cli.main import COMPLETE_VARIABLE, print_data, tell, tell_lines
+from gainful.cli.main import COMPLETE_VARIABLE, FAILED, print_data, tell, tell_lines
 from gainful.cli.project import (
     EXAMPLE,
     NAME,
@@ -77,9 +77,6 @@ def dialects(name: str | None, **options: Any) -> None:
     call.print_result(chosen, options)
 
 
-_FAILED = 1
-
-
 @command(
     "gainful conformance python3 my_ndcg.py",
     "gainful conformance --topic definition --topic ties python3 my_ndcg.py",
@@ -126,7 +123,7 @@ def conformance(words: tuple[str, ...], topics: tuple[str, ...], **options: Any)
     report = gf.vectors.conformance_of_command(words, **how)
     call.print_result(report, options)
     if not report.conforms:
-        sys.exit(_FAILED)
+        sys.exit(FAILED)
 
 
 _NONE = (
@@ -154,7 +151,7 @@ def config(context: click.Context, /, trust: bool, **options: Any) -> None:
     """
     call.format_of(options)  # reports a wrong format before the work
     file = read_project_file(context.parent, to_show=True)
-    call.check_target(options["output"], None if file is None else file.path)
+    call.check_files(*(() if file is None else (file.path,)))
     if trust and file is None:
         raise click.UsageError("--trust: found no project file to trust.")
     project = None if file is None else _checked(read_settings(file))
@@ -405,10 +402,7 @@ def _complete_topic(context: click.Context, _: click.Parameter, incomplete: str)
     return [name for name in (*TOPICS, *commands) if name.startswith(incomplete)]
 
 
-@command(
-    "gainful completion bash",
-    cls=option.GroupedCommand,
-)
+@command("gainful completion bash", cls=option.GroupedCommand)
 @click.argument("shell", type=option.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
@@ -418,11 +412,9 @@ def completion(context: click.Context, shell: str) -> None:
     eval "$(gainful completion bash)" to ~/.bashrc; in zsh, add eval "$(gainful completion zsh)" to ~/.zshrc, after
     compinit; in fish, run gainful completion fish > ~/.config/fish/completions/gainful.fish.
     """
-    from click.shell_completion import get_completion_class
+    from click import shell_completion
 
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise click.UsageError(f"click has no completion for {shell}.")
+    kind = getattr(shell_completion, f"{shell.title()}Complete")
     script = kind(context.find_root().command, {}, "gainful", COMPLETE_VARIABLE).source()
     print_data(f"{script.strip()}\n")
     if sys.stdout.isatty():
@@ -436,9 +428,7 @@ def completion(context: click.Context, shell: str) -> None:
 @click.pass_context
 def help_(context: click.Context, topic: str | None) -> None:
     """Show help on a TOPIC, or the full help of a COMMAND, with every option."""
-    commands = context.find_root().command
-    if not isinstance(commands, click.Group):
-        raise TypeError(commands)
+    commands = cast("click.Group", context.find_root().command)
     formatter = context.make_formatter()
     if topic is None:
         lines = [(name, (page.__doc__ or "").partition("\n")[0]) for name, page in TOPICS.items()]
@@ -484,7 +474,8 @@ def _help_of(command: click.Command, parent: click.Context | None, name: str) ->
         context = click.Context(command, parent, name)
     if not command.add_help_option:  # trec_eval prints its own help
         return f"{command.get_usage(context)}\n\n  {command.help}\n"
-    return f"{command.get_help(option.tell_all(context))}\n"
+    context.meta[option.FULL_HELP] = True
+    return f"{command.get_help(context)}\n"
 
 
 @command("gainful mcp ./judgments ./runs", cls=option.GroupedCommand)

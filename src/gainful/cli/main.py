@@ -24,6 +24,7 @@ from gainful.message_texts import closest, printable, shortened
 
 COMPLETE_VARIABLE = "_GAINFUL_COMPLETE"
 """The environment variable in which a shell asks for completions."""
+FAILED = 1  # a gate or a check
 _BAD = 2  # input or usage, or a bug
 _ENDING = [signal.SIGINT, signal.SIGTERM]
 if sys.platform != "win32":

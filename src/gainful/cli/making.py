@@ -32,7 +32,6 @@ _NORMALISATIONS = gf.fusion.normalisations()
 _ENDINGS = gf.writing.endings(of="documents")
 _FORMATS = [*dict.fromkeys(_ENDINGS.values())]
 _FEWEST = 2  # runs that can be compared
-_FILES = ("items", "vectors", "history", "judgments", "expected")
 _HIGHER = "better and worse mean higher and lower here: whether a high value is good depends on the measure"
 
 
@@ -46,7 +45,7 @@ _HIGHER = "better and worse mean higher and lower here: whether a high value is 
         "--title TEXT": "The title of the page.  [default: the names of the runs]",
         "--depth RANK>=1": "The last rank that the lists show.  [default: the cutoff of the first measure, or 20]",
     },
-    "comparing page",
+    "comparing columns assessors engine dialect policy chunks tables",
     output={
         "required": True,
         "help": "The page to write; an existing file is replaced once the page is complete. - is standard output.",
@@ -65,13 +64,11 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     if len(runs) == 1:
         # Without a comparison, there is nothing to slice.
         option.set_aside(options, ["slices", "by"])
-    texts = (options["queries"], options["docs"])
-    read = (judgments, *runs.values(), options["slices"], *texts, *options["grades"])
-    shared = call.read_shared_options(option.PAGE, options, *read)
+    shared = call.read_shared_options(options)
     gf.results.Report.check_path(target)
     assessors = _agreement(runs, options, shared) if options["grades"] else None
-    how = call.keywords(gf.report, options) | shared
-    page = call.work(gf.report, judgments, runs, agreement=assessors, **how)
+    how = {"agreement": assessors, **shared}
+    page = call.work(gf.report, judgments, runs, options=options, **how)
     page.write(target)
     size = "" if target == "-" else f"{Path(target).stat().st_size / _MEGABYTE:.1f} MB, "
     tell(f"{target}: {size}{page.summary}")
@@ -166,12 +163,9 @@ def run(queries: str | None, **options: Any) -> None:
     if project is not None:
         project.refuse_untrusted([name for name in options if option.is_set(name)])
     output, own_cache = options["output"], options.pop("cache")
-    read = (queries, options["template"])
-    call.refuse_standard_input_twice(*read)
+    call.check_files()
     call.refuse_other_endings(output, *_ENDINGS)
     format_ = options.pop("format") or _format_of_run(output)
-    call.check_target(output, *read)
-    call.check_cache(own_cache, output, *read)
     if sum(options[name] is not None for name in _SERVICE) != 1:
         raise click.UsageError(
             "Name the search service with exactly one of --url, --call and --command."
@@ -183,12 +177,13 @@ def run(queries: str | None, **options: Any) -> None:
             gf.record(queries, lambda _: []).write("-", format="trec", dry=True)
     part = f"{output}{_PART}" if own_cache is None and output not in (None, "-") else None
     cache = part or own_cache
-    how = call.keywords(gf.record, options) | {"headers": _headers_of(options["headers"])}
+    headers = _headers_of(options["headers"])
     with (
         option.own_modules(click.get_current_context().obj),
         redirect_stdout(sys.stderr),  # the output of a user's function isn't part of the run
     ):
-        recorded = call.work(gf.record, queries, options["call"], cache=cache, **how)
+        how = {"cache": cache, "headers": headers}
+        recorded = call.work(gf.record, queries, options["call"], options=options, **how)
     try:
         call.write_documents(recorded, options, format_)
     except gf.errors.GainfulError as problem:
@@ -238,14 +233,27 @@ def _formulas(entries: Any) -> str:
     return "  ".join(f"{entry.name}: {entry.formula}." for entry in entries)
 
 
+def _weights(text: str) -> str | list[list[float]]:
+    """Return one or several lists of weights, or grid."""
+    return text if text == "grid" else [option.numbers_in(part) for part in text.split(":")]
+
+
+def _folds(text: str) -> str | int:
+    """Return the number of folds, or loo."""
+    return text if text == "loo" else int(text)
+
+
 @command("gainful fuse bm25.run dense.run --method rrf --k 60 --top 1000 -o fused.run")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN RUN...")
 @option.give(
     {
         f"--method {'|'.join(method.name for method in _METHODS)} = {_METHODS[0].name}": f"The fusion method. {_formulas(_METHODS)}",
-        "--k NUMBER": "The k of rrf.  [default: 60]",
-        "--p NUMBER": "The p of rbc, above 0 and below 1.  [default: 0.8]",
-        "--weights NUMBERS": "One weight per RUN, in the same order: 1,2.  [default: equal weights]",
+        "--k NUMBERS": "The k of rrf.  [default: 60]",
+        "--p NUMBERS": "The p of rbc, above 0 and below 1.  [default: 0.8]",
+        "--weights NUMBERS": {
+            "help": "One weight per RUN, in the same order: 1,2.  [default: equal weights]",
+            "type": option.Parsed(_weights, "numbers such as 1,2"),
+        },
         f"--normalise {'|'.join(each.name for each in _NORMALISATIONS)}": "How to make scores comparable, for methods that use them. "
         f"{_formulas(_NORMALISATIONS)}  [default: {_NORMALISATIONS[0].name}]",
         "--depth RANK>=1": "Use each RUN only down to this rank.  [default: all ranks]",
@@ -257,7 +265,10 @@ def _formulas(entries: Any) -> str:
     },
     "measure",
     {
-        "--folds loo|NUMBER": "With --judgments: the cross-validation, leave-one-out (loo) or this many folds.  [default: loo]",
+        "--folds loo|NUMBER": {
+            "help": "With --judgments: the cross-validation, leave-one-out (loo) or this many folds.  [default: loo]",
+            "type": option.Parsed(_folds, "loo or a number"),
+        },
         "--seed INTEGER": "With --judgments: the random seed of the folds.  [default: 0]",
         f"--format, -f [{'|'.join(_FORMATS)}]": "The format of the fused run.  [default: by the extension of --output; trec]",
         "--tag WORD": "The last field of a TREC run.  [default: fused]",
@@ -274,27 +285,18 @@ def fuse(runs: tuple[str, ...], **options: Any) -> None:
     remaining points. A query that only some RUNs contain is fused from these RUNs. Equal fused scores are
     sorted by document id, descending.
     """
-    judgments, output = options["judgments"], options["output"]
-    if judgments is None:
-        call.leave_out_columns(options, of="judgments")
-    named = call.runs_of(runs, options, judgments)
-    read = (*named.values(), judgments)
-    shared = call.read_shared_options(option.MEASURING, options, *read, documents="documents")
+    judgments, named = call.runs_alone(runs, options)
+    output = options["output"]
+    shared = call.read_shared_options(options, documents="documents")
     policy = shared["policy"]
     options["ties"] = "auto" if policy is None else policy.ties
-    lists: dict[str, Any] = {
-        name: call.numbers(f"--{name}", text, "1,2")
-        for name in ("k", "p")
-        if (text := options.pop(name)) is not None
-    }
-    if (weights := options.pop("weights")) is not None:
-        several = [] if weights == "grid" else weights.split(":")
-        lists["weights"] = [call.numbers("--weights", text, "1,2") for text in several] or weights
+    lists = {name: options.pop(name) for name in ("k", "p", "weights")}
+    lists = {name: values for name, values in lists.items() if values is not None}
     how = call.keywords(gf.fusion.write_fused, options)
     if judgments is not None:
-        options |= {"judgments": None, "folds": _folds(options["folds"])}
-        candidates = call.keywords(gf.fusion.tune, options) | lists | shared
-        tuned = call.work(gf.fusion.tune, judgments, named, **candidates)
+        options["judgments"] = None  # an input, not an option
+        candidates = lists | shared
+        tuned = call.work(gf.fusion.tune, judgments, named, options=options, **candidates)
         print_data(f"{tuned}\n")
         if output is None:
             return
@@ -303,22 +305,13 @@ def fuse(runs: tuple[str, ...], **options: Any) -> None:
         if len(values) > 1:
             raise click.UsageError(f"Several values for --{name} require --judgments.")
         how[name] = values[0]
-    how |= {name: shared[name] for name in option.READING if name in shared}
+    how |= call.reading(shared)
     target = "-" if output is None else output
     how["format"] = options["format"] or ("trec" if target == "-" else None)
     with seen_enough():
         notes = call.work(gf.fusion.write_fused, named, target, **how)
     for note in notes:
         tell(note)
-
-
-def _folds(text: str | None) -> str | int | None:
-    """Return the number of folds, or loo."""
-    if text in (None, "loo"):
-        return text
-    if not text.removeprefix("-").isdecimal():
-        raise click.UsageError(f"--folds expects loo or a number, not {text!r}.")
-    return int(text)
 
 
 @command(
@@ -348,15 +341,12 @@ def recommend(runs: tuple[str, ...], **options: Any) -> None:
     RUNs are files as for `gainful evaluate`, with users as queries and items as documents. `gainful
     measures --recommend NAME` lists the other files that a measure needs.
     """
-    named = call.runs_of(runs, options)
-    read = (*named.values(), *(options[name] for name in _FILES))
-    if options["judgments"] is None:
-        call.leave_out_columns(options, of="judgments")
-    shared = call.read_shared_options(option.READING, options, *read)
+    _, named = call.runs_alone(runs, options)
+    shared = call.read_shared_options(options)
     if options["compared"] and len(named) < _FEWEST:
         raise click.UsageError("--compare needs at least two RUNs.")
     evaluate_runs = gf.recommending.evaluate_recommendation_runs
-    results = call.work(evaluate_runs, named, **call.keywords(evaluate_runs, options), **shared)
+    results = call.work(evaluate_runs, named, options=options, **shared)
     scores = next(iter(results.values()))
     if options["compared"]:  # by the measures with per-user values
         options["interval"] = options["interval"] or "hall"
@@ -392,7 +382,7 @@ def _listed(words: list[str], last: str) -> str:
 
 @command("gainful convert bm25.run bm25.parquet --as run", help=_help())
 @click.argument("input_", metavar="INPUT")
-@click.argument("output")
+@click.argument("output", type=option.OutputFile())
 @option.give(
     {
         "--as [run|judgments] -> kind": {"help": "What INPUT contains.", "required": True},
@@ -404,7 +394,6 @@ def _listed(words: list[str], last: str) -> str:
 )
 def convert(input_: str, output: str, kind: str, **options: Any) -> None:
     """Write a run or judgments; `_help` writes the help, from the table of extensions."""
-    call.check_target(output, input_)
     tagged = {} if options["tag"] is None else {"tag": options["tag"]}
     if kind == "run":
         option.set_aside(options, ["assessors"])
@@ -412,6 +401,6 @@ def convert(input_: str, output: str, kind: str, **options: Any) -> None:
         raise click.UsageError("--tag requires --as run: judgments have no tag.")
     call.leave_out_columns(options, of="judgments" if kind == "run" else "run")
     write: Any = gf.write_run if kind == "run" else gf.write_judgments
-    shared = call.read_shared_options(option.READING, options)
+    shared = call.read_shared_options(options)
     with seen_enough():
         write(input_, output, format=options["format"], **tagged, **shared)

@@ -44,6 +44,10 @@ class InputFile(click.types.StringParamType):
         return [CompletionItem(incomplete, type="file")]
 
 
+class OutputFile(InputFile):
+    """The path of a file that the command writes."""
+
+
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
@@ -71,8 +75,65 @@ class Choice(click.Choice[str]):
         return f"found {value!r}. {did_you_mean(value, self.choices)}"
 
 
+class Parsed(click.ParamType[Any]):
+    """A value that a function reads from text.
+
+    Args:
+        read: the function, which raises ValueError for other texts.
+        expected: what the option expects, for messages.
+    """
+
+    name = "text"
+
+    def __init__(self, read: Callable[[str], Any], expected: str) -> None:
+        self.read, self.expected = read, expected
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value of a text."""
+        try:
+            return self.read(value) if isinstance(value, str) else value
+        except ValueError:
+            option = "" if param is None else max(param.opts, key=len)
+            message = f"{option} expects {self.expected}, not {value!r}."
+            raise click.UsageError(message, ctx) from None
+
+
+def words_in(text: str) -> list[str]:
+    """Return words that are separated by commas."""
+    return [word.strip() for word in text.split(",")]
+
+
+def numbers_in(text: str) -> list[float]:
+    """Return numbers that are separated by commas."""
+    return [float(number) for number in text.split(",")]
+
+
+def range_in(text: str) -> tuple[float, float]:
+    """Return the lowest and the highest number."""
+    low, high = map(float, text.split(".."))
+    return low, high
+
+
+def weights_in(text: str) -> dict[str, float]:
+    """Return the weights of names, each once.
+
+    >>> weights_in("ann=2, bob=0.5")
+    {'ann': 2.0, 'bob': 0.5}
+    """
+    pairs = [pair.rpartition("=") for pair in text.split(",")]
+    weights = {name.strip(): float(number) for name, _, number in pairs}
+    if "" in weights or len(weights) < len(pairs):
+        raise ValueError(text)
+    return weights
+
+
 _TYPES: Mapping[str, Any] = {
     "INPUT": InputFile(),
+    "NAMES": Parsed(words_in, "names such as ann,bob"),
+    "TOOL,TOOL": Parsed(words_in, "the names of tools"),
+    "NUMBERS": Parsed(numbers_in, "numbers such as 1,2"),
+    "LOW..HIGH": Parsed(range_in, "LOW..HIGH, such as 0..3"),
+    "WEIGHTS": Parsed(weights_in, "names with numbers, such as ann=2,bob=0.5"),
     "INTEGER": int,
     "DIRECTORY": click.Path(exists=True, file_okay=False),
 }
@@ -86,8 +147,8 @@ def options_of(usages: Usages) -> dict[str, click.Option]:
     """Return new options by name.
 
     A usage is --option, -o METAVAR..., where ... means several values. Limits follow the metavar: of whole numbers, >=1,
-    or of any numbers, >0.0<1.0. INPUT is an input file, INTEGER a whole number, DIRECTORY a folder, and [a|b] a choice of
-    words. An option without a metavar is a flag. Then follow a default, = 10, and the Python name if it differs, -> name.
+    or of any numbers, >0.0<1.0. INPUT is an input file, RUN and BASE runs, FILE an output file, INTEGER a whole number,
+    DIRECTORY a folder, and [a|b] a choice of words. An option without a metavar is a flag. Then follow a default, = 10, and the Python name if it differs, -> name.
 
     >>> options_of({"--port >=0<=65535": "The port of the desk."})["port"].type
     <IntRange 0<=x<=65535>
@@ -117,11 +178,12 @@ def options_of(usages: Usages) -> dict[str, click.Option]:
 def _taken(usage: str) -> dict[str, Any]:
     """Return click's keywords for the value of an option: its metavar and type."""
     if usage in _TYPES:
-        return {"type": _TYPES[usage]}
+        parsed = isinstance(_TYPES[usage], Parsed)
+        return {"type": _TYPES[usage]} | ({"metavar": usage} if parsed else {})
     if usage.startswith("[") and "|" in usage:
         return {"type": Choice(usage[1:-1].split("|"))}
-    if usage == "FILE":
-        return {"metavar": usage, "type": InputFile()}
+    if usage in ("FILE", "RUN", "BASE"):
+        return {"metavar": usage, "type": OutputFile() if usage == "FILE" else InputFile()}
     if "|" in usage:
         words = [word for word in usage.split("|") if word.islower()]
         return {"metavar": usage, "shell_complete": _completer(lambda: words)}
@@ -361,19 +423,13 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
 }
 MEASURING = tuple(SHARED)
 """The options of commands that measure, as in `gf.inputs.MeasuringOptions`."""
-EVALUATING = (*MEASURING, "tables")
-"""These options and the tables of `gf.inputs.EvaluatingOptions`."""
 READING = ("columns", "queries", "assessors", "engine")
 """The options of commands that only read, as in `gf.inputs.ReadingOptions`."""
-PAGE = tuple(name for name in EVALUATING if name != "queries")  # its --queries are texts
-OF_WHY = tuple(name for name in MEASURING if name != "dialect")
 _GROUPS_OF_GROUPS = {
     "result": ("format", "output", "verbose"),
     "reading": READING,
     "measuring": MEASURING,
-    "evaluating": EVALUATING,
-    "page": PAGE,
-    "of_why": OF_WHY,
+    "evaluating": (*MEASURING, "tables"),
 }
 
 
@@ -467,6 +523,7 @@ CONFLICTS = {
     "chunks": (Conflict("chunks", "chunk_map"),),
     "spark": (
         Conflict("master", needed="engine", more=" spark"),
+        Conflict("master", "threads", more=", because it sets the number of cores"),
         Conflict("engine", "unpacked", more=": Spark decompresses while reading"),
     ),
     "evaluate": (
@@ -504,6 +561,7 @@ CONFLICTS = {
     ),
     "explain": (Conflict("against", OF_TABLES),),
     "judge": (
+        Conflict("backup", "runs offline merge invite guideline", more=": it only copies the study of --db"),
         Conflict("offline", needed="output"),
         Conflict("output budget", needed="offline"),
         Conflict("offline", "merge"),
@@ -523,6 +581,7 @@ CONFLICTS = {
         ),
     ),
     "measures": (Conflict("subtopics", "recommend"),),
+    "power": (Conflict("sd", "files", more=", which it would be computed from"),),
     "pool": (Conflict("measure budget grades compare assessors", needed="judgments"),),
     "recommend": (
         Conflict("per_user", "interval compared"),
@@ -611,7 +670,7 @@ def refuse_conflicts(tables: Iterable[str], options: Options) -> None:
 
 _LONGEST_NAMES = 24  # characters of names and choices that fit next to the help
 _LINE = 76  # characters of names and choices that fit on a line
-_FULL = "gainful.full_help"  # in a context: whether to show the full help
+FULL_HELP = "gainful.full_help"  # in a context: whether to show the full help
 _OWN = {
     ("clicks", "columns"),
     ("run", "engine"),
@@ -668,12 +727,6 @@ def write_paragraphs(formatter: click.HelpFormatter, text: str) -> None:
     formatter.write(
         f"{click.wrap_text(text, formatter.width, indent, indent, preserve_paragraphs=True)}\n"
     )
-
-
-def tell_all(context: click.Context) -> click.Context:
-    """Return the context, set to show the full help."""
-    context.meta[_FULL] = True
-    return context
 
 
 def first_clause(told: str) -> str:
@@ -740,7 +793,7 @@ class GroupedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in groups."""
-        full = ctx.meta.get(_FULL, False)
+        full = ctx.meta.get(FULL_HELP, False)
         if full and self.more:
             with formatter.indentation():
                 write_paragraphs(formatter, self.more)

@@ -116,7 +116,7 @@ class ProjectFile:
     def shadowed(self) -> str | None:
         """The `pyproject.toml` in the same folder that also has a table, which is then not read."""
         other = self.resolved(PYPROJECT)
-        return other if not self.within and _within(other) is not None else None
+        return other if not self.within and _read_file(other) is not None else None
 
     @property
     def foreign_owners(self) -> list[str]:
@@ -206,7 +206,7 @@ def read_project_file(group: click.Context | None, *, to_show: bool = False) -> 
     if not chosen or chosen["no_config"]:
         return None
     path = chosen["config"]
-    file = _nearest_file() if path is None else _read_file(path)
+    file = _nearest_file() if path is None else _read_file(path, is_named=True)
     if file is None:
         return None
     file = replace(file, is_named=path is not None, trusted_now=chosen["trust"])
@@ -232,11 +232,11 @@ def _nearest_file() -> ProjectFile | None:
         return None
     for height in range(len(here.parts)):
         above = [os.pardir] * height
-        own, other = (os.path.join(*above, name) for name in (NAME, PYPROJECT))  # noqa: PTH118
-        if os.path.isfile(own):  # noqa: PTH113 - an unreadable folder has no file
-            return _read_file(own)
-        if (file := _within(other)) is not None:
-            return file
+        for name in (NAME, PYPROJECT):
+            path = os.path.join(*above, name)  # noqa: PTH118
+            # An unreadable folder has no file.
+            if os.path.isfile(path) and (file := _read_file(path)) is not None:  # noqa: PTH113
+                return file
         if _is_boundary(os.path.join(*above, os.curdir)):  # noqa: PTH118
             return None
     return None
@@ -252,42 +252,30 @@ def _is_boundary(folder: str) -> bool:
         return False
 
 
-def _read_file(path: str) -> ProjectFile:
-    """Return a file that is named, or found by its name."""
-    content = _bytes(path)
-    if Path(path).name != PYPROJECT:
+def _read_file(path: str, *, is_named: bool = False) -> ProjectFile | None:
+    """Return a file of settings; None for a `pyproject.toml` without any, unless it is named."""
+    within = Path(path).name == PYPROJECT
+    try:
+        content = Path(path).read_bytes()
+    except (OSError, ValueError) as problem:
+        if within and not is_named:
+            return None
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise gf.errors.InputError(path, "a file of settings", reason) from None
+    if not within:
         return ProjectFile(path, _parsed(path, content), content)
-    file = _within(path)
-    if file is None:
+    # Without the word, it need not even be TOML.
+    tools = _parsed(path, content).get("tool") if b"gainful" in content else None
+    if not isinstance(tools, dict) or "gainful" not in tools:
+        if not is_named:
+            return None
         remedy = f"Write it, or a {NAME}."
         raise gf.errors.InputError(path, "a table [tool.gainful]", "none", remedy)
-    return file
-
-
-def _within(path: str) -> ProjectFile | None:
-    """Return the table of a `pyproject.toml`, if the file exists and has one."""
-    try:
-        content = _bytes(path)
-    except gf.errors.InputError:
-        return None
-    if b"gainful" not in content:  # then it need not even be TOML
-        return None
-    tools = _parsed(path, content).get("tool")
-    if not isinstance(tools, dict) or "gainful" not in tools:
-        return None
     table = tools["gainful"]
     if not isinstance(table, dict):
         where = f"{path}, tool.gainful"
         raise gf.errors.InputError(where, "a table [tool.gainful]", shown(table))
     return ProjectFile(path, table, content, within=True)
-
-
-def _bytes(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise gf.errors.InputError(path, "a file of settings", reason) from None
 
 
 def _parsed(path: str, content: bytes) -> dict[str, Any]:
@@ -436,7 +424,11 @@ class Project:
         ]
         more = ""
         if is_set("judgments") and where.startswith(files):
-            more = self.why_a_run() if problem.code == "input.swapped" else ""
+            if problem.code == "input.swapped":
+                more = (
+                    f"{self} names the judgments, so every file here is a run. To use other judgments, pass --judgments FILE, "
+                    "or use `gainful --no-config`."
+                )
         elif roles and problem.code == "rows.no-such-column":
             more = f"{self} sets columns.{roles[0]}."
         elif named:
@@ -466,13 +458,6 @@ class Project:
                 is_used = applies(name) or (wanted == "measures" and applies("measure"))
                 return key if is_used else None
         return None
-
-    def why_a_run(self) -> str:
-        """Return why a file that looks like judgments was read as a run."""
-        return (
-            f"{self} names the judgments, so every file here is a run. To use other judgments, pass --judgments FILE, "
-            "or use `gainful --no-config`."
-        )
 
 
 @functools.cache

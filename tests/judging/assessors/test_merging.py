@@ -354,7 +354,7 @@ def test_on_the_command_line(cli, files):
     done = cli("merge", *files, "--rule", "dawid-skene", "-f", "json", "--names", "x,y,z")
     assert json.loads(done.stdout)["assessors"] == ["x", "y", "z"]
     for wrong, said in (
-        (("--weights", "ann"), "--weights expects assessors with numbers"),
+        (("--weights", "ann"), "--weights expects names with numbers"),
         (("--weights", "zoe=1"), "one of the assessors 'ann'"),
         (("--rule", "best"), "found 'best'"),
         (("-o", "ann.qrels"), "one of the inputs"),

@@ -814,9 +814,9 @@ def test_a_backup_changes_nothing_and_harms_no_file(tmp_path, cli, monkeypatch):
         (["--db", "other.db", "--backup", "copy.db"], "expected a study"),
         (["--db", "postgresql://u:SECRET@h/db", "--backup", "copy.db"], "pg_dump"),
         (["--db", "mysql://u:SECRET@h/db", "--backup", "copy.db"], "the path of a file"),
-        (["--backup", "copy.db", "--invite", "ann"], "--backup can only be combined with --db."),
-        (["--backup", "copy.db", "--merge", "no.db"], "--backup can only be combined with --db."),
-        (["a.run", "--backup", "copy.db"], "--backup can only be combined with --db."),
+        (["--backup", "copy.db", "--invite", "ann"], "--backup cannot be combined with --invite"),
+        (["--backup", "copy.db", "--merge", "no.db"], "--backup cannot be combined with --merge"),
+        (["a.run", "--backup", "copy.db"], "--backup cannot be combined with RUNs: it only copies"),
     ):
         done = cli("judge", *call)
         assert done.returncode == 2
