@@ -19,8 +19,8 @@ from gainful.arithmetic.statistics.distributions import (
     t_power_reaches,
 )
 from gainful.errors import InputError
-from gainful.output.rendering.table_formats import Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Table
+from gainful.output.writing.result_base import Printed
 
 USUAL_POWER = 0.8
 """The default power: four of five true differences are detected."""
@@ -33,7 +33,7 @@ _STRICTEST = 1e-100  # scipy's quantiles of t are accurate down to about 1e-160
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Power(Result):
+class Power(Printed):
     """A power calculation: the queries, the difference and the power of a planned comparison.
 
     Attributes:
@@ -59,9 +59,6 @@ class Power(Result):
             [[self.sd, self.difference, self.queries, self.power, self.alpha]],
             notes=[f"solved for {self.solved_for}; two-sided paired t test"],
         )
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
 
 def power(

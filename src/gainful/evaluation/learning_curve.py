@@ -20,8 +20,8 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Printed
 
 if TYPE_CHECKING:
     from gainful.arithmetic.statistics.intervals import Interval
@@ -30,7 +30,7 @@ _PAIRS = "pairs of iterations and scores"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningCurve(Result):
+class LearningCurve(Printed):
     """Measures of a model after some of its training iterations, on the same queries.
 
     Attributes:
@@ -158,11 +158,12 @@ class LearningCurve(Result):
     def table(self) -> Table:
         """Return a row for each iteration and measure, with the mean and its 95 % interval."""
         rows: list[list[Cell]] = []
-        means = {measure: self.means(measure) for measure in self.measures}
         for row, iteration in enumerate(self.iterations):
             for measure in self.measures:
-                interval = interval_or_none(measure, self._counted_values(row, measure))
-                rows.append([iteration, str(measure), means[measure][row], *ends_of(interval)])
+                values = self._counted_values(row, measure)
+                mean = aggregate_of(measure, values.tolist())
+                ends = ends_of(interval_or_none(measure, values))
+                rows.append([iteration, str(measure), mean, *ends])
         names = ["iteration", "measure", "mean", "low", "high"]
         return Table(names, rows, notes=notes_of(self.policy, self.coverage))
 
@@ -179,9 +180,6 @@ class LearningCurve(Result):
             names = ", ".join(map(str, self.measures))
             raise InputError("measure", f"one of those measured, {names}", shown(measure))
         return measured
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
 
 def _iterated(values: Any, name: str, expected: str) -> Iterator[Any]:

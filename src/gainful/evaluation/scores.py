@@ -44,9 +44,9 @@ from gainful.measures.notation import GivenMeasure, name_of, parse, read_measure
 from gainful.measures.policy import BY_ID, Policy, shared_policy
 from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import did_you_mean, shown
-from gainful.output.rendering.table_formats import Cell, Table, as_text
+from gainful.output.rendering.table_formats import Cell, Table
 from gainful.output.writing.experiment_trackers import Logged, flat_names
-from gainful.output.writing.result_base import Record
+from gainful.output.writing.result_base import Printed, Record
 from gainful.rows.identifiers import UNTYPED, IdType
 from gainful.version import VERSION
 
@@ -62,7 +62,7 @@ _SHOWN = 10  # runs in a repr
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Scores(Logged):
+class Scores(Logged, Printed):
     """Means over queries, the values of each query, and the evidence behind them.
 
     Attributes:
@@ -102,8 +102,7 @@ class Scores(Logged):
     @property
     def run_values(self) -> dict[str, float]:
         """The values of measures that describe the run as a whole and have no values per query."""
-        of_run = (str(measure) for measure in self.measures if not measure.has_users)
-        return {name: self.means[name] for name in of_run}
+        return {str(one): self.means[str(one)] for one in self.measures if not one.has_users}
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -411,9 +410,6 @@ class Scores(Logged):
         sliced = Scores.slices_table({"run": self})
         return [replace(sliced, notes=[*sliced.notes, *means.notes])]
 
-    def __str__(self) -> str:
-        return as_text(*self.tables())
-
     def __repr__(self) -> str:
         means = ", ".join(f"{name}: {mean:.4f}" for name, mean in self.means.items())
         count = message_texts.counted(len(self.rows), *self._units)
@@ -684,7 +680,7 @@ def scores_of(
     )
 
 
-class RunScores(Logged, dict[str, Scores]):
+class RunScores(Logged, Printed, dict[str, Scores]):
     """The scores of several runs, a dict {name: scores}; as a table, a row for each run.
 
     >>> import gainful as gf
@@ -734,9 +730,6 @@ class RunScores(Logged, dict[str, Scores]):
     def policy(self) -> Policy:
         """The policy of all runs; `ties` is auto if it differs between them."""
         return shared_policy(scores.policy for scores in self.values())
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
     def __repr__(self) -> str:
         lines = [

@@ -22,8 +22,8 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import ResultOfRows
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Printed, ResultOfRows
 from gainful.output.writing.table_files import write_table
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.runs_by_name import Runs, read_runs
@@ -58,7 +58,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PoolBias(ResultOfRows[LeftOut]):
+class PoolBias(ResultOfRows[LeftOut], Printed):
     """Each run without the judgments that only it contributed; a sequence, the best run first.
 
     It prints as a table, displays as HTML in a notebook, and can be exported with `to_dict()` and
@@ -112,9 +112,6 @@ class PoolBias(ResultOfRows[LeftOut]):
     ) -> None:
         """Write the rows to a file, in the formats of `Scores.write`."""
         write_table(self.table(), path, format=format)
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
     def __repr__(self) -> str:
         return f"PoolBias({self.summary})"

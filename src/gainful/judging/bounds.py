@@ -35,8 +35,8 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, Measures, read_measure
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Record, Result
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Printed, Record
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.runs_by_name import Runs, read_runs
 
@@ -78,7 +78,7 @@ class Bound(Record):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bounds(Result):
+class Bounds(Printed):
     """Bounds of each query and of their means.
 
     Attributes:
@@ -173,9 +173,6 @@ class Bounds(Result):
         unseen = "any number" if math.isinf(self.unseen) else f"{self.unseen:g}"
         possible = f"Possible grades of unjudged documents: {grades}."
         return [f"{possible} Unseen documents: {unseen}.", policy_note(self.policy)]
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
 
 @takes(MeasuringOptions)
@@ -394,7 +391,7 @@ def _mean(values: Floats) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RunBounds(Result):
+class RunBounds(Printed):
     """The bounds of runs by name, and of differences: `second − first`."""
 
     runs: Mapping[str, Bounds]
@@ -415,9 +412,6 @@ class RunBounds(Result):
             notes += [f"{name}: {note}" for note in own]
         notes += assumptions
         return Table(columns, rows, notes=notes)
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
 
 @takes(MeasuringOptions)

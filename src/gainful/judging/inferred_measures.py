@@ -17,8 +17,8 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
-from gainful.output.rendering.table_formats import Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Table
+from gainful.output.writing.result_base import Printed
 from gainful.rows.input_types import Run
 from gainful.rows.side_table_columns import SAMPLES
 from gainful.rows.side_table_reader import read_table
@@ -50,7 +50,7 @@ def read_samples(source: object) -> dict[str, dict[str, Sampled]]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Estimate(Result):
+class _Estimate(Printed):
     """An estimate of a measure.
 
     Attributes:
@@ -74,9 +74,6 @@ class _Estimate(Result):
     def table(self) -> Table:
         """Return the mean for display."""
         return Table(["measure", "inferred"], [[str(self.measure), self.mean]])
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,8 +21,8 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Printed
 from gainful.rows.input_types import Judgments, Run
 
 SUMS = ("CG", "DCG", "nDCG")
@@ -30,7 +30,7 @@ SUMS = ("CG", "DCG", "nDCG")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Chance(Result):
+class Chance(Printed):
     """A measure and its expectation over all orders of each list.
 
     Attributes:
@@ -77,9 +77,6 @@ class Chance(Result):
         means = self.means
         cells: list[Cell] = [str(self.measure), *means.values()]
         return Table(["measure", *means], [cells], notes=notes_of(self.policy, self.coverage))
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
 
 @takes(MeasuringOptions)

@@ -15,8 +15,8 @@ from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.output.plotting import charts
 from gainful.output.plotting.charts import SizedLook
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Printed
 from gainful.rows.input_types import Judgments, Run
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(Result):
+class Curve(Printed):
     """A measure at the cutoffs 1, 2, ….
 
     Attributes:
@@ -67,9 +67,6 @@ class Curve(Result):
             for cutoff, mean in zip(self.cutoffs, self.means, strict=True)
         ]
         return charts.curve(rows, measure=without_cutoff(self.measure), **look)
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
 
 @takes(MeasuringOptions)

@@ -40,8 +40,8 @@ from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures
 from gainful.measures.tool_dialect import Dialect
 from gainful.message_texts import printable, shown
-from gainful.output.rendering.table_formats import Table, as_markdown, as_text, signed
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Table, as_markdown, signed
+from gainful.output.writing.result_base import Printed
 
 FACTS = {
     "coverage": "the share of judged queries that the run contains",
@@ -344,7 +344,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Gate(Result):
+class Gate(Printed):
     """The result of checking conditions: whether the runs pass.
 
     Attributes:
@@ -488,9 +488,6 @@ class Gate(Result):
             else:
                 lines.append(f"{case}/>")
         return "\n".join([*lines, "</testsuite>", "</testsuites>", ""])
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
 
 def check_gate(

@@ -14,8 +14,8 @@ from gainful.arithmetic.statistics.paired_tests import signs
 from gainful.array_types import AnyArray, Floats
 from gainful.errors import InputError, warn
 from gainful.message_texts import did_you_mean, shown
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Printed
 from gainful.rows.identifiers import UNTYPED, IdType
 
 _COUNTED = 12  # comparisons with printed wins and losses under a table
@@ -94,7 +94,7 @@ _COLUMNS: dict[str, Callable[[_Compared], list[object]]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class QueryDifferences(Result):
+class QueryDifferences(Printed):
     """A row for each query of each comparison: the baseline's score, the run's score, and their difference.
 
     Queries without a value in some run are not compared and have no row. A difference that is
@@ -207,9 +207,6 @@ class QueryDifferences(Result):
 
     def _equal_by(self) -> tuple[object, ...]:
         return (list(self._rows()),)
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
     def __repr__(self) -> str:
         pairs = "1 comparison" if len(self._compared) == 1 else f"{len(self._compared)} comparisons"

@@ -28,8 +28,8 @@ from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC, SUM
 from gainful.measures.notation import GivenMeasure
 from gainful.message_texts import counted
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Printed
 from gainful.rows.identifiers import UNTYPED, IdType
 from gainful.rows.input_types import Judgments, Run
 from gainful.rows.runs_by_name import Runs, read_runs
@@ -55,7 +55,7 @@ class Tried:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tuned(Result):
+class Tuned(Printed):
     """The best settings of a fusion, and their estimated value.
 
     Attributes:
@@ -118,9 +118,6 @@ class Tuned(Result):
             [str(tried.settings), tried.mean, tried.chosen] for tried in self.tried
         ]
         return Table(["settings", str(self.measure), "chosen"], rows, notes=[self.summary])
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
 
 @takes(MeasuringOptions)

@@ -193,6 +193,15 @@ class Result:
         return "".join(map(as_html, tables))
 
 
+class Printed(Result):
+    """A result that prints its tables."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return as_text(*self.tables())
+
+
 class Document(Result):
     """A result that prints sentences and narrow tables, and whose JSON is all of it rather than the rows of its table."""
 
