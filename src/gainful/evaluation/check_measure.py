@@ -3,7 +3,7 @@
 import math
 import random
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,8 +15,8 @@ from gainful.measures.measure import Measure, refuse_without_baseline
 from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import shortened
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Printed
 
 Grades = tuple[float | None, ...]
 """The grades of a list in rank order; None for a document without one."""
@@ -38,7 +38,7 @@ class _List:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeasureCheck(Result):
+class MeasureCheck(Printed):
     """The properties of a measure.
 
     Attributes:
@@ -70,9 +70,6 @@ class MeasureCheck(Result):
         verdict = "sound" if self.sound else f"not sound: {lacking}"
         return Table(["property", "holds", "not for"], rows, notes=[tried, verdict])
 
-    def __str__(self) -> str:
-        return as_text(self.table())
-
 
 @naming_keywords
 def check_measure(measure: GivenMeasure, *, lists: int = 300, seed: int = 0) -> MeasureCheck:
@@ -100,8 +97,7 @@ def check_measure(measure: GivenMeasure, *, lists: int = 300, seed: int = 0) -> 
     arguments.whole(lists, "lists", least=1, most=100_000)
     arguments.whole(seed, "seed", least=0)
     tried = [*_ODD, *_random(lists, random.Random(seed))]  # noqa: S311
-    values = _values(asked, tried)
-    required, usual = _required(asked, tried, values), _usual(asked, tried, values)
+    required, usual = _properties(asked, tried)
     return MeasureCheck(asked, len(tried), required | usual, tuple(required))
 
 
@@ -149,49 +145,49 @@ def _values(
     return [by_query[query] for query in judgments]
 
 
-def _required(
-    measure: Measure, lists: Sequence[_List], values: Sequence[Value]
-) -> dict[str, str | None]:
-    """Return a counterexample, if any, to each required property."""
-    few = lists[:60]
-    alone = [value for one in few for value in _values(measure, [one])]
+def _properties(
+    measure: Measure, lists: Sequence[_List]
+) -> tuple[dict[str, str | None], dict[str, str | None]]:
+    """Return a counterexample, if any, to each required property, and to each that most measures have."""
+    values = _values(measure, lists)
+
+    def unlike(others: Sequence[Value], how: str, *, lower: bool = False) -> str | None:
+        """Return the first list whose other value differs, or is lower; there may be fewer of them."""
+        for one, value, other in zip(lists, values, others, strict=False):
+            if _differs(value, other, lower=lower):
+                return f"{one}: {_written(value)}, {_written(other)} {how}"
+        return None
+
+    def changed(change: Callable[[_List], _List], how: str, *, lower: bool = False) -> str | None:
+        return unlike(_values(measure, [change(one) for one in lists]), how, lower=lower)
+
+    alone = [value for one in lists[:60] for value in _values(measure, [one])]
     turned, renamed = _values(measure, lists[::-1])[::-1], _values(measure, lists, names="x-{}y")
-    return {
+    required = {
         "a finite value within its range": _error(lists, values),
-        "the same alone as among other queries": _unlike(few, values[:60], alone, "alone"),
-        "the same in any order of queries": _unlike(
-            lists, values, turned, "with the queries in another order"
+        "the same alone as among other queries": unlike(alone, "alone"),
+        "the same in any order of queries": unlike(turned, "with the queries in another order"),
+        "the same whatever the documents' names are": unlike(renamed, "with other document names"),
+    }
+    usual = {
+        "no lower where a better document moves up": changed(
+            _swapped, "with a better one a rank higher", lower=True
         ),
-        "the same whatever the documents' names are": _unlike(
-            lists, values, renamed, "with other document names"
+        "highest where the best come first": changed(
+            _best_first, "with the best first", lower=True
+        ),
+        "the same with unjudged documents after the end": changed(
+            lambda one: _List((*one.grades, None, None), one.others), "with two unjudged ones more"
+        ),
+        "a value where ties are averaged over": _error(
+            lists, _values(measure, lists[:40], ties=True)
         ),
     }
+    return required, usual
 
 
-def _usual(
-    measure: Measure, lists: Sequence[_List], values: Sequence[Value]
-) -> dict[str, str | None]:
-    """Return a counterexample, if any, to each property that most measures have."""
-    better = _values(measure, [_swapped(one) for one in lists])
-    best = _values(measure, [_List(_best_first(one.grades), one.others) for one in lists])
-    longer = _values(measure, [_List((*one.grades, None, None), one.others) for one in lists])
-    few = lists[:40]
-    return {
-        "no lower where a better document moves up": _unlike(
-            lists, values, better, "with a better one a rank higher", lower=True
-        ),
-        "highest where the best come first": _unlike(
-            lists, values, best, "with the best first", lower=True
-        ),
-        "the same with unjudged documents after the end": _unlike(
-            lists, values, longer, "with two unjudged ones more"
-        ),
-        "a value where ties are averaged over": _error(few, _values(measure, few, ties=True)),
-    }
-
-
-def _best_first(grades: Grades) -> Grades:
-    return tuple(sorted(grades, key=lambda grade: -(grade or 0.0)))
+def _best_first(one: _List) -> _List:
+    return _List(tuple(sorted(one.grades, key=lambda grade: -(grade or 0.0))), one.others)
 
 
 def _swapped(one: _List) -> _List:
@@ -205,31 +201,20 @@ def _swapped(one: _List) -> _List:
 
 
 def _error(lists: Sequence[_List], values: Sequence[Value]) -> str | None:
-    """Return the first list without a value."""
-    for one, value in zip(lists, values, strict=True):
+    """Return the first list without a value; there may be fewer values than lists."""
+    for one, value in zip(lists, values, strict=False):
         if isinstance(value, str):
             return f"{one}: {shortened(value)}"
     return None
 
 
-def _unlike(
-    lists: Sequence[_List],
-    values: Sequence[Value],
-    others: Sequence[Value],
-    how: str,
-    *,
-    lower: bool = False,
-) -> str | None:
-    """Return the first list whose other value differs, or is lower; all errors count as equal."""
-    for one, value, other in zip(lists, values, others, strict=True):
-        if isinstance(value, str) or isinstance(other, str):
-            differs = type(value) is not type(other) and not lower
-        else:
-            differs = not math.isclose(value, other, rel_tol=1e-9, abs_tol=1e-9)
-            differs &= other < value or not lower
-        if differs:
-            return f"{one}: {_written(value)}, {_written(other)} {how}"
-    return None
+def _differs(value: Value, other: Value, *, lower: bool) -> bool:
+    """Return whether another value differs, or is lower; all errors count as equal."""
+    if isinstance(value, str) or isinstance(other, str):
+        return type(value) is not type(other) and not lower
+    if math.isclose(value, other, rel_tol=1e-9, abs_tol=1e-9):
+        return False
+    return other < value or not lower
 
 
 def _written(value: Value) -> str:

@@ -85,7 +85,7 @@ class Coverage(Record):
         if self.extra:
             count = len(self.extra)
             said.append(
-                f"{count_queries(count)} of the run {'has' if count == 1 else 'have'} no judgments (ignored)."
+                f"{counted(count, 'query', 'queries')} of the run {'has' if count == 1 else 'have'} no judgments (ignored)."
             )
         said += unjudged_sentence(self.unjudged_share, _documents(self.seen, self.depth), answers)
         if self.tied:
@@ -185,7 +185,7 @@ def unjudged_sentence(
 def _empty(count: int, judged: int, answers: Mapping[str, object] | None) -> str:
     have = "has" if count == 1 else "have"
     return (
-        f"{count:,} of {count_queries(judged)} {have} no relevant documents"
+        f"{count:,} of {counted(judged, 'query', 'queries')} {have} no relevant documents"
         f"{_treated('empty', answers)}."
     )
 
@@ -320,15 +320,6 @@ def in_documents(count: float) -> float:
 
 def _where(queries: tuple[str, ...], chosen: Bools) -> tuple[str, ...]:
     return tuple(compress(queries, chosen.tolist()))
-
-
-def count_queries(count: int) -> str:
-    """Write a number of queries.
-
-    >>> count_queries(1), count_queries(24)
-    ('1 query', '24 queries')
-    """
-    return counted(count, "query", "queries")
 
 
 Hashes = tuple[str, str]  # hashes of the judgments and of the run

@@ -186,17 +186,13 @@ class Worksheet:
 
     def certain_grades(self) -> tuple[Floats, Ints]:
         """Return grade and rank (n,) of the judged documents retrieved, in a certain order."""
-        grades, rank, _ = self.graded()
-        self._refuse_open_order()
-        return grades, rank
+        return self._in_certain_order(self.graded())
 
     def certain_order(self, gain: Gain) -> tuple[Floats, Ints]:
         """Return gain and rank (n,) of the judged documents retrieved, in a certain order."""
-        gains, rank, _ = self.listed(gain)
-        self._refuse_open_order()
-        return gains, rank
+        return self._in_certain_order(self.listed(gain))
 
-    def _refuse_open_order(self) -> None:
+    def _in_certain_order(self, rows: tuple[Floats, Ints, Ints]) -> tuple[Floats, Ints]:
         if self.ties_matter:
             raise InputError(
                 f"{self.measuring} under ties=average",
@@ -204,6 +200,7 @@ class Worksheet:
                 "tied documents",
                 "Choose ties=order, best or worst, or doc where documents have ids.",
             )
+        return rows[:2]
 
     def _under_tie_rule(self, worth: Floats) -> tuple[Floats, Ints, Ints]:
         """Apply the policy on ties: worth, first and last possible rank (n,) of each document."""

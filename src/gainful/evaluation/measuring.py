@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,19 +124,9 @@ def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
     """
     values = np.empty((len(sheet.matched.queries), len(measures)))
     for first, columns, cutoffs in _by_cutoffs(measures):
-        if isinstance(first, Combination):
-            values[:, columns[0]] = _combined(sheet, first)
-            continue
-        if isinstance(first, BaselineMeasure):
-            values[:, columns[0]] = _of_baseline(sheet, first)
-            continue
-        if isinstance(first, DocumentMeasure):
+        if alone := _not_of_grades(first):
             for column in columns:
-                values[:, column] = _of_documents(sheet, measures[column])
-            continue
-        if first.family.needs != GRADES:
-            for column in columns:
-                values[:, column] = _of_tables(sheet, measures[column])
+                values[:, column] = alone(sheet, measures[column])
             continue
         sheet.measuring = first.at(None) if first.family.cutoff == OPTIONAL else first
         # A sum that is too large is refused below, with a name, instead of warned about here.
@@ -144,6 +134,24 @@ def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
             values[:, columns] = _how(first)(sheet, first.parameters, cutoffs)
     _refuse_overflow(values, sheet, measures)
     return values
+
+
+def _not_of_grades(measure: Measure) -> Callable[[Worksheet, Any], Floats] | None:
+    """Return the function of a measure that is computed from other values (q,); None for one of grades."""
+    match measure:
+        case Combination():
+            return _combined
+        case BaselineMeasure():
+            return _of_baseline
+        case DocumentMeasure():
+            return _of_documents
+    return None if measure.family.needs == GRADES else _of_tables
+
+
+def _looked_up(sheet: Worksheet, by_query: Mapping[str, float], otherwise: float) -> Floats:
+    """Return the values (q,) of the queries of a sheet, from a mapping that may lack some."""
+    found = [by_query.get(query, otherwise) for query in sheet.matched.queries]
+    return np.array(found, np.float64)
 
 
 def _combined(sheet: Worksheet, measure: Combination) -> Floats:
@@ -170,33 +178,30 @@ def formula_of(measure: Combination, values: Floats, queries: Sequence[str]) -> 
     return combined
 
 
-def _of_documents(sheet: Worksheet, measure: Measure) -> Floats:
+def _of_documents(sheet: Worksheet, measure: DocumentMeasure) -> Floats:
     """Return what a function of documents said (q,) when the run was read; 0 where the run lacks the query."""
-    values = measure.by_query if isinstance(measure, DocumentMeasure) else None
-    if values is None:
+    if measure.by_query is None:
         raise MeasureError(
             str(measure),
             "documents with ids and scores, which its function is given",
             "none",
             "gf.evaluate, gf.evaluate_runs and gf.compare read them.",
         )
-    ties = getattr(measure, "ties", None)
-    if ties != sheet.policy.ties:
+    if measure.ties != sheet.policy.ties:
         raise InputError(
             str(measure),
-            f"the order of tied documents that its function was given, ties={ties}",
+            f"the order of tied documents that its function was given, ties={measure.ties}",
             f"ties={sheet.policy.ties}",
             "Evaluate it under that policy.",
         )
-    return np.array([values.get(query, 0.0) for query in sheet.matched.queries], np.float64)
+    return _looked_up(sheet, measure.by_query, 0.0)
 
 
 def _of_baseline(sheet: Worksheet, measure: BaselineMeasure) -> Floats:
     """Return what the baseline has (q,); NaN where a query does not count for it."""
     if measure.by_query is None:
         refuse_without_baseline([measure])
-    values: Mapping[str, float] = measure.by_query or {}
-    return np.array([values.get(query, math.nan) for query in sheet.matched.queries], np.float64)
+    return _looked_up(sheet, measure.by_query or {}, math.nan)
 
 
 def _of_tables(sheet: Worksheet, measure: Measure) -> Floats:
@@ -211,18 +216,15 @@ def _of_tables(sheet: Worksheet, measure: Measure) -> Floats:
             "only ranks and grades",
             "gf.evaluate, gf.evaluate_runs, gf.compare, gf.report and gf.explain compute it.",
         )
-    by_query = measure.of_run.values
-    if isinstance(by_query, float):
-        return np.full(len(sheet.matched.queries), np.nan)
-    values = (by_query.get(query, math.nan) for query in sheet.matched.queries)
-    return np.array([0.0 if value is None else value for value in values], np.float64)
+    by_query = _by_query(measure)
+    known = {query: 0.0 if value is None else value for query, value in by_query.items()}
+    return _looked_up(sheet, known, math.nan)
 
 
-def _empty_of_tables(sheet: Worksheet, measure: Measure) -> Bools:
-    by_query = {} if measure.of_run is None else measure.of_run.values
-    if isinstance(by_query, float):
-        return np.zeros(len(sheet.matched.queries), np.bool_)
-    return np.array([by_query.get(query, 0.0) is None for query in sheet.matched.queries], np.bool_)
+def _by_query(measure: Measure) -> Mapping[str, float | None]:
+    """Return the values of queries in a run that a measure knows; None for a query without relevant documents."""
+    values = {} if measure.of_run is None else measure.of_run.values
+    return {} if isinstance(values, float) else values
 
 
 def _how(measure: Measure) -> Compute:
@@ -252,7 +254,14 @@ def empty_for(sheet: Worksheet, measures: Sequence[Measure]) -> Bools:
             # Its parameters have a meaning of their own.
             nothing: Bools = sheet.empty(_LINEAR)[:, None]
         elif first.of_run is not None:
-            nothing = np.column_stack([_empty_of_tables(sheet, measures[at]) for at in columns])
+            of_columns = [_by_query(measures[column]) for column in columns]
+            nothing = np.array(
+                [
+                    [some.get(query, 0.0) is None for some in of_columns]
+                    for query in sheet.matched.queries
+                ],
+                np.bool_,
+            ).reshape(len(sheet.matched.queries), len(columns))
         elif "rel" in parameters:
             nothing = (relevant_total(sheet, parameters["rel"]) == 0)[:, None]
         elif first.name in cumulated_gain.EMPTY:

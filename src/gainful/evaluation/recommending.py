@@ -396,11 +396,6 @@ class Sources:
     expected: RankedLists | None = None
 
     @property
-    def has_categories(self) -> bool:
-        """Whether items have a column of categories."""
-        return self.items is not None and bool(self.items.columns)
-
-    @property
     def has_catalogue(self) -> bool:
         """Whether it is known which items could be shown."""
         return self.items is not None or self.history is not None
@@ -608,17 +603,9 @@ def _refuse_unknown(
     )
 
 
-def _coverage(measure: Measure, lists: RankedLists, sources: Sources) -> float:
-    counts = _counts(measure, lists, sources)
-    return float((counts > 0).sum() / counts.size)
-
-
-def _gini(measure: Measure, lists: RankedLists, sources: Sources) -> float:
-    return recommendations.gini(_counts(measure, lists, sources))
-
-
-def _entropy(measure: Measure, lists: RankedLists, sources: Sources) -> float:
-    return recommendations.entropy(_counts(measure, lists, sources))
+def _of_counts(kernel: Callable[[Ints], float]) -> "Compute":
+    """Return a measure of how often (n,) the items of the catalogue are shown."""
+    return lambda measure, lists, sources: kernel(_counts(measure, lists, sources))
 
 
 def _personalisation(measure: Measure, lists: RankedLists, _: Sources) -> float:
@@ -645,7 +632,7 @@ def _popularity(measure: Measure, lists: RankedLists, sources: Sources) -> Float
 
 def _diversity(measure: Measure, lists: RankedLists, sources: Sources) -> Floats:
     by, size = measure.parameters["by"], len(sources.item_codes)
-    if by is None and sources.has_categories and sources.vectors is not None:
+    if by is None and sources.items and sources.items.columns and sources.vectors:
         expected = "by=vectors, or by=… with a column of the items"
         raise InputError(str(measure), expected, "both, and no by")
     if by == BY_VECTORS or (by is None and sources.vectors is not None):
@@ -761,9 +748,9 @@ def _miscalibration(measure: Measure, lists: RankedLists, sources: Sources) -> F
 Compute = Callable[[Measure, RankedLists, Sources], Floats | float]
 
 COMPUTE: dict[str, Compute] = {
-    "Coverage": _coverage,
-    "Gini": _gini,
-    "Entropy": _entropy,
+    "Coverage": _of_counts(lambda counts: float((counts > 0).sum() / counts.size)),
+    "Gini": _of_counts(recommendations.gini),
+    "Entropy": _of_counts(recommendations.entropy),
     "Personalisation": _personalisation,
     "Novelty": _novelty,
     "Popularity": _popularity,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gainful import arguments
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import GainfulError, InputError, MeasureError
-from gainful.evaluation.coverage import Coverage, count_queries
+from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.measuring import Rows
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.scores_per_query import PerQuery
@@ -27,7 +27,7 @@ from gainful.measures.measure import Measure, measures_inside
 from gainful.measures.measure_family import GRADES
 from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
-from gainful.message_texts import shown
+from gainful.message_texts import counted, shown
 from gainful.output.rendering.table_formats import Table
 from gainful.output.writing.output_files import PACKINGS, name_of, write_parts
 from gainful.output.writing.result_base import Result
@@ -175,7 +175,7 @@ class Baseline(Result):
 
     def __repr__(self) -> str:
         names = ", ".join(str(measure) for measure in self.measures)
-        return f"Baseline({names}; {count_queries(len(self.queries))})"
+        return f"Baseline({names}; {counted(len(self.queries), 'query', 'queries')})"
 
 
 def save_baseline(scores: Scores, path: str | os.PathLike[str]) -> None:

@@ -253,11 +253,11 @@ def intervals_table(
         level: above 0 and below 1.
     """
     ordered = [(run, one) for run, slices in runs.items() for one in slices]
-    ends, notes = _ends(ordered, method, level)
+    means, notes = _means_and_ends(ordered, method, level)
     rows: list[list[Cell]] = []
-    for (run, one), cells in zip(ordered, ends, strict=True):
+    for (run, one), cells in zip(ordered, means, strict=True):
         queries = None if one.measure.family.aggregate == RUN else one.queries
-        rows.append([run, str(one.measure), cell_of(one.measure, one.mean), *cells, queries])
+        rows.append([run, str(one.measure), *cells, queries])
     columns = ["run", "measure", "mean", *names_of_ends(level), "queries"]
     return Table(columns, rows, notes=notes)
 
@@ -277,11 +277,11 @@ def slices_table(
         for one in slices:
             together.setdefault((one.column, one.value, one.measure), []).append((run, one))
     ordered = [pair for pairs in together.values() for pair in pairs]
-    ends, notes = _ends(ordered, method, level)
+    means, notes = _means_and_ends(ordered, method, level)
     rows: list[list[Cell]] = []
-    for (run, one), cells in zip(ordered, ends, strict=True):
-        mean, coverage = cell_of(one.measure, one.mean), one.coverage
-        row: list[Cell] = [one.column, one.value, str(one.measure), run, one.queries, mean, *cells]
+    for (run, one), cells in zip(ordered, means, strict=True):
+        coverage = one.coverage
+        row: list[Cell] = [one.column, one.value, str(one.measure), run, one.queries, *cells]
         rows.append([*row, len(coverage.missing), len(coverage.empty), coverage.unjudged_share])
     columns = ["slice", "value", "measure", "run", "queries", "mean", *names_of_ends(level)]
     columns += ["missing", "empty", "unjudged"]
@@ -289,10 +289,10 @@ def slices_table(
     return Table(columns, rows, title="Slices, worst first", notes=notes)
 
 
-def _ends(
+def _means_and_ends(
     ordered: Sequence[tuple[str, ScoreSlice]], method: str, level: float
 ) -> tuple[list[list[Cell]], list[str]]:
-    """Return the ends of the interval of each mean, and the caveats for all."""
+    """Return each mean with the ends of its interval, and the caveats for all."""
     arguments.choice(method, "method", INTERVALS)
     level = read_share(level, "level")
     made = []
@@ -302,8 +302,11 @@ def _ends(
         )
         values = independent(one.measure, one.values, one.sampling)
         made.append((f"{one.measure}, {run}{one.place}", values, interval))
-    ends = [ends_of(interval) for *_, interval in made]
-    return ends, cautions_of_intervals(made, method, level)
+    means = [
+        [cell_of(one.measure, one.mean), *ends_of(interval)]
+        for (_, one), (*_, interval) in zip(ordered, made, strict=True)
+    ]
+    return means, cautions_of_intervals(made, method, level)
 
 
 def columns_to_cut_by(

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar, cast
 
 import numpy as np
@@ -11,14 +11,13 @@ from gainful import arguments
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
-from gainful.evaluation.coverage import count_queries
 from gainful.evaluation.measuring import Rows
 from gainful.evaluation.request import find_measure
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, name_of
-from gainful.message_texts import did_you_mean, shown
-from gainful.output.rendering.table_formats import Cell, Table, as_text
-from gainful.output.writing.result_base import Result
+from gainful.message_texts import counted, did_you_mean, shown
+from gainful.output.rendering.table_formats import Cell, Table
+from gainful.output.writing.result_base import Printed, Result
 from gainful.rows.identifiers import UNTYPED, IdType
 
 Array = TypeVar("Array", bound=np.ndarray)
@@ -69,6 +68,14 @@ class TableOfQueries(Result, ABC):
             measure: the measure whose values are sorted; the first if None.
         """
         return self.ends(best=count, measure=measure)
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[dict[str, Cell]]:
+        """Yield the rows as dicts."""
+
+    def table(self) -> Table:
+        """Return the rows for rendering."""
+        return Table(self.columns, [list(row.values()) for row in self])
 
     def _columns_by_name(self) -> dict[str, list[Cell]]:
         return {column: self[column] for column in self.columns}
@@ -133,19 +140,16 @@ class PerQuery(TableOfQueries):
 
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         """Yield the rows as dicts."""
-        for query, values, counted in zip(
-            self.queries, self.values.tolist(), self.counted.tolist(), strict=True
-        ):
-            cells = (value if known else None for value, known in zip(values, counted, strict=True))
+        for query, *cells in zip(*map(self.__getitem__, self.columns), strict=True):
             yield dict(zip(self.columns, (query, *cells), strict=True))
 
     def __getitem__(self, column: GivenMeasure) -> list[Cell]:
         """Return a column by its name, or by a measure in any spelling."""
         if self._place(column) is None:
             return list(self.queries)
-        values, counted = self._column(column)
-        pairs = zip(values.tolist(), counted.tolist(), strict=True)
-        return [value if counts else None for value, counts in pairs]
+        values, counts = self._column(column)
+        pairs = zip(values.tolist(), counts.tolist(), strict=True)
+        return [value if known else None for value, known in pairs]
 
     def _column(self, column: GivenMeasure) -> tuple[Floats, Bools]:
         place = self._place(column)
@@ -183,8 +187,8 @@ class PerQuery(TableOfQueries):
         """
         worst = arguments.whole(worst, "worst", least=0)
         best = arguments.whole(best, "best", least=0)
-        values, counted = self._column(self.columns[1] if measure is None else measure)
-        counting = np.flatnonzero(counted)
+        values, counts = self._column(self.columns[1] if measure is None else measure)
+        counting = np.flatnonzero(counts)
         values = values[counting]
         lowest = np.argsort(values, kind="stable")[:worst]
         # Negated, so that queries with the same value keep their order.
@@ -202,10 +206,6 @@ class PerQuery(TableOfQueries):
             for row in self
         }
 
-    def table(self) -> Table:
-        """Return the rows for rendering."""
-        return Table(self.columns, [list(row.values()) for row in self])
-
     def _id_types(self) -> Mapping[str, IdType]:
         return {"query": self.query_type}
 
@@ -213,11 +213,11 @@ class PerQuery(TableOfQueries):
         return self.columns, self.queries, self.values, self.counted
 
     def __repr__(self) -> str:
-        return f"PerQuery({count_queries(len(self))} × {', '.join(self.columns[1:])})"
+        return f"PerQuery({counted(len(self), 'query', 'queries')} × {', '.join(self.columns[1:])})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RunPerQuery(TableOfQueries):
+class RunPerQuery(TableOfQueries, Printed):
     """The values of the queries of several runs: columns `run`, `query` and one for each measure.
 
     Attributes:
@@ -283,17 +283,13 @@ class RunPerQuery(TableOfQueries):
 
     def table(self) -> Table:
         """Return the rows for rendering, with the policy and the coverage of each run as notes."""
-        rows = [list(row.values()) for row in self]
-        return Table(self.columns, rows, title=self._title, notes=list(self._notes))
+        return replace(super().table(), title=self._title, notes=list(self._notes))
 
     def _id_types(self) -> Mapping[str, IdType]:
         return {"query": UNTYPED if self._first is None else self._first.query_type}
 
     def _equal_by(self) -> tuple[object, ...]:
         return self.columns, self.runs
-
-    def __str__(self) -> str:
-        return as_text(self.table())
 
     def __repr__(self) -> str:
         rows = "1 row" if len(self) == 1 else f"{len(self)} rows"

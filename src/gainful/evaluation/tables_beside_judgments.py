@@ -413,9 +413,7 @@ def _usual(sources: recommending.Sources) -> list[Measure]:
         "Miscalibration": past and columns,
     }
     usual: list[Measure] = []
-    for name in possible:
-        if not possible[name]:
-            continue
+    for name in filter(possible.get, possible):
         measure = Measure(name, k=_USUAL_CUTOFF)
         by = [*columns, "vectors"] if name == "ILD" and sources.vectors else columns
         several = "by" in measure.parameters and len(by) > 1

@@ -12,6 +12,7 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.evaluation.computing.precision_and_counts import (
     relevant_count,
     relevant_rows,
+    tied_blocks,
     totals,
 )
 from gainful.evaluation.gains_ranks_and_ideals import (
@@ -33,12 +34,6 @@ _ELEVEN = tuple(tenth / 10 for tenth in range(11))
 _UP = 0.9
 
 
-def _blocks(sheet: Worksheet, rel: float) -> tied_orders.Blocks:
-    grades, first, last = sheet.graded()
-    chosen = grades >= rel
-    return tied_orders.blocks(first[chosen], last[chosen], sheet.owner[chosen])
-
-
 def _at_chosen(chosen: Bools, weights: Floats) -> Terms:
     """Return the terms of all rows from the weights of the chosen rows; the others have none."""
     weight = np.zeros(chosen.size)
@@ -49,7 +44,7 @@ def _at_chosen(chosen: Bools, weights: Floats) -> Terms:
 def _precision_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
     chosen = relevant_rows(sheet, parameters)
     if sheet.ties_matter:
-        of = _blocks(sheet, parameters["rel"])
+        of = tied_blocks(sheet, parameters)
         return _at_chosen(chosen, tied_orders.precisions(of).shares(of, cutoff))
     _, rank, _ = sheet.graded()
     precision = running_counts(chosen, sheet.matched.offsets) / rank
@@ -59,7 +54,7 @@ def _precision_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | Non
 def _precision_sums(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     rel, queries, deep = parameters["rel"], len(sheet.matched.queries), deepest(cutoffs, sheet)
     if sheet.ties_matter:
-        of = _blocks(sheet, rel)
+        of = tied_blocks(sheet, parameters)
         return tied_orders.precisions(of).sums(of, queries, deep)
     rows = relevant(sheet, rel)
     return binary_relevance.precision_sums(rows.rank, rows.owner, rows.place, queries, deep)
@@ -70,31 +65,30 @@ def _denominator(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> 
     if parameters["denominator"] == "min":
         return np.minimum(total, deepest(cutoffs, sheet))
     if parameters["denominator"] == "found":
-        return _found(sheet, parameters["rel"], cutoffs)
+        return _found(sheet, parameters, cutoffs)
     return total
 
 
-def _found(sheet: Worksheet, rel: float, cutoffs: Cutoffs) -> Ints:
+def _found(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Ints:
     """Return how many relevant documents (q, c) the lists have down to each cutoff."""
     queries = len(sheet.matched.queries)
     if all(cutoff is None for cutoff in cutoffs):  # whatever the order is
-        grades, _, _ = sheet.graded()
-        return counts(grades >= rel, sheet.owner, queries)[:, None]
-    rows = relevant(sheet, rel)
+        return counts(relevant_rows(sheet, parameters), sheet.owner, queries)[:, None]
+    rows = relevant(sheet, parameters["rel"])
     return binary_relevance.hits(rows.rank, rows.owner, queries, deepest(cutoffs, sheet))
 
 
 def _reciprocal_rank(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     queries, deep = len(sheet.matched.queries), deepest(cutoffs, sheet)
     if sheet.ties_matter:
-        of = _blocks(sheet, parameters["rel"])
+        of = tied_blocks(sheet, parameters)
         return _first_reciprocals(of).sums(of, queries, deep)
     rows = relevant(sheet, parameters["rel"])
     return binary_relevance.reciprocal_rank(rows.rank, rows.owner, rows.place, queries, deep)
 
 
 def _first_terms(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Terms:
-    of = _blocks(sheet, parameters["rel"])
+    of = tied_blocks(sheet, parameters)
     return _at_chosen(relevant_rows(sheet, parameters), _first_reciprocals(of).shares(of, cutoff))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from gainful.arithmetic.kernels.binary_relevance import ratio
-from gainful.arithmetic.kernels.tied_orders import blocks, first_relevant
+from gainful.arithmetic.kernels.tied_orders import Blocks, blocks, first_relevant
 from gainful.array_types import Bools, Floats, Ints
 from gainful.evaluation.gains_ranks_and_ideals import (
     Arithmetic,
@@ -32,6 +32,13 @@ def relevant_rows(sheet: Worksheet, parameters: Parameters) -> Bools:
     grades, _, _ = sheet.graded()
     relevant: Bools = grades >= parameters["rel"]
     return relevant
+
+
+def tied_blocks(sheet: Worksheet, parameters: Parameters) -> Blocks:
+    """Return the blocks of tied documents that have a relevant one."""
+    _, first, last = sheet.graded()
+    chosen = relevant_rows(sheet, parameters)
+    return blocks(first[chosen], last[chosen], sheet.owner[chosen])
 
 
 def hits(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
@@ -122,9 +129,7 @@ def _unranked_working(
 
 def _success(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     if sheet.ties_matter:
-        _, first, last = sheet.graded()
-        chosen = relevant_rows(sheet, parameters)
-        of, deep = blocks(first[chosen], last[chosen], sheet.owner[chosen]), deepest(cutoffs, sheet)
+        of, deep = tied_blocks(sheet, parameters), deepest(cutoffs, sheet)
         return np.minimum(first_relevant(of).sums(of, len(sheet.matched.queries), deep), 1.0)
     return (hits(sheet, parameters, cutoffs) > 0).astype(np.float64)
 
