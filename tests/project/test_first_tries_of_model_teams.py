@@ -85,7 +85,7 @@ def test_a_ranker_hears_what_is_wrong_with_its_arrays_and_files(letor, tmp_path)
     refused(lambda: gf.evaluate_arrays(y_true=[1], y_score=[1]), "mean 'labels'", error=wrong)
     refused(
         lambda: gf.evaluate_arrays([2, 0], [1, 2]),
-        "takes nothing by place, and anything else by its name, such as labels=… and scores=…",
+        "takes nothing by position, and everything else by keyword, such as labels=… and scores=…",
         error=wrong,
     )
     refused(lambda: gf.evaluate_arrays(**flat, group=[1, 1]), "add up to the 3", "a sum of 2")
@@ -184,7 +184,7 @@ def test_a_student_hears_what_is_no_list_and_no_cutoff(call, said):
 def test_a_student_hears_which_argument_is_meant():
     refused(
         lambda: gf.ndcg(GRADES, 3),
-        "takes grades by place, and anything else by its name, such as k=…",
+        "takes grades by position, and everything else by keyword, such as k=…",
         error=TypeError,
     )
     refused(lambda: gf.ndcg(GRADES, cutoff=3), "Did you mean 'k'?", error=TypeError)
@@ -249,7 +249,11 @@ def test_files_of_annotators_are_checked_with_what_to_do(annotated, cli, tmp_pat
     for text, where, said in (
         ("query;doc;grade\nq1;d1;2,5\n", ":2", "Write decimals with a point, as in 2.5"),
         ("query;doc;grade\nq1;d1;2\n;;\n", ":3", "Remove the row: all of its fields are blank."),
-        ("sep=;\nquery;doc;grade\nq1;d1;2\n", ":1", "Remove the line: it is for a spreadsheet"),
+        (
+            "sep=;\nquery;doc;grade\nq1;d1;2\n",
+            ":1",
+            "Remove the line, which is only for spreadsheets",
+        ),
     ):
         wrong.write_text(text)
         refused(lambda: gf.evaluate(wrong, run), f"wrong.csv{where}: expected", said)

@@ -295,7 +295,7 @@ def test_recommenders_name_the_baseline_in_a_folder(folder, cli):
     assert float(base_mean) == pytest.approx(sum(POP_NDCG.values()) / 3)
     assert float(mean) == pytest.approx(sum(ALS_NDCG.values()) / 3)
     swapped = cli("evaluate", "models/als.csv", "bought.csv")
-    assert "Judgments without grades are given before the run" in swapped.stderr
+    assert "Judgments without grades come before the run" in swapped.stderr
 
 
 def test_recommenders_compare_segments():

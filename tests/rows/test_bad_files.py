@@ -266,7 +266,7 @@ def test_the_content_tells_the_format_not_the_name(place, ending):
 )
 def test_a_header_in_trec_judgments(header, files):
     judgments = files("j.qrels", f"{header}\nq 0 a 1\n")
-    advice = f"'{header}' looks like a header, which TREC files don't have: remove it."
+    advice = f"'{header}' looks like a header. TREC files don't have one, so remove it."
     with pytest.raises(gf.errors.InputError, match=advice) as caught:
         gf.evaluate(judgments, {"q": {"a": 1.0}}, "nDCG")
     assert advice in str(gf.check(judgments))
@@ -276,7 +276,7 @@ def test_a_header_in_trec_judgments(header, files):
 def test_null_in_json_lines(files):
     row, advice = (
         '{"query": "q", "doc": "a", "grade": 1}\n',
-        "A line with null holds no row: remove it.",
+        "A line with null contains no row: remove it.",
     )
     for content, line in ((f"null\n{row}", 1), (f"{row}null\n", 2)):
         judgments = files("j.jsonl", content)

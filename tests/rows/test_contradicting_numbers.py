@@ -97,7 +97,7 @@ def test_the_warning_counts_the_queries():
 
 def test_a_rank_that_is_named_is_refused_where_it_lacks_or_repeats():
     hits = [{"doc": "d1", "rank": 1}, {"doc": "d2", "rank": 1}]
-    with pytest.raises(gf.errors.InputError, match="a rank of its own in 'rank'"):
+    with pytest.raises(gf.errors.InputError, match="a different rank in 'rank'"):
         gf.evaluate(JUDGMENTS, {"q1": hits}, columns={"run.rank": "rank"})
     with pytest.raises(
         gf.errors.InputError, match="a number in 'rank' of each document, found none"

@@ -82,5 +82,5 @@ def test_tied_distances_stand_by_id_descending(tmp_path):
 
 def test_ranks_that_are_no_distances_do_not_tie():
     rows = pd.DataFrame({"query": ["q1", "q1"], "doc": ["a", "b"], "place": [1, 1]})
-    with pytest.raises(gf.errors.InputError, match=r"a rank of its own .* column named distance"):
+    with pytest.raises(gf.errors.InputError, match=r"a different rank .* column named distance"):
         gf.evaluate(JUDGMENTS, rows, "RR", columns={"rank": "place"})

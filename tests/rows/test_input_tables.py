@@ -226,7 +226,7 @@ def test_what_trec_eval_prints(files):
         ("session,a\nq1,x\n", "{}:1: expected a column for query, found only 'session', 'a'"),
         ("q1,0.5\nq2,0.6\n", "{}:1: expected column names, found 'q1', '0.5'"),
         ("q1\t0.5\t0.1\nq2\t0.6\t0.2\n", "{}:1: expected column names, or lines of trec_eval"),
-        ("map all 0.5\n", "{}: expected values of queries, found only those of all together"),
+        ("map all 0.5\n", "{}: expected values of queries, found only values over all queries"),
         ("map 1 0.5\nmap 2\n", "{}:2: expected 3 fields (measure query value), found 2"),
         ("map 1 0.5\nmap 2 high\n", "{}:2: expected a number as value, found 'high'"),
         ("map 1 0.5\nmap 1 0.5\n", "{}:2: expected each query once for map, found '1' again"),
@@ -397,7 +397,7 @@ def test_columns_by_their_numbers(kind, files):
     table = read_table(files("t.txt", text), roles, "it", columns=asked)
     assert {role: [*table[role]] for role in columns} == columns
     del asked["document" if kind == "chunks" else "query"]
-    with pytest.raises(InputError, match=r"t.txt:1: expected a number for each of"):
+    with pytest.raises(InputError, match=r"t.txt:1: expected a column number for each of"):
         read_table(files("t.txt", text), roles, "it", columns=asked)
 
 

@@ -307,9 +307,7 @@ def test_documents_of_frameworks():
     ):
         assert ndcg(JUDGMENTS, run) == pytest.approx(VALUE)
     by_source = everywhere(lambda _, doc: LangChainDocument("text", {"source": doc}))
-    with pytest.raises(
-        gf.errors.InputError, match=r"'source'.*Say which field it is: columns doc="
-    ):
+    with pytest.raises(gf.errors.InputError, match=r"'source'.*Name the field: columns doc="):
         gf.evaluate(JUDGMENTS, by_source)
     assert ndcg(JUDGMENTS, by_source, columns={"run.doc": "source"}) == pytest.approx(VALUE)
 

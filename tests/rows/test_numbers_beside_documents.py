@@ -119,7 +119,9 @@ def test_distances_rise_along_the_list(field):
     assert ndcg(JUDGED, given(0.1, 0.4)) == pytest.approx(SECOND)
     averaged = gf.Policy(ties="average")
     assert ndcg(JUDGED, given(0.4, 0.4), policy=averaged) == pytest.approx((1 + SECOND) / 2)
-    with pytest.raises(gf.errors.InputError, match=rf"rank={field} the lowest, score={field} the"):
+    with pytest.raises(
+        gf.errors.InputError, match=rf"rank={field} for the lowest, score={field} the"
+    ):
         ndcg(JUDGED, given(0.4, 0.1))
     assert ndcg(JUDGED, given(0.4, 0.1), columns={"rank": field}) == 1.0
     assert ndcg(JUDGED, given(0.4, 0.1), columns={"run.score": field}) == pytest.approx(SECOND)
@@ -129,8 +131,8 @@ def test_distances_rise_along_the_list(field):
     ("ranks", "message"),
     [
         ([1], "one of 'ranks' for each of 2 documents, found 1"),
-        ([1, 1], "a rank of its own in 'ranks' .* found 1 for 'b' and 'a'"),
-        ([0.5, 1.5], "whole numbers from 1 .* found 0.5, 1.5. Say which is the best"),
+        ([1, 1], "a different rank in 'ranks' .* found 1 for 'b' and 'a'"),
+        ([0.5, 1.5], "whole numbers from 1 .* found 0.5, 1.5. Say which is best"),
         ([1, None], "'ranks', item 2: expected a rank, found None"),
     ],
 )

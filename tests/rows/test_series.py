@@ -29,7 +29,7 @@ def test_a_series_of_lists_is_to_be_a_dict():
 
 
 def test_a_series_of_scores_is_to_be_a_data_frame():
-    assert "Make columns of its index: reset_index()." in message(JUDGED, SCORES)
+    assert "Turn its index into columns: reset_index()." in message(JUDGED, SCORES)
     assert gf.evaluate(JUDGED, SCORES.reset_index(), "RR")["RR"] == 0.75
 
 

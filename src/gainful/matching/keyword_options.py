@@ -178,8 +178,10 @@ def _checking(
                 raise TypeError(message.strip())
         if len(given) > most:
             taken = ", ".join(placed) or "nothing"
-            message = f"{function.__name__}() takes {taken} by place, and anything else by its name"
-            message += f"{such_as}; {len(given)} came by place."
+            message = (
+                f"{function.__name__}() takes {taken} by position, and everything else by keyword"
+            )
+            message += f"{such_as}; {len(given)} were passed by position."
             if "runs" in placed:
                 message += " Several runs are a dict {name: run}."
             raise TypeError(message)

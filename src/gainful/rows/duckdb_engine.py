@@ -164,7 +164,7 @@ class Session:
                 "temporary directory",
                 "a path in UTF-8, which the engine needs",
                 shown(str(folder.path.parent)),
-                "Name another: the folder of the engine, --temp-dir, or TMPDIR in the environment.",
+                "Choose another: the folder of the engine, --temp-dir, or TMPDIR in the environment.",
             )
         return folder
 

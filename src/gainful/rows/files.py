@@ -290,7 +290,7 @@ def refuse_versioned_tables(folders: Iterable[Path], name: str) -> None:
                 raise InputError(
                     name,
                     "plain Parquet files",
-                    f"{table} in {place}, whose files also hold deleted rows",
+                    f"{table} in {place}, whose files also contain deleted rows",
                     f"In Python, pass what its own reader returns: {call}. For the command line, write "
                     "that to a Parquet file in another folder.",
                 )

@@ -24,7 +24,7 @@ FirstRows = Sequence[tuple[Any, Any]]
 SEVERITIES: Mapping[str, str] = MappingProxyType(
     {
         "error": "no measure can be computed, or trusted, until it is corrected",
-        "warning": "legal, and probably not meant: it moves numbers, or makes them doubtful",
+        "warning": "valid, but probably not intended: it changes numbers, or makes them doubtful",
         "note": "good to know",
     }
 )

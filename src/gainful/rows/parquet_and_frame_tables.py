@@ -546,7 +546,7 @@ def refuse_ids_in_index(frame: Any, kind: Kind, columns: Mapping[str, str]) -> N
                 kind.name,
                 f"a column for {role}",
                 f"it in the index, {', '.join(map(repr, index))}",
-                "Make columns of the index: reset_index().",
+                "Turn the index into columns: reset_index().",
                 code="rows.no-column",
                 subject=role,
             )
@@ -562,7 +562,7 @@ def refuse_series(frame: Any, kind: Kind, columns: Mapping[str, str]) -> None:
         first = frame.iloc[0] if len(frame) else None
         if isinstance(first, dict) and has_column("query", [*map(str, first)], kind, columns):
             return
-        remedy = "Make columns of its index: reset_index()."
+        remedy = "Turn its index into columns: reset_index()."
         if isinstance(first, tuple):
             remedy = "Pass a list of its rows: tolist()."
         elif isinstance(first, list | set | dict | np.ndarray) and frame.index.nlevels == 1:

@@ -357,7 +357,7 @@ class ListReader:
                 where,
                 f"one of {field!r} for each of {len(items)} documents",
                 str(len(numbers)),
-                f"Make the lists of one length, or give {{query: {{doc: {self.kind.number}}}}}.",
+                f"Make the lists the same length, or pass {{query: {{doc: {self.kind.number}}}}}.",
             )
         whole = all(item.counted is not None for item in items)
         if beside.ranks and whole:  # scores take precedence over ranks
@@ -399,13 +399,13 @@ class ListReader:
                 if distances
                 else f"whole numbers from 1 (or 0) in {field!r}",
                 shortened(", ".join(f"{item.number:g}" for item in items)),
-                f"Say which is the best: columns rank={field} the lowest, score={field} the highest.",
+                f"Say which is best: columns rank={field} for the lowest, score={field} for the highest.",
             )
         for item, other in pairwise(ordered):
             if item.number == other.number and item.doc != other.doc:
                 raise InputError(
                     where,
-                    f"a rank of its own in {field!r} for each of {len(items)} documents",
+                    f"a different rank in {field!r} for each of {len(items)} documents",
                     f"{item.number:g} for {item.doc!r} and {other.doc!r}",
                     "Correct the ranks, or leave them out: the list is in order of rank.",
                 )
@@ -492,13 +492,13 @@ class ListReader:
         named = self._named_field(held, "doc", is_id)
         if named is not None:
             return self._doc(named[1], where)
-        expected, remedy = "the id of a document", "Say which field it is: columns doc=…."
+        expected, remedy = "the id of a document", "Name the field: columns doc=…."
         if asked is not None:
             expected = f"the field {asked!r} for doc"
             listed = asked.partition(".")[0]
             path = path_to_doc({listed: held[0]}) or f"{asked}.FIELD"
             remedy = (
-                f"Say which field it is: columns doc=…, or the path to it in the list: doc={path}."
+                f"Name the field: columns doc=…, or the path to it in the list: doc={path}."
                 f"{for_other_side(self.kind, self.columns)}"
             )
         for odd in (inside[asked or "doc"] for inside in held if (asked or "doc") in inside):

@@ -317,7 +317,7 @@ def number_after_none(
         return None
     remedy = f"Give every row a {number}, or leave it out of all."
     if kind.name == JUDGMENTS.name:
-        remedy += f" Or say that none counts: columns {number}= (None in Python), which makes every row of {number} 1."
+        remedy += f" Or declare that no column counts, with columns {number}= (None in Python): every row then has {number} 1."
     return f"a {number} in every row, or in none as in {first}", extra, remedy
 
 
@@ -365,9 +365,9 @@ def no_rank(where: str, query: str, doc: str, rank: float) -> InputError:
     """Return the error for a number that isn't a rank, in a column that was taken for ranks."""
     return InputError(
         where,
-        "whole numbers from 1 (or 0) in a column that its name alone tells to hold ranks",
+        "whole numbers from 1 (or 0), because the name of the column suggests ranks",
         f"{rank!r} for document {doc!r} of query {query!r}",
-        "Name it: columns rank=… where the lowest is the best, score=… where the highest is.",
+        "Name the column: columns rank=… if the lowest is the best, score=… if the highest is.",
     )
 
 
@@ -375,9 +375,9 @@ def rank_again(where: str, query: str, rank: float, docs: tuple[str, str]) -> In
     """Return the error for two documents of a query with the same rank."""
     return InputError(
         where,
-        "a rank of its own for each document of a query",
+        "a different rank for each document of a query",
         f"rank {rank:g} for {docs[0]!r} and {docs[1]!r} of query {query!r}",
-        "Put the ranks right. Scores may tie, columns score=…, and so may ranks that come from a "
+        "Correct the ranks. Scores may be equal (columns score=…), as may the distances in a "
         "column named distance.",
     )
 
@@ -464,7 +464,7 @@ def find_column(
     )  # other names that differ in blanks or capitals are also ambiguous
     alike = [name for name in names if same(name) == same(names[place])]
     if len(alike) > 1:
-        say = f", or say which it is: {option}" if option and len({*alike}) > 1 else ""
+        say = f", or name the column: {option}" if option and len({*alike}) > 1 else ""
         found = f"{len(alike)}: {', '.join(map(repr, alike))}"
         raise InputError(
             where, f"one column {names[place]!r} for {role}", found, f"Rename one{say}."
@@ -499,7 +499,7 @@ def for_other_side(kind: Kind, columns: Mapping[str, str]) -> str:
     """Return how to name columns for only the other input, if both inputs may be meant.
 
     >>> for_other_side(JUDGMENTS, {"query": "user"})
-    ' A name that is meant for the run alone is written run.query=….'
+    ' For the run only, write run.query=….'
     >>> for_other_side(JUDGMENTS, {"judgments.query": "user"})
     ''
     """
@@ -507,7 +507,7 @@ def for_other_side(kind: Kind, columns: Mapping[str, str]) -> str:
     if shared is None:
         return ""
     other, meant = (RUN, "the run") if kind.name == JUDGMENTS.name else (JUDGMENTS, "the judgments")
-    return f" A name that is meant for {meant} alone is written {other.name}.{shared}=…."
+    return f" For {meant} only, write {other.name}.{shared}=…."
 
 
 def _swapped(role: str, names: Sequence[str], kind: Kind) -> str:
@@ -536,7 +536,7 @@ def _remedy(role: str, names: Sequence[str], kind: Kind) -> str:
     if role == RUN.number:
         other = ", or rank=… for ranks"
         if len(names) == _IDS_ALONE:
-            other += ". Judgments without grades are given before the run"
+            other += ". Judgments without grades come before the run"
     if role == JUDGMENTS.number:
         other = ", or grade= (None in Python) for no grades, so that every row has grade 1"
     # Both inputs have a query and a doc, and the other one was or may be recognised.

@@ -59,7 +59,7 @@ def fit_confusions(grades: Floats) -> Estimate:
     if values.size > _MOST_GRADES:
         raise InputError(
             "grades",
-            f"at most {_MOST_GRADES} different ones for dawid-skene, which takes them for names",
+            f"at most {_MOST_GRADES} different grades for dawid-skene, which treats them as categories",
             str(values.size),
             "Round them, or merge by the mean or the median.",
         )
@@ -209,7 +209,7 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
                 problem.where,
                 "a table with the columns query, doc, assessor and grade",
                 "no column names",
-                "Judgments as TREC has them are without assessors: leave out the rule for these.",
+                "TREC judgments have no assessors: leave out the rule.",
             ) from None
         raise
     assessors = in_order({*rows.assessors})
@@ -273,7 +273,7 @@ def refuse_unknown(name: object, assessors: Sequence[str], where: str = "assesso
         raise InputError(
             where,
             "a rule, or the name of an assessor",
-            f"{shown(name)}, which is both here",
+            f"{shown(name)}, which is both",
             "Give that assessor another name: in the table, or with names=[…] for judgments in a list.",
         )
     if name not in RULES and name not in names:

@@ -194,7 +194,7 @@ def _missing(
 ) -> InputError:
     what = f"the id of each {role.noun}" if roles.prose and role in roles.keys else role.name
     option = (
-        "" if roles.named is None else f"; or say which it is: columns {roles.named}{role.name}=…"
+        "" if roles.named is None else f"; or name the column: columns {roles.named}{role.name}=…"
     )
     advice = f"Give it one of these names: {', '.join(role.names)}{option}."
     # With foreign names, four columns may well be query, doc, assessor and grade.

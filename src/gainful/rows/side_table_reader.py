@@ -445,7 +445,7 @@ def _plain(
         plain = cell.item() if isinstance(cell, np.generic) else cell
         if type(plain) not in _CELLS:
             ids = "".join(f", {key} {ids[row]!r}" for key, ids in read.items())
-            raise InputError(f"{where}{ids}", "text, a number, truth or nothing", shown(cell))
+            raise InputError(f"{where}{ids}", "text, a number, true, false or nothing", shown(cell))
         known.append(plain)
     return tuple(known)
 

@@ -362,7 +362,7 @@ def _printed(value: Mapping[str, Any], head: Head) -> Any:
         head.name,
         "the scores of every query of one run",
         found if len(runs) != 1 else "only their means",
-        "Let evaluate print every query of one run: --per-query. Pass a baseline as the path of its file.",
+        "Print every query of a single run with evaluate --per-query. Pass a baseline as the path of its file.",
     )
 
 
@@ -509,8 +509,8 @@ def _measured(file: LocalFile) -> Iterator[tuple[Place, dict[str, Any]]]:
         record[measure] = number
         lines.setdefault(query, line)
     if not records:
-        advice = "Let trec_eval print every query: -q."
-        raise InputError(file.name, "values of queries", "only those of all together", advice)
+        advice = "Print every query with trec_eval -q."
+        raise InputError(file.name, "values of queries", "only values over all queries", advice)
     # trec_eval prints every measure for every query; otherwise this is a table of queries without names.
     measures = [measure for record in records.values() for measure in islice(record, 1, None)]
     if not averaged and len(records) > 1 and len({*measures}) == len(measures):

@@ -109,7 +109,7 @@ _FAILURES: tuple[tuple[str, str, str, str], ...] = (
         r"ModuleNotFoundError: No module named '([^'\n]+)'",
         "the module {0}, which defines a measure or function, on its machines",
         "none{python}",
-        "Send it there: spark.sparkContext.addPyFile(path), on Spark Connect spark.addArtifacts(path, pyfile=True).",
+        "Send it to the machines: spark.sparkContext.addPyFile(path), on Spark Connect spark.addArtifacts(path, pyfile=True).",
     ),
     (
         r"(Cannot run program[^\n]*|(?<=Error from python worker:)\s.*?(?=\nPYTHONPATH|\Z))",

@@ -68,9 +68,9 @@ def no_room(reason: object) -> InputError:
     """Return the error for a folder that can't hold temporary files."""
     return InputError(
         "temporary directory",
-        "room for what is written on the way",
+        "room for temporary files",
         str(reason),
-        "Name another: the folder of the engine, --temp-dir, or TMPDIR in the environment.",
+        "Choose another: the folder of the engine, --temp-dir, or TMPDIR in the environment.",
     )
 
 
@@ -91,7 +91,7 @@ def _made(parent: Path, dot: str) -> Temporary:
         except BaseException:  # a signal came before the folder had an owner that removes it
             _remove(path, None)
             raise
-    raise OSError(None, "names that are taken at once")
+    raise OSError(None, "names that are not immediately taken")
 
 
 def _locked(path: Path) -> int | None:

@@ -52,7 +52,7 @@ NO_HEADER = (
 LETOR = re.compile(rb"\s*\S+\s+qid:\S+")
 """A line of labels with a query for each."""
 _TABLE = "Columns of a table without a header are named by their numbers: query=1, doc=2 …."
-_NULL = "A line with null holds no row: remove it."
+_NULL = "A line with null contains no row: remove it."
 _EMPTY = "Remove the row: all of its fields are blank."
 _LONGEST, _LONGEST_NAMES = 60, 120
 _BY_NAME = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -361,9 +361,9 @@ def numbered_layout(head: Head, table: TableDescription) -> Layout | None:
     if not all(_COLUMN_NUMBER.fullmatch(asked.get(role, "")) for role in table.holds_number):
         raise InputError(
             head.where,
-            f"a number for each of {', '.join(table.holds_number)}, since one has a number",
+            f"a column number for each of {', '.join(table.holds_number)}, because one is a number",
             ", ".join(f"{role}={name}" for role, name in asked.items()),
-            "Name all columns by their numbers from 1, where the file has no header, or all by "
+            "If the file has no header, name all columns by their numbers, from 1; otherwise use "
             f"their names.{table.advice}",
         )
     numbers = {role: int(asked[role]) for role in table.holds_number}
@@ -379,7 +379,7 @@ def numbered_layout(head: Head, table: TableDescription) -> Layout | None:
         if not 0 < number <= len(fields):
             raise InputError(
                 head.where,
-                f"a column of the number {asked[role]} for {role}",
+                f"column number {asked[role]} for {role}",
                 f"{len(fields)}, from 1: {shortened(', '.join(map(repr, fields)))}",
                 f"{NO_HEADER}{table.advice}",
             )
@@ -453,7 +453,7 @@ def first_line(head: Head) -> str | None:
     except UnicodeDecodeError:
         return None
     if line.startswith("sep="):
-        remedy = "Remove the line: it is for a spreadsheet alone."
+        remedy = "Remove the line, which is only for spreadsheets."
         raise InputError(head.where, "column names", shown(line), remedy)
     return line
 
@@ -653,7 +653,7 @@ def _trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Non
         is_header = number == 1 and not layout.numbered and _names_columns(fields)
         if is_header and problem.code == "rows.not-finite":
             header = shortened(repr(" ".join(fields)))
-            remedy = f"{header} looks like a header, which TREC files don't have: remove it."
+            remedy = f"{header} looks like a header. TREC files don't have one, so remove it."
             raise problem.with_remedy(remedy) from None
         other = "" if layout.numbered else other_kind(len(fields), kind)
         remedy = LINE_ENDS if b"\r" in line.rstrip(b"\r\n") else other

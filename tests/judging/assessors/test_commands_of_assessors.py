@@ -229,7 +229,7 @@ def test_columns_that_grades_do_not_have_are_refused(german):
 
 def test_a_header_of_other_names_is_shown_in_columns(german):
     told = (
-        r"found only 'Suche', 'Hotel', 'Bewerter', 'Note'\..*or say which it is: columns query=…\.$"
+        r"found only 'Suche', 'Hotel', 'Bewerter', 'Note'\..*or name the column: columns query=…\.$"
     )
     with pytest.raises(gf.errors.InputError, match=told):
         gf.judging.agreement("noten.csv")

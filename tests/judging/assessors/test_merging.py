@@ -303,7 +303,7 @@ TABLE = {"q": {"a": {"ann": 1, "bob": 2}}}
         (
             {"q": {f"d{i}": {"ann": i, "bob": i} for i in range(51)}},
             {"rule": "dawid-skene"},
-            "at most 50 different ones for dawid-skene",
+            "at most 50 different grades for dawid-skene",
         ),
     ],
 )  # fmt: skip
@@ -433,9 +433,9 @@ def test_a_weight_that_no_sum_could_hold_is_refused(weight):
 
 def test_an_assessor_who_is_named_as_the_rule_is_refused():
     given = {"q": {"a": {"mean": 1, "bob": 3}}}
-    with pytest.raises(gf.errors.InputError, match=r"rule: .*'mean', which is both here.*another"):
+    with pytest.raises(gf.errors.InputError, match=r"rule: .*'mean', which is both.*another"):
         gf.judging.merge_judgments(given)
-    with pytest.raises(gf.errors.InputError, match=r"assessors: .*'mean', which is both here"):
+    with pytest.raises(gf.errors.InputError, match=r"assessors: .*'mean', which is both"):
         gf.evaluate(given, {"q": {"a": 1}}, "CG", assessors="mean")
     assert gf.judging.merge_judgments(given, "max")["q"] == {"a": 3.0}
 

@@ -75,7 +75,7 @@ def test_a_limit_on_the_size_of_files(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "x.run: expected a file that can be written, found File too large.",
-        "temporary directory: expected room for what is written on the way, found File too large. Name another: the folder of the engine, --temp-dir, or TMPDIR in the environment.",
+        "temporary directory: expected room for temporary files, found File too large. Choose another: the folder of the engine, --temp-dir, or TMPDIR in the environment.",
     ]
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("x.run", "old")]
 
