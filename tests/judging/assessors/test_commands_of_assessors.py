@@ -126,7 +126,7 @@ def test_the_rule_of_a_project_is_for_others(folder, monkeypatch, capfd):
 
 def test_a_file_without_assessors_says_so(folder):
     done = CliRunner().invoke(commands, ["evaluate", "ann.qrels", "old.run", "--assessors", "mean"])
-    assert "without assessors" in str(done.exception or done.output)
+    assert "no assessors" in str(done.exception or done.output)
 
 
 def test_an_answer_that_cannot_be_read_is_asked_again_as_often_as_said(folder):
