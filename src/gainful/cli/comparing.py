@@ -43,7 +43,7 @@ _VALUE = 2  # the place of the measure's column on a leaderboard
         "--worst N>=1": "Print only the N queries that lost the most in each comparison, worst first.",
         "--best N>=1": "Print only the N queries that gained the most in each comparison, best first.",
     },
-    "digits result evaluating spark",
+    "sampling digits result evaluating spark",
     measures={
         "help": "What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more. With --scores, which columns to compare.  "
         "[default: nDCG@10; with --scores, all]",
@@ -171,7 +171,7 @@ def _files_to_compare(
         "--scores": "Rank runs by existing scores, without judgments: one table with a row per query or task and a column per run, or one file per run.",
         f"--correction [{'|'.join(list(gf.comparison.comparison_choices()['correction']))}] = max-t-single": "How to correct for the number of pairs, as in `gainful compare`; corrections of p-values use t tests. By default, all intervals hold simultaneously.",
     },
-    "comparing.level comparing.resamples comparing.seed digits result evaluating spark",
+    "comparing.level comparing.resamples comparing.seed sampling digits result evaluating spark",
     measures={
         "help": "The measure to rank by; several have a leaderboard each. With --scores, the column, or a name for the scores in one table.  [default: nDCG@10]",
         **option.WITHOUT_DEFAULT,

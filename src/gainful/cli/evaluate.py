@@ -97,7 +97,7 @@ def _unseen(text: str) -> int | str:
         "--slices INPUT": "A table with one row per query: also measure within each value of its columns, with means, intervals and missing queries.",
         "--by COLUMN...": "Slice by this column of --slices, or by judged (the number of judged documents); repeat for more.",
     },
-    "digits result evaluating spark",
+    "sampling digits result evaluating spark",
     measures="What to measure, such as nDCG@10, DCG@5,10 or 'nDCG@10 AP RR'; repeat for more.",
 )
 def evaluate(files: tuple[str, ...], **options: Any) -> None:
@@ -124,7 +124,8 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     elif options["subtopics"]:
         _finish(_evaluate_subtopics(judgments, runs, options, shared), options)
     else:
-        how = {name: options[name] for name in ("tie_warning", "slices", "by")} | shared
+        own = ("tie_warning", "slices", "by", "weights", "clusters", "strata", "population")
+        how = {name: options[name] for name in own} | shared
         _finish(call.work(evaluate_runs, judgments, runs, measures, **how), options)
 
 

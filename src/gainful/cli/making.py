@@ -45,7 +45,7 @@ _HIGHER = "better and worse mean higher and lower here: whether a high value is 
         "--title TEXT": "The title of the page.  [default: the names of the runs]",
         "--depth RANK>=1": "The last rank that the lists show.  [default: the cutoff of the first measure, or 20]",
     },
-    "comparing columns assessors engine dialect policy chunks tables",
+    "comparing sampling columns assessors engine dialect policy chunks tables",
     output={
         "required": True,
         "help": "The page to write; an existing file is replaced once the page is complete. - is standard output.",
@@ -62,8 +62,9 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     target = options["output"]
     judgments, runs = call.judged_runs(files, options)
     if len(runs) == 1:
-        # Without a comparison, there is nothing to slice.
-        option.set_aside(options, ["slices", "by"])
+        # Without a comparison, there is nothing to slice; but weights may be a column of the slices.
+        sampled = any(options[name] for name in ("weights", "clusters", "strata"))
+        option.set_aside(options, ["by"] if sampled else ["slices", "by"])
     shared = call.read_shared_options(options)
     gf.results.Report.check_path(target)
     assessors = _agreement(runs, options, shared) if options["grades"] else None

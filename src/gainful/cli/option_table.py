@@ -250,6 +250,23 @@ def _only(_: click.Context, __: click.Parameter, measures: tuple[str, ...]) -> s
     return measures[0] if measures else None
 
 
+def _population(
+    _: click.Context, __: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, float] | None:
+    sizes: dict[str, float] = {}
+    for text in (part for several in texts for part in several.split(",")):
+        stratum, _equals, size = text.rpartition("=")
+        try:
+            sizes[stratum] = float(size)
+        except ValueError:
+            stratum = ""
+        if not stratum:
+            raise click.UsageError(
+                f"--population expects STRATUM=NUMBER, such as head=1000,tail=20000, not {text!r}."
+            ) from None
+    return sizes or None
+
+
 def _policy() -> Usages:
     usages = {}
     for entry in gf.measures.choices():
@@ -339,6 +356,15 @@ SHARED: dict[str, Usages | Callable[[], Usages]] = {
     },
 }
 GROUPS: dict[str, Usages | Callable[[], Usages]] = {
+    "sampling": {
+        "--weights FILE|COLUMN": "What each query counts in the mean, such as its traffic: a table with one row per query, or the name of a column of --slices.",
+        "--clusters FILE|COLUMN|id:DELIMITER": "What moves together, such as the user or the document that a query comes from: a table with one row per query, a column of --slices, or id:_ for the part of the query's id before its last _. Intervals and tests then count clusters, not queries.",
+        "--strata FILE|COLUMN": "The part of the traffic that each query was drawn from, such as head or tail: a table with one row per query, or a column of --slices.",
+        "--population STRATUM=NUMBER...": {
+            "help": "The number of queries of each stratum in the traffic, such as head=1000,tail=20000: queries are weighted by it.",
+            "callback": _population,
+        },
+    },
     "judgments": {
         "--judgments INPUT": "The judgments, instead of the first file; then every file is a RUN. A project file may name them: see `gainful config`.",
     },
@@ -512,6 +538,7 @@ _POLICY = " ".join(choice.name for choice in gf.measures.choices())
 OF_TABLES = "subtopic_judgments items separator vectors history expected"
 OF_A_NEW_STUDY = "queries docs judgments scale depth order compare overlap overlap_share show_ranks doc_format image_hosts tags seed title"
 _MACHINE = "memory threads temp_dir unpacked engine master"
+_SAMPLING = "weights clusters strata population"
 _COMPARING = "pairs test correction baseline margin tie resamples seed slices by"
 _SCORES = Conflict(
     f"judgments columns query_ids assessors dialect chunks chunk_map {_POLICY} {OF_TABLES} {_MACHINE}",
@@ -527,8 +554,8 @@ CONFLICTS = {
         Conflict("engine", "unpacked", more=": Spark decompresses while reading"),
     ),
     "evaluate": (
-        Conflict("bounds", f"subtopics engine save_baseline interval slices by worst best summary {OF_TABLES}"),
-        Conflict("subtopics", f"engine save_baseline slices by {OF_TABLES}"),
+        Conflict("bounds", f"subtopics engine save_baseline interval slices by {_SAMPLING} worst best summary {OF_TABLES}"),
+        Conflict("subtopics", f"engine save_baseline slices by {_SAMPLING} {OF_TABLES}"),
         Conflict("interval slices by", "per_query worst best", more=": intervals and slices apply to means"),
         Conflict("per_query", "worst best"),
         Conflict("level", needed="interval slices by fail_if fail_unless"),
@@ -541,7 +568,7 @@ CONFLICTS = {
         Conflict("model design drawn_at_random", needed="human"),
         Conflict(
             "human",
-            "judgments scores pairs test interval tie resamples seed slices by html tests systems per_query worst best "
+            "judgments scores pairs test interval tie resamples seed slices by weights clusters strata population html tests systems per_query worst best "
             "engine master movers",
             more=": differences are estimated by PPI++, see `gainful calibrate --help`",
         ),

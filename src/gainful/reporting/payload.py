@@ -213,6 +213,7 @@ def _sections(inputs: ReportInputs, table: _Table, title: str, created: str) -> 
         for name, result in inputs.evaluated.items()
     }
     verdicts, more = verdicts_section(comparison)
+    alone = next(iter(inputs.scores.values())).sample_notes if comparison is None else []
     inputs.tell(0.0, "coverage")
     policy, folded = inputs.reader.policy, inputs.reader.chunks is not None
     ends, why = find_bounds(inputs.scores, lambda: inputs.whole, primary, policy, folded=folded)
@@ -237,7 +238,7 @@ def _sections(inputs: ReportInputs, table: _Table, title: str, created: str) -> 
         "policy": policy_section(inputs.decided, ids=inputs.reader.has_ids, dialect=inputs.dialect),
         "settings": "" if comparison is None else str(comparison.settings),
         "method": method_of(comparison),
-        "notes": [*notes_of(comparison), *more, *without, *table.notes()],
+        "notes": [*notes_of(comparison), *alone, *more, *without, *table.notes()],
         **_looks(comparison),
     }
 

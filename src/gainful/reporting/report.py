@@ -21,6 +21,7 @@ from gainful.evaluation.evaluate import (
     RunProgress,
     measure_runs,
 )
+from gainful.evaluation.query_samples import columns_of_sample, read_sample
 from gainful.evaluation.request import read_request
 from gainful.evaluation.score_slices import read_slices
 from gainful.evaluation.scores import Scores, means_table
@@ -222,11 +223,12 @@ def report(
     runs = read_runs(runs, judgments)
     saved, fresh = split_runs(runs, baseline)
     table, taken = read_slices(slices, evaluating_options)
+    sample = read_sample(options, table)
     if isinstance(options.get("engine"), Spark):
         _refuse_spark()
     if len(runs) > 1:
         refuse_geometric(asked)
-    elif slices is not None or by:
+    elif by or (slices is not None and sample is None):
         raise InputError("slices", "several runs, which are compared", "one")
     base = next(iter(runs)) if baseline is None else baseline
     if len(runs) == 1 or base in saved:
@@ -238,13 +240,24 @@ def report(
         scores = measure_runs(
             reader, fresh, request, progress=evaluating, whole=True, baseline=base
         )
+        if sample is not None:
+            scores = {name: sample.weighed(own) for name, own in scores.items()}
         # measures that refer to the baseline
         asked = next(iter(scores.values())).measures if scores else asked
         evaluated: dict[str, Scores | Baseline] = {
             name: saved.get(name) or scores[name] for name in runs
         }
         comparison = (
-            compare_evaluated(evaluated, asked, settings, baseline=baseline, slices=table, by=by)
+            compare_evaluated(
+                evaluated,
+                asked,
+                settings,
+                baseline=baseline,
+                slices=table,
+                by=by,
+                sample=sample,
+                besides=columns_of_sample(options),
+            )
             if len(runs) > 1
             else None
         )
