@@ -107,7 +107,7 @@ def test_conflicts_are_about_options_that_there_are():
 
 
 def test_options_of_a_comparison_are_those_of_python():
-    names = {*options_of_group("comparing")}
+    names = {*options_of_group("comparing"), *options_of_group("sampling")}
     assert names == {*gf.comparison.ComparisonOptions.__annotations__}
 
 

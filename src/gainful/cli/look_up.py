@@ -376,6 +376,19 @@ def _on_gates() -> Iterator[Part]:
     )
 
 
+def _on_weights() -> Iterator[Part]:
+    """Queries that count differently, or that move together.
+
+    The mean over queries treats them as equal and independent. If a query stands for a share of your traffic, weigh it;
+    if queries come from the same user or document, name their clusters, or intervals are too short.
+    """
+    yield _options("weights")
+    yield (
+        "A table has one row per query: CSV, TSV, JSON, JSON lines or Parquet with a column of query ids. "
+        "With --slices, the name of one of its columns is enough."
+    )
+
+
 def _on_machine() -> Iterator[Part]:
     """Memory, cores, and the engine that reads files.
 
@@ -393,6 +406,7 @@ TOPICS: dict[str, Callable[[], Iterable[Part]]] = {
     "columns": _on_columns,
     "output": _on_output,
     "gates": _on_gates,
+    "weights": _on_weights,
     "machine": _on_machine,
 }
 

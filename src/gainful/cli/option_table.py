@@ -250,23 +250,6 @@ def _only(_: click.Context, __: click.Parameter, measures: tuple[str, ...]) -> s
     return measures[0] if measures else None
 
 
-def _population(
-    _: click.Context, __: click.Parameter, texts: tuple[str, ...]
-) -> dict[str, float] | None:
-    sizes: dict[str, float] = {}
-    for text in (part for several in texts for part in several.split(",")):
-        stratum, _equals, size = text.rpartition("=")
-        try:
-            sizes[stratum] = float(size)
-        except ValueError:
-            stratum = ""
-        if not stratum:
-            raise click.UsageError(
-                f"--population expects STRATUM=NUMBER, such as head=1000,tail=20000, not {text!r}."
-            ) from None
-    return sizes or None
-
-
 def _policy() -> Usages:
     usages = {}
     for entry in gf.measures.choices():
@@ -360,9 +343,9 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--weights FILE|COLUMN": "What each query counts in the mean, such as its traffic: a table with one row per query, or the name of a column of --slices.",
         "--clusters FILE|COLUMN|id:DELIMITER": "What moves together, such as the user or the document that a query comes from: a table with one row per query, a column of --slices, or id:_ for the part of the query's id before its last _. Intervals and tests then count clusters, not queries.",
         "--strata FILE|COLUMN": "The part of the traffic that each query was drawn from, such as head or tail: a table with one row per query, or a column of --slices.",
-        "--population STRATUM=NUMBER...": {
+        "--population STRATUM=NUMBER,…": {
             "help": "The number of queries of each stratum in the traffic, such as head=1000,tail=20000: queries are weighted by it.",
-            "callback": _population,
+            "type": Parsed(weights_in, "STRATUM=NUMBER, such as head=1000,tail=20000"),
         },
     },
     "judgments": {
@@ -702,6 +685,10 @@ _OWN = {
     ("clicks", "columns"),
     ("run", "engine"),
     ("conformance", "dialect"),
+    ("fuse", "weights"),
+    ("merge", "weights"),
+    ("calibrate", "strata"),
+    ("sample", "strata"),
     *(("recommend", name) for name in ("items", "separator", "vectors", "history", "expected")),
 }  # options that mean something else in this command, or that are its subject
 
@@ -722,6 +709,7 @@ _HELP_GROUPS = (
     HelpGroup("Options", ""),  # all others
     HelpGroup("Tables for measures of subtopics and items", OF_TABLES, "measures"),
     HelpGroup("Intervals, tests and slices", f"interval level {_COMPARING}"),
+    HelpGroup("Weights and clusters of queries", _SAMPLING, "weights"),
     HelpGroup("Gates", "fail_if fail_unless junit summary movers"),
     HelpGroup(
         "Output",
