@@ -120,7 +120,7 @@ def test_distances_rise_along_the_list(field):
     averaged = gf.Policy(ties="average")
     assert ndcg(JUDGED, given(0.4, 0.4), policy=averaged) == pytest.approx((1 + SECOND) / 2)
     with pytest.raises(
-        gf.errors.InputError, match=rf"rank={field} for the lowest, score={field} the"
+        gf.errors.InputError, match=rf"rank={field} for the lowest, score={field} for the"
     ):
         ndcg(JUDGED, given(0.4, 0.1))
     assert ndcg(JUDGED, given(0.4, 0.1), columns={"rank": field}) == 1.0
