@@ -116,4 +116,4 @@ def test_for_partitions_of_spark(made_up):
     made_up()
     plan = Plan(Policy(ties="doc"), None, None, left.lowest_grade)
     (bunch,) = bunches([batch], plan)
-    assert_same(bunch.matched, left)
+    assert_same(bunch.match()[0], left)

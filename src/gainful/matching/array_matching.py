@@ -165,7 +165,7 @@ def match_ranked(grades: Floats, offsets: Ints, pool: Floats, pool_offsets: Ints
     """
     rank = places_of(offsets)
     owner = np.repeat(np.arange(pool_offsets.size - 1), np.diff(pool_offsets))
-    descending = pool[np.lexsort((-pool, owner))]
+    descending = descending_in_blocks(owner, pool)
     queries = tuple(map(str, range(offsets.size - 1)))
     return matched_lists(
         queries, offsets, (rank, rank, rank), grades.copy(), descending, pool_offsets

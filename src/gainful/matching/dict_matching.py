@@ -17,10 +17,16 @@ import numpy as np
 from gainful.arithmetic.number_arrays import LARGEST_EXACT
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, warn
-from gainful.matching.chunks_to_documents import Chunks, FurtherChunk
+from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.match import Hits, Numbers, Run, Work, match_part, unjudged_documents
 from gainful.matching.matched import Matched, offsets_of
-from gainful.matching.rows_under_policy import JudgedRows, applied, documents_in, steps_of
+from gainful.matching.rows_under_policy import (
+    JudgedRows,
+    applied,
+    documents_in,
+    packed_documents,
+    steps_of,
+)
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown, shown_with_type
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
@@ -123,13 +129,11 @@ class _DictRows(Numbers):
 
     def find(self, judged: JudgedRows, number: Ints, lists: Ints) -> Hits:
         """Return the hits that were found with the numbers, since looking up judged documents is cheap."""
-        lengths = judged.pools.lengths[number]
-        judged_row = judged.rows_of(number)
+        list_of, judged_row = judged.lists_and_rows(number)
         score = self._scores_of_judged()
         there = (~np.isnan(score)).nonzero()[0]
         judged_row = judged_row[there]
-        list_of = lists.repeat(lengths)[there]
-        return Hits(list_of, judged_row, judged.grades[judged_row], score[there])
+        return Hits(lists[list_of[there]], judged_row, judged.grades[judged_row], score[there])
 
     def _scores_of_judged(self) -> Floats:
         """Return the scores (m,) of the judged documents, NaN for documents that were not retrieved."""
@@ -155,13 +159,6 @@ class _DictRows(Numbers):
             numbers = numbers_of(documents, RUN.number, RUN.name, names)
         others = [] if lists is not None else self._others
         return packed([*names, *others], [*documents, *([()] * len(others))], numbers)
-
-
-def packed_documents(documents: Mapping[str, DocNumbers], numbers: Floats) -> PackedRows:
-    """Pack the documents of queries, whose ids are text, with all their numbers (n,)."""
-    docs = [doc for known in documents.values() for doc in known]
-    whole_of = {row: doc.document for row, doc in enumerate(docs) if isinstance(doc, FurtherChunk)}
-    return packed(documents, [*documents.values()], numbers, whole_of)
 
 
 def judged_rows(judgments: Mapping[Any, DocNumbers], policy: Policy) -> JudgedRows:
@@ -208,7 +205,9 @@ def match_queries(
     }
     for query, _, scores in documents:
         refuse_arrays_in([scores or {}], RUN, [query])
-    rows = packed_documents(listed, numbers_of([*listed.values()], RUN.number, RUN.name, [*listed]))
+    returned = [*listed.values()]
+    numbers = numbers_of(returned, RUN.number, RUN.name, [*listed])
+    rows = packed_documents(listed, returned, numbers)
     plain = replace(policy, duplicates="error", fold="none", drop_self="no", precision="double")
     return replace(match_part(judged, rows, plain)[0], queries=tuple(queries))
 

@@ -247,12 +247,17 @@ class EngineRun(Run):
     def _with_ids(self, run: _RunTable) -> Iterator[PackedRows]:
         """Yield the rows of the judged queries with their ids, in order."""
         if not self._sorted:
-            self._sorted = self.session.name("run")
-            self.query(
-                f"CREATE TEMP TABLE {self._sorted} AS SELECT doc, score FROM {run.table} r "
-                f"JOIN {self.codes} USING (query) ORDER BY code, r.{run.row}"
-            )
+            self._sorted = self.sorted(run)
         return self.slices(self._sorted, run.codes, run.lengths, run.extra)
+
+    def sorted(self, run: _RunTable, condition: str = "") -> str:
+        """Return a table with the rows of the judged queries that fulfil a condition, by code and row."""
+        table, row = self.session.name("run"), f", r.{run.row}" if run.row else ""
+        self.query(
+            f"CREATE TEMP TABLE {table} AS SELECT c.code, r.doc, r.score + 0.0 AS score "
+            f"FROM {run.table} r JOIN {self.codes} c USING (query) {condition} ORDER BY c.code{row}"
+        )
+        return table
 
     def slices(
         self, table: str, codes: Ints, lengths: Ints, extra: Sequence[str] = ()
@@ -368,16 +373,9 @@ class _EngineRows(Numbers):
         return self._with_ids(blocks, "AND w.score = r.score + 0.0")
 
     def _with_ids(self, wanted: dict[str, Any], condition: str) -> Iterator[PackedRows]:
-        run, row = self._run, f", r.{self._table.row}" if self._table.row else ""
-        session, table = run.session, run.session.name("ids")
-        columns = ", ".join(wanted)
-        name = session.register("wanted", wanted)
-        run.query(
-            f"CREATE TEMP TABLE {table} AS SELECT c.code, r.doc, r.score + 0.0 AS score "
-            f"FROM {self._table.table} r JOIN {run.codes} c USING (query) "
-            f"JOIN (SELECT DISTINCT {columns} FROM {name}) w ON w.code = c.code {condition} "
-            f"ORDER BY c.code{row}"
-        )
+        run, session, columns = self._run, self._run.session, ", ".join(wanted)
+        distinct = f"SELECT DISTINCT {columns} FROM {session.register('wanted', wanted)}"
+        table = run.sorted(self._table, f"JOIN ({distinct}) w ON w.code = c.code {condition}")
         counts = session.columns(
             f"SELECT code, count(*) AS n FROM {table} GROUP BY code ORDER BY code"
         )

@@ -40,7 +40,7 @@ from gainful.rows.mistakes import (
 from gainful.rows.run_and_judgment_columns import find_rank, may_be_of_a_run
 from gainful.rows.table_source import Source, plain_text, ready, refuse_duplicate
 from gainful.rows.text_formats import Layout, Row, rows
-from gainful.rows.values_as_numbers import is_array, plain_number
+from gainful.rows.values_as_numbers import is_array, is_held, plain_number
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -400,14 +400,11 @@ class DictInput(Input):
 
 def _number(value: object) -> float | None:
     """Return a value as a float64; None if it isn't a number, or is an integer that would be rounded."""
-    if type(value) is not float:
-        if is_array(value):
-            return None
-        value = plain_number(value)
-    number = dict_matching.float64_of(value)
-    if number is not None and isinstance(value, int) and isfinite(number) and int(number) != value:
+    if is_array(value):
         return None
-    return number
+    number = dict_matching.float64_of(plain_number(value))
+    rounded = number is not None and isfinite(number) and not is_held(value)
+    return None if rounded else number
 
 
 class TableInput(Input):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, fields, replace
-from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar
 
@@ -243,7 +242,7 @@ def match(
     if policy.unjudged == "error":
         matcher.refuse_unjudged(run, parts)
     if not any(part.shared.any() for part in parts):
-        matcher.warn_if_disjoint(run)
+        matcher.warn_if_disjoint(run, parts)
     return matcher.matched(parts)
 
 
@@ -439,28 +438,28 @@ class _Matcher:
             return
         number = min(counts)
         query = self.judged.queries[number]
-        scores = self._listed(run, [query])[query]
+        scores = self._listed(run, [number])[query]
         judged = {*self.judged.documents[number]}
         docs = [doc for doc in scores if getattr(doc, "document", doc) not in judged]
         docs.sort(key=scores.__getitem__, reverse=True)
         raise unjudged_documents(query, docs)
 
-    def warn_if_disjoint(self, run: Run) -> None:
+    def warn_if_disjoint(self, run: Run, parts: Sequence[_Part]) -> None:
         """Warn if no retrieved document is judged, including documents below the depth."""
         try:
-            self._warn_if_disjoint(run)
+            self._warn_if_disjoint(run, sorted(n for part in parts for n in part.number.tolist()))
         except InputError as problem:
             # Matching has accepted the run: a document repeated below the depth changes no value.
             if problem.code != "rows.duplicate":
                 raise
 
-    def _warn_if_disjoint(self, run: Run) -> None:
+    def _warn_if_disjoint(self, run: Run, numbers: Sequence[int]) -> None:
         if self.cut is not None:
             whole = _Matcher(self.judged, self.policy, None, self.chunks)
             parts = run.each(whole.part, None, self.policy)
             if parts is None or any(part.shared.any() for part in parts):
                 return
-        listed = self._listed(run, None)
+        listed = self._listed(run, numbers[:QUERIES])
         warn_of_disjoint_documents(
             (
                 (self.judged.documents[self.judged.number_of[query]], listed[query])
@@ -469,14 +468,9 @@ class _Matcher:
             folded=self.chunks is not None,
         )
 
-    def _listed(self, run: Run, queries: Sequence[str] | None) -> dict[str, dict[str, float]]:
-        """Return documents and scores of some judged queries of a run; by default, of the first queries."""
-        wanted = {*self.judged.queries} if queries is None else {*queries}
-        if queries is None:
-            names = run.each(
-                lambda rows: [name for name in rows.names if name in wanted], None, self.policy
-            )
-            wanted = {*islice(in_order(name for some in names or () for name in some), QUERIES)}
+    def _listed(self, run: Run, numbers: Sequence[int]) -> dict[str, dict[str, float]]:
+        """Return documents and scores of some judged queries of a run, given by number."""
+        wanted = {self.judged.queries[number] for number in numbers}
 
         def listed(rows: PackedRows | Numbers) -> dict[str, dict[str, float]]:
             chosen = np.flatnonzero([name in wanted for name in rows.names])

@@ -4,7 +4,7 @@ A step is one choice of the policy. It maps `PackedRows` to `PackedRows`, so a n
 of input.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import NoReturn
@@ -50,12 +50,7 @@ def _folded(rows: PackedRows, policy: Policy, chunks: Chunks | None) -> PackedRo
     assert chunks is not None  # noqa: S101 - without chunks, no policy folds
     folded = [fold(documents, policy, chunks) for documents in rows.documents()]
     numbers = np.fromiter(chain.from_iterable(each.values() for each in folded), np.float64)
-    whole_of = {
-        row: doc.document
-        for row, doc in enumerate(chain.from_iterable(folded))
-        if isinstance(doc, FurtherChunk)
-    }
-    return packed(rows.names, folded, numbers, whole_of)
+    return packed_documents(rows.names, folded, numbers)
 
 
 def _without_query(rows: PackedRows, _: Policy, __: Chunks | None) -> PackedRows:
@@ -107,6 +102,15 @@ def applied(
     for step in steps:
         rows = step.apply(rows, policy, chunks)
     return rows
+
+
+def packed_documents(
+    queries: Iterable[str], documents: Sequence[Mapping[str, float]], numbers: Floats
+) -> PackedRows:
+    """Pack the documents of queries with their numbers (n,); some may be `FurtherChunk`."""
+    docs = enumerate(chain.from_iterable(documents))
+    whole_of = {row: doc.document for row, doc in docs if isinstance(doc, FurtherChunk)}
+    return packed(queries, documents, numbers, whole_of)
 
 
 def documents_in(rows: PackedRows) -> list[dict[str, float]]:
@@ -224,12 +228,6 @@ class JudgedRows:
             return descending_in_blocks(owner, self.grades)
         rows = ranges(self.pools.starts, self.pools.lengths)
         return descending_in_blocks(owner, self.grades[rows])
-
-    def rows_of(self, number: Ints) -> Ints:
-        """Return the rows of some queries (p,), ascending."""
-        if self._rows is None and number.size == len(self.queries):
-            return np.arange(self.grades.size)
-        return ranges(self.pools.starts[number], self.pools.lengths[number])
 
     def lists_and_rows(self, number: Ints) -> tuple[Ints, Ints]:
         """Return the rows of some queries (p,), in any order, after the position of each row's query in `number`."""
