@@ -538,6 +538,13 @@ def test_what_is_wrong_in_the_file_is_said_with_its_place(project, cli):
     assert_every_case(check, MISTAKES)
 
 
+def test_a_setting_that_does_not_exist_lists_all_tables(project, cli):
+    Path("gainful.toml").write_text("nothing = 'AP'")
+    told = cli("config").stderr
+    assert "columns, policy, compare" in told
+    assert ", ," not in told
+
+
 def test_what_shows_in_the_data_names_the_setting_too(project, cli):
     def told(text, *words):
         Path("gainful.toml").write_text(text)

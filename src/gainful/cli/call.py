@@ -2,6 +2,7 @@
 
 import glob
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -417,9 +418,10 @@ def _resolved(inputs: Iterable[str]) -> Iterator[Path]:
     """Yield the full paths of inputs, and of the files in folders and of patterns."""
     for name in inputs:
         yield Path(name).resolve()
-        if Path(name).is_dir():
+        if os.path.isdir(name):  # noqa: PTH112 - a list of grades may be too long for a path
             yield from (file.resolve() for file in Path(name).iterdir())
-        elif not Path(name).exists():  # unlike glob, Path.glob doesn't accept absolute patterns
+        elif not os.path.exists(name):  # noqa: PTH110
+            # Unlike glob, Path.glob doesn't accept absolute patterns.
             yield from (Path(file).resolve() for file in glob.glob(name, recursive=True))  # noqa: PTH207
 
 

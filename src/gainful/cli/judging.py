@@ -362,31 +362,29 @@ def collect(source: str, **options: Any) -> None:
         raise click.UsageError(
             "Name the model: --endpoint URL --model NAME, or --call MODULE:NAME."
         )
-    output, dry = options.pop("output"), options.pop("dry_run")
     call.leave_out_columns(options, of="judgments")
     if options["depth"] is None:
         call.leave_out_columns(options, of="run")
-    shared = call.read_shared_options(options)
-    target = {"output": output, "format": options.pop("format")}
-    format_ = call.format_of(target, "pools")
-    # Answers cost money, so they are cached even without --cache.
-    is_own_cache = options["cache"] is not None
-    if not is_own_cache and output not in (None, "-"):
-        options["cache"] = f"{output}{_CACHE}"
+    shared = call.read_shared_options(options, documents="pools")
+    format_ = call.format_of(options, "pools")
+    output, own_cache = options["output"], options["cache"]
+    if own_cache is None and output not in (None, "-"):
+        options["cache"] = f"{output}{_CACHE}"  # answers cost money
     cache = options["cache"]
     model = options.pop("model") or options["call"]
     options["parameters"] = _parameters_of(options["parameters"])
     options["grades"] = _grades_of(options["grades"])
     ask = gf.judging.collect_grades
     with option.own_modules(click.get_current_context().obj):
-        grades = call.work(ask, source, model, dry=dry, options=options, **shared)
-    if dry:
+        how = {"dry": options["dry_run"], **shared}
+        grades = call.work(ask, source, model, options=options, **how)
+    if options["dry_run"]:
         plan = f"{counted(grades.unasked, 'prompt')} to send, {_size(grades)}; {grades.cached:,} cached"
         print_data(f"{grades.first_prompt.rstrip()}\n")
         tell(f"dry run, first prompt: {plan}")
         tell(grades.summary)
         return
-    call.write_documents(grades, target, format_)
+    call.write_documents(grades, options, format_)
     if format_ not in _NOTED or output is not None:
         tell_some(
             [
@@ -396,7 +394,7 @@ def collect(source: str, **options: Any) -> None:
             ]
         )
         tell(grades.summary)
-    if not is_own_cache and cache is not None:
+    if own_cache is None and cache is not None:
         tell(f"the answers are saved in {cache}")
     if grades.limit is not None:
         more = (

@@ -17,7 +17,6 @@ from gainful.cli.project import (
     NAME,
     PYPROJECT,
     Project,
-    ProjectCommand,
     all_settings,
     command,
     read_project_file,
@@ -482,10 +481,7 @@ def _write(part: Part, formatter: click.HelpFormatter) -> None:
 
 def _help_of(command: click.Command, parent: click.Context | None, name: str) -> str:
     """Return the full help of a command."""
-    if isinstance(command, ProjectCommand):
-        context = command.help_context(name, parent)
-    else:
-        context = click.Context(command, parent, name)
+    context = command.make_context(name, [], parent, resilient_parsing=True)
     if not command.add_help_option:  # trec_eval prints its own help
         return f"{command.get_usage(context)}\n\n  {command.help}\n"
     context.meta[option.FULL_HELP] = True

@@ -14,7 +14,6 @@ import math
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -582,7 +581,7 @@ def _value(file: ProjectFile, section: str, name: str, value: object) -> Any:
     if (option := settings.get(key)) is None:
         tables = [known.rpartition(".")[0] for known in settings if _name(known) == name]
         names = [_name(known) for known in settings if known.rpartition(".")[0] == section]
-        hint = did_you_mean(name, names if section else [*names, *SECTIONS])
+        hint = did_you_mean(name, names if section else [*names, *filter(None, SECTIONS)])
         if any(tables):
             hint = f"Write it in the table [{tables[-1]}]."
         raise gf.errors.InputError(where, "a setting", shown(name), hint)
@@ -689,9 +688,11 @@ class ProjectCommand(GroupedCommand):
                 args[place] = f"{name}{equals}{value}"
                 tell_former(option, name)
         try:
-            extra |= {} if extra.get("resilient_parsing") else self._settings(parent)
+            if (file := read_project_file(parent)) is not None:
+                project = read_settings(file)
+                extra |= {"obj": project, "default_map": project.defaults_of(self)}
         except gf.errors.GainfulError:
-            if not {"--help", "-h"} & {*args}:
+            if not (extra.get("resilient_parsing") or {"--help", "-h"} & {*args}):
                 raise
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -700,20 +701,6 @@ class ProjectCommand(GroupedCommand):
         except click.UsageError as wrong:
             wrong.ctx = wrong.ctx or click.Context(self, parent, info_name)
             raise
-
-    def help_context(self, info_name: str, parent: click.Context | None) -> click.Context:
-        """Return a context for showing help, with the settings of the file as defaults if it is readable."""
-        with suppress(gf.errors.GainfulError):
-            return click.Context(self, parent, info_name, **self._settings(parent))
-        return click.Context(self, parent, info_name)
-
-    def _settings(self, parent: click.Context | None) -> dict[str, Any]:
-        """Return the keywords of a context that come from the file."""
-        file = read_project_file(parent)
-        if file is None:
-            return {}
-        project = read_settings(file)
-        return {"obj": project, "default_map": project.defaults_of(self)}
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command without conflicting options, then report which settings of the file it used."""

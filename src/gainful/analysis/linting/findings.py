@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, overload
 
 from gainful.analysis.linting.rules import all_rules
-from gainful.message_texts import printable
+from gainful.message_texts import counted, printable
 from gainful.output.rendering.table_formats import Table
 from gainful.output.writing.result_base import Document, Record
 from gainful.rows.identifiers import UNTYPED, IdType
@@ -110,11 +110,8 @@ class Findings(Document, Sequence[Finding]):
         >>> Findings((), ("judgments", "bm25"), 10).summary
         'clean: 0 errors, 0 warnings, 0 notes in judgments, bm25'
         """
-        counted = ", ".join(
-            f"{count} {severity}{'' if count == 1 else 's'}"
-            for severity, count in self.counts.items()
-        )
-        return f"{'clean: ' if self.clean else ''}{counted} in {', '.join(self.inputs)}"
+        counts = ", ".join(counted(count, severity) for severity, count in self.counts.items())
+        return f"{'clean: ' if self.clean else ''}{counts} in {', '.join(self.inputs)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values."""
