@@ -269,7 +269,7 @@ def test_every_function_honours_or_refuses(tmp_path):
         for name, call in calls(judgments, run, {**columns, **wrong}, tmp_path).items():
             if name == {"run": "judgments", "judgments": "run"}[side]:
                 continue
-            with pytest.raises(gf.errors.InputError, match=r"one has a number|of the number 4"):
+            with pytest.raises(gf.errors.InputError, match=r"one is a number|column number 4"):
                 call()
     unused = calls(dicts(GRADES), dicts(SCORES), {"run.doc": "x", "judgments.doc": "y"}, tmp_path)
     for call in unused.values():
