@@ -36,15 +36,28 @@ class Truth:
 
 
 def simulated(
-    model: str, truth: Truth, *, lists: int, queries: int, docs: int, depth: int, seed: int = 1
+    model: str,
+    truth: Truth,
+    *,
+    lists: int,
+    queries: int,
+    docs: int,
+    depth: int,
+    seed: int = 1,
+    endless: bool = False,
 ) -> ShownLists:
-    """Show random orders of a random query's documents to simulated users, and record their clicks."""
+    """Show random orders of a random query's documents to simulated users, and record their clicks.
+
+    An endless list is read until the user stops at a click, and the log contains it down to this click: the
+    closed forms of DCM and SDBN assume that nobody stops elsewhere.
+    """
     rng = np.random.default_rng(seed)
     query = rng.integers(0, queries, lists)
     order = rng.random((lists, docs)).argsort(axis=1)[:, :depth]
     pairs = query[:, None] * docs + order
     drawn = rng.random((lists, depth)) < truth.attraction[pairs]
     clicks = np.zeros((lists, depth), bool)
+    looked = np.ones((lists, depth), bool)
     reading, last = np.ones(lists, bool), np.zeros(lists, int)
     for step in range(depth):
         if model in ("ctr", "coec"):
@@ -55,6 +68,7 @@ def simulated(
             looks = rng.random(lists) < truth.examination[step - last if step else 0]
         else:
             looks = reading
+        looked[:, step] = looks
         clicks[:, step] = looks & drawn[:, step]
         last = np.where(clicks[:, step], step + 1, last)
         if model == "cascade":
@@ -73,4 +87,5 @@ def simulated(
             reading = reading & (rng.random(lists) < onward)
     starts = np.arange(lists + 1) * depth
     ranks = np.tile(np.arange(1, depth + 1), lists)
-    return ShownLists(pairs.ravel(), ranks, clicks.ravel(), starts, queries * docs)
+    shown = ShownLists(pairs.ravel(), ranks, clicks.ravel(), starts, queries * docs)
+    return shown.part_of_rows((looked & ~reading[:, None]).ravel()) if endless else shown

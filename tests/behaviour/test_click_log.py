@@ -424,7 +424,7 @@ def test_texts_of_a_source_whose_order_changes(monkeypatch):
 
     names = log_rows._names
     monkeypatch.setattr(
-        log_rows, "_names", lambda hashes, firsts, *rest: names(hashes, firsts[::-1], *rest)
+        log_rows, "_names", lambda hashes, firsts, *rest: names(hashes, firsts[::-1].copy(), *rest)
     )
     assert told(gf.behaviour.read_log(rows())) == EXPECTED
 

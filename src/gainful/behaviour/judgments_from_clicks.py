@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
+from gainful.arithmetic.kernels.click_intervals import interval
 from gainful.arithmetic.kernels.click_models import (
     MODELS,
     FittedModel,
@@ -17,7 +18,6 @@ from gainful.arithmetic.kernels.click_models import (
     log_likelihood,
     perplexity_by_rank,
 )
-from gainful.arithmetic.statistics.distributions import beta_quantile, gamma_quantile
 from gainful.arithmetic.statistics.resampling import Draws
 from gainful.array_types import Bools, Floats, Ints
 from gainful.behaviour.click_log import ClickLog, drawn_weights, estimating, read_log
@@ -175,10 +175,6 @@ class ClickJudgments(JudgmentsResult):
 def _estimates(model: FittedModel, log: ClickLog) -> Floats:
     """Return the estimates (p,): relevance, times the mean weight of the actions."""
     relevance = model.relevance
-    if model.name == "coec":
-        relevance = (model.attraction.successes + model.attraction.prior.yes) / (
-            model.attraction.trials + model.attraction.prior.yes
-        )
     return relevance if log.values is None else relevance * _worths(log)
 
 
@@ -272,14 +268,7 @@ def click_judgments(
 
 def _bounds(model: FittedModel, log: ClickLog, ends: Floats) -> tuple[Floats, Floats]:
     """Return the ends (p,) of the intervals of all estimates."""
-    if model.name == "coec":
-        shape = model.attraction.successes + model.attraction.prior.yes
-        rate = model.attraction.trials + model.attraction.prior.yes
-        low, high = (gamma_quantile(end, shape) / rate for end in ends)
-    else:
-        yes, no = model.beta
-        distinct, places = np.unique(yes + 1j * no, return_inverse=True)  # few, if they are counts
-        low, high = (beta_quantile(end, distinct.real, distinct.imag)[places] for end in ends)
+    low, high = interval(log.shown, model, ends)
     if log.values is None:
         return low, high
     worths = _worths(log)

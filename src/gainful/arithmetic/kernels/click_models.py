@@ -11,7 +11,7 @@ towards the mean by a beta distribution, fitted to all pairs (empirical Bayes).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,11 @@ from gainful.arithmetic.cores import in_parallel
 from gainful.array_types import Bools, Floats, Ints
 
 _ROUNDS_OF_PRIOR = 5  # of EM, in which the prior follows the estimates
+_GRID = 48  # points, across as many standard deviations on either side as follow
+_REACH = 7.0
+_MOST_FOR_PRIOR = 5_000  # pairs that a prior is fitted to on a grid
+_STEPS_OF_PRIOR = 60
+_UNIFORM = 5  # pairs of any probability that such a prior takes for granted
 _CLOSE = 5e-5  # change of the shared parameters below which EM has converged
 _LEAST = 1e-9  # probability of anything that can happen
 _FEWEST_PAIRS = 10  # from which a prior can be fitted
@@ -318,18 +323,18 @@ def _shares(clicks: Floats, shown: Floats) -> Floats:
 def _fit_coec(lists: ShownLists, how: Fitting) -> FittedModel:
     rates = _shares(lists.by_rank(lists.clicks), lists.by_rank(np.ones(len(lists.ranks))))
     clicks, expected = lists.sums(lists.clicks), lists.sums(rates[lists.ranks])
-    prior = how.prior or _gamma_prior(clicks, expected)
+    prior = how.prior or _gamma_prior(clicks, expected, lists.sums(np.ones(len(lists.pairs))))
     return FittedModel("coec", Counts(clicks, expected, prior), {"rate": rates})
 
 
-def _gamma_prior(clicks: Floats, expected: Floats) -> Prior:
+def _gamma_prior(clicks: Floats, expected: Floats, impressions: Floats) -> Prior:
     """Return the prior of a ratio whose mean is 1: clicks as if `yes` had been observed where `yes` were expected."""
     shown = expected > 0
-    clicks, expected = clicks[shown], expected[shown]
+    clicks, expected, impressions = clicks[shown], expected[shown], impressions[shown]
     if len(clicks) < _FEWEST_PAIRS:
         return Prior(_JEFFREYS, 0.0)
-    # The variance of clicks is expected + expected² / strength.
-    beyond = np.sum((clicks - expected) ** 2 - expected)
+    # The variance of clicks is expected · (1 − expected / impressions) + expected² / strength.
+    beyond = np.sum((clicks - expected) ** 2 - expected * (1 - expected / impressions))
     strength = np.sum(expected**2) / max(beyond, _LEAST)
     return Prior(float(np.clip(strength, _JEFFREYS, _STRONGEST)), 0.0)
 
@@ -540,11 +545,86 @@ def _fit_dbn(lists: ShownLists, how: Fitting) -> FittedModel:
         trials = lists.sums(earlier) + _sums(last_pairs, weights * open_end, lists.count)
         satisfaction = how.scored(yes, trials, of_clicks, _known(satisfaction), None if young else satisfaction.prior)  # fmt: skip
         _say(how, rounds)
-        if abs(onward - before) < _CLOSE:
+        if rounds >= _ROUNDS_OF_PRIOR and abs(onward - before) < _CLOSE:
             break
+    silent = _silence(columns.of_rows(attraction.means[lists.pairs]), columns.inside, onward)
+    unsatisfied = 1 - onward + onward * silent[last + 1, np.arange(len(last))]
+    satisfaction = _seen_by_silence(
+        satisfaction,
+        last_pairs[open_end],
+        unsatisfied[open_end],
+        weights[open_end],
+        lists.sums(earlier),
+        how.prior
+        or (how.start.satisfaction.prior if how.start and how.start.satisfaction else None),
+    )
     return FittedModel(
         "dbn", attraction, {"perseverance": np.array([onward])}, satisfaction, rounds
     )
+
+
+def _seen_by_silence(
+    rough: Counts, pairs: Ints, silence: Floats, weights: Floats, more: Floats, prior: Prior | None
+) -> Counts:
+    """Return the satisfaction of each pair, by the probability of the silence below its clicks.
+
+    A click on a pair with satisfaction σ is followed by silence with the probability σ + (1 − σ) q. The
+    distribution of σ after all silences isn't a beta distribution, and for few of them it is far from one; so
+    its mean and its variance are computed on a grid.
+
+    Args:
+        rough: the satisfactions according to EM.
+        pairs: (s,) the pair of each click that is followed by silence.
+        silence: (s,) q, the probability of the silence if the click didn't satisfy.
+        weights: (s,) how often each counts.
+        more: (p,) how often a click on each pair was followed by another one, so that it didn't satisfy.
+        prior: the prior; one is fitted if None.
+    """
+    yes, no = replace(rough, prior=Prior(_JEFFREYS, _JEFFREYS)).beta
+    total = np.maximum(yes + no, _LEAST)
+    centre, reach = yes / total, _REACH * np.sqrt(yes * no / (total**2 * (total + 1)))
+    low, high = np.maximum(centre - reach, 0.0), np.minimum(centre + reach, 1.0)
+    shares = (np.arange(_GRID) + 0.5) / _GRID
+    grid = low[:, None] + (high - low)[:, None] * shares
+    logs = more[:, None] * np.log1p(-grid)
+    for place in range(_GRID):
+        satisfied = grid[pairs, place]
+        logs[:, place] += _sums(
+            pairs, weights * np.log(satisfied + (1 - satisfied) * silence), len(grid)
+        )
+    if prior is None:
+        prior = _fitted_on_grid(grid, logs)
+    means, variances = _moments(grid, logs, prior)
+    size = np.maximum(means * (1 - means) / np.maximum(variances, _LEAST**2) - 1, _LEAST)
+    return Counts(means * size - prior.yes, size - prior.yes - prior.no, prior)
+
+
+def _moments(grid: Floats, logs: Floats, prior: Prior) -> tuple[Floats, Floats]:
+    """Return the means and variances (p,) of probabilities with these log likelihoods (p, g) and this prior."""
+    logs = logs + (prior.yes - 1) * np.log(grid) + (prior.no - 1) * np.log1p(-grid)
+    chances = np.exp(logs - logs.max(axis=1, keepdims=True))
+    chances /= chances.sum(axis=1, keepdims=True)
+    means = (chances * grid).sum(axis=1)
+    return means, (chances * (grid - means[:, None]) ** 2).sum(axis=1)
+
+
+def _fitted_on_grid(grid: Floats, logs: Floats) -> Prior:
+    """Return the prior that fits these log likelihoods (p, g), as if a few more pairs had any probability.
+
+    The mean and the variance of the prior are those of all pairs together; a few more pairs keep it from
+    becoming certain if there are few.
+    """
+    every = len(grid) // _MOST_FOR_PRIOR + 1
+    grid, logs = grid[::every], logs[::every]
+    prior = Prior(1.0, 1.0)
+    for _ in range(_STEPS_OF_PRIOR):
+        means, variances = _moments(grid, logs, prior)
+        count = len(means) + _UNIFORM
+        mean = (means.sum() + _UNIFORM / 2) / count
+        spread = (variances + (means - mean) ** 2).sum() + _UNIFORM * (1 / 12 + (0.5 - mean) ** 2)
+        strength = np.clip(mean * (1 - mean) * count / spread - 1, 2 * _JEFFREYS, _STRONGEST)
+        prior = Prior(float(mean * strength), float((1 - mean) * strength))
+    return prior
 
 
 def _known_share_of_satisfaction(
@@ -627,7 +707,7 @@ def _fit_ccm(lists: ShownLists, how: Fitting) -> FittedModel:
         prior = None if rounds <= _ROUNDS_OF_PRIOR else attraction.prior
         attraction = how.scored(clicks + said_good, trials, _shares(known, trials), means, prior)
         _say(how, rounds)
-        if np.abs(before - [none, bad, good]).max() < _CLOSE:
+        if rounds >= _ROUNDS_OF_PRIOR and np.abs(before - [none, bad, good]).max() < _CLOSE:
             break
     shared = {"continuation": np.array([none, bad, good])}
     return FittedModel("ccm", attraction, shared, None, rounds)
@@ -650,7 +730,7 @@ def _examined_by_ccm(lists: ShownLists, model: FittedModel) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Cells:
+class Cells:
     """Rows with the same pair and the same context, counted together.
 
     Attributes:
@@ -666,7 +746,8 @@ class _Cells:
     clicked: Floats
 
     @classmethod
-    def of(cls, lists: ShownLists, contexts: Ints, count: int) -> "_Cells":
+    def of(cls, lists: ShownLists, contexts: Ints, count: int) -> "Cells":
+        """Return the cells of rows with these contexts (n,), of which there are `count`."""
         keys = lists.pairs.astype(np.int64) * count + contexts
         if lists.count * count <= _DENSE:
             size = lists.count * count
@@ -726,7 +807,7 @@ def _fit_by_context(
         how: how to fit.
     """
     count = int(contexts.max(initial=0)) + 1
-    cells = _Cells.of(lists, contexts, count)
+    cells = Cells.of(lists, contexts, count)
     shown = _sums(cells.contexts, cells.shown, count)
     clicks = _sums(cells.pairs, cells.clicked, lists.count)
     if how.start is None:
@@ -752,7 +833,7 @@ def _fit_by_context(
         change = np.abs(examined - before).max()
         means = attraction.means
         _say(how, rounds)
-        if change < _CLOSE:
+        if rounds >= _ROUNDS_OF_PRIOR and change < _CLOSE:
             break
     if attraction is None:  # no rounds at all
         attraction = how.counts(clicks, lists.sums(np.ones(len(lists.pairs))))
@@ -783,12 +864,23 @@ def since_last_click(lists: ShownLists, deepest: int) -> Ints:
 
     The context of rank r after a click at r' (0 without one) is r · (deepest + 1) + r'.
     """
+    ranks = np.minimum(lists.ranks, deepest)
+    above = last_clicks_above(lists)
+    return ranks * (deepest + 1) + np.where(above >= 0, ranks[np.maximum(above, 0)], 0)
+
+
+def last_clicks_above(lists: ShownLists) -> Ints:
+    """Return (n,) the row of the last click above each row in its list; -1 without one."""
     rows = np.arange(len(lists.pairs))
     before = np.maximum.accumulate(np.where(lists.clicks, rows, -1))
     before = np.concatenate([[-1], before[:-1]]) if len(rows) else before
-    own = before >= np.repeat(lists.starts[:-1], np.diff(lists.starts))
-    ranks = np.minimum(lists.ranks, deepest)
-    return ranks * (deepest + 1) + np.where(own, ranks[np.maximum(before, 0)], 0)
+    return np.where(before >= np.repeat(lists.starts[:-1], np.diff(lists.starts)), before, -1)
+
+
+def contexts_of(lists: ShownLists, model: FittedModel) -> tuple[Ints, int]:
+    """Return the context (n,) of each row in pbm or ubm, and the context whose examination is 1."""
+    contexts = lists.ranks if model.name == "pbm" else since_last_click(lists, _depth_of(model))
+    return contexts, int(contexts.min(initial=contexts.max(initial=0)))
 
 
 def _fit_ubm(lists: ShownLists, how: Fitting) -> FittedModel:

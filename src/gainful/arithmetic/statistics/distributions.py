@@ -260,13 +260,3 @@ def beta_quantile(share: float, yes: Floats, no: Floats) -> Floats:
     """
     inside: Floats = _special().betaincinv(np.maximum(yes, 1e-300), np.maximum(no, 1e-300), share)
     return np.where(yes <= 0, 0.0, np.where(no <= 0, 1.0, inside))
-
-
-def gamma_quantile(share: float, shape: Floats) -> Floats:
-    """Return the quantile of gamma distributions with scale 1, elementwise.
-
-    >>> gamma_quantile(0.5, np.array([1.0])).round(4).tolist()
-    [0.6931]
-    """
-    quantiles: Floats = _special().gammaincinv(shape, share)
-    return quantiles
