@@ -109,14 +109,20 @@ def test_a_comparison_says_what_comes_from_the_clicks():
         judgments = gf.behaviour.click_judgments(log, "ctr")
         comparison = gf.compare(judgments, runs, "DCG@3", resamples=50)
         (part,) = comparison.grade_variances
-        differences = [
-            gf.evaluate(grades, runs["new"], "DCG@3")["DCG@3"]
-            - gf.evaluate(grades, runs["old"], "DCG@3")["DCG@3"]
+        drawn = np.array([
+            gf.evaluate(grades, runs["new"], "DCG@3").values[:, 0]
+            - gf.evaluate(grades, runs["old"], "DCG@3").values[:, 0]
             for grades in judgments.redrawn(40)
-        ]
-        one = comparison["new", "DCG@3"]
-        assert part.share == pytest.approx(np.var(differences, ddof=1) / (one.sd**2 / 30))
-        assert [part.low, part.high] == pytest.approx(np.quantile(differences, [0.025, 0.975]))
+        ])  # fmt: skip
+        old, new = (gf.evaluate(judgments, runs[name], "DCG@3").values[:, 0] for name in runs)
+        # Each draw is from half of the sessions, and so is biased twice as much.
+        unbiased = 2 * (new - old) - drawn.mean(axis=0)
+        drawn = (drawn - drawn.mean(axis=0)) * max(unbiased.std() / drawn.mean(axis=0).std(), 1)
+        means, own = drawn.mean(axis=1), drawn.var(axis=0, ddof=1).sum() / 30**2
+        whole = unbiased.var(ddof=1) / 30 + max(means.var(ddof=1) - own, 0)
+        assert part.share == pytest.approx(means.var(ddof=1) / whole)
+        assert (part.low + part.high) / 2 == pytest.approx(unbiased.mean())
+        assert (part.high - part.low) / 2 == pytest.approx(2.0227 * means.std(ddof=1), rel=1e-4)
         assert "of the variance comes from the clicks" in str(comparison)
         shares.append(part.share)
     # With 40 times the sessions, a fortieth of the variance of the grades is left.

@@ -348,15 +348,47 @@ def _refuse_empty(log: ClickLog) -> None:
 
 def drawn_weights(log: ClickLog, generator: np.random.Generator) -> Floats:
     """Return how often each row (n,) is in a resample of the sessions."""
-    starts = log.shown.starts
     if not log.has_lists:  # counts: drawn independently of each other
-        return generator.poisson(log.shown.weighted(np.ones(len(log.shown.pairs)))).astype(
-            np.float64
-        )
-    owners = np.arange(len(starts) - 1) if log.owners is None else log.owners
-    count = int(owners.max()) + 1
-    times = np.bincount(generator.integers(0, count, count), minlength=count).astype(np.float64)
-    return np.repeat(times[owners], np.diff(starts))
+        counts = log.shown.weighted(np.ones(len(log.shown.pairs)))
+        return generator.poisson(counts).astype(np.float64)
+    count = sessions_or_lists(log)
+    times = np.bincount(generator.integers(0, count, count), minlength=count)
+    return _of_rows(log, times.astype(np.float64))
+
+
+def halves() -> Callable[[ClickLog, np.random.Generator], Floats]:
+    """Return a function that returns how often each row (n,) is in a random half of the sessions, then in the other half.
+
+    Of counts, it returns a random half of each. The mean over both halves varies little from draw to draw.
+    """
+    other: list[Floats] = []
+
+    def half(log: ClickLog, generator: np.random.Generator) -> Floats:
+        if other:
+            return other.pop()
+        if log.has_lists:
+            count = sessions_or_lists(log)
+            whole, chosen = np.ones(len(log.shown.pairs)), np.zeros(count)
+            chosen[generator.permutation(count)[: count // 2]] = 1.0
+            weights = _of_rows(log, chosen)
+        else:
+            whole = np.rint(log.shown.weighted(np.ones(len(log.shown.pairs))))
+            weights = generator.binomial(whole.astype(np.int64), 1 / 2).astype(np.float64)
+        other.append(whole - weights)
+        return weights
+
+    return half
+
+
+def sessions_or_lists(log: ClickLog) -> int:
+    """Return the number of units that are resampled: sessions, or lists in a log without sessions."""
+    return log.sessions or log.lists
+
+
+def _of_rows(log: ClickLog, times: Floats) -> Floats:
+    """Return how often each row (n,) counts, if each session or list counts so many times."""
+    by_list = times if log.owners is None else times[log.owners]
+    return np.repeat(by_list, np.diff(log.shown.starts))
 
 
 def estimating(progress: Progress | None) -> Callable[[float], object] | None:

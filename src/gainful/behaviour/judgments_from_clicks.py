@@ -1,7 +1,7 @@
 """`click_judgments`: grades from clicks, with an interval each; `click_models`: which model fits a log."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import ClassVar, Unpack
@@ -20,7 +20,7 @@ from gainful.arithmetic.kernels.click_models import (
 )
 from gainful.arithmetic.statistics.resampling import Draws
 from gainful.array_types import Bools, Floats, Ints
-from gainful.behaviour.click_log import ClickLog, drawn_weights, estimating, read_log
+from gainful.behaviour.click_log import ClickLog, drawn_weights, estimating, halves, read_log
 from gainful.behaviour.log_tables import LogOptions
 from gainful.errors import InputError, warn
 from gainful.matching.keyword_options import takes
@@ -135,23 +135,30 @@ class ClickJudgments(JudgmentsResult):
             resamples: the number of resamples.
             seed: a whole number from 0; the same seed gives the same resamples.
         """
-        draws = Draws(resamples=resamples, seed=seed)
+        return np.array([*self._drawn(drawn_weights, Draws(resamples=resamples, seed=seed))])
+
+    def _drawn(
+        self, weights: Callable[[ClickLog, np.random.Generator], Floats], draws: Draws
+    ) -> Iterator[Floats]:
+        """Yield the grades (p,) by the sessions with these weights."""
         generator = np.random.default_rng(draws.seed)
-        drawn = np.empty((draws.resamples, len(self.docs)))
         how = Fitting(_REFINING, start=self.fitted)
-        for place in range(draws.resamples):
-            lists = replace(self.log.shown, weights=drawn_weights(self.log, generator))
-            drawn[place] = _estimates(MODELS[self.model].fit(lists, how), self.log)
-        return _graded(drawn, self.thresholds)
+        for _ in range(draws.resamples):
+            lists = replace(self.log.shown, weights=weights(self.log, generator))
+            yield _graded(_estimates(MODELS[self.model].fit(lists, how), self.log), self.thresholds)
 
     def redrawn(self, count: int, *, seed: int = 0) -> Iterator[dict[str, dict[str, float]]]:
-        """Yield judgments of the same documents as dicts, from sessions drawn with replacement.
+        """Yield judgments of the same documents as dicts, each from a random half of the sessions, then from the other half.
+
+        Their grades vary around those of a half as much as the grades of the whole log vary around the truth. Since
+        a half has half the impressions, they are also biased twice as much, which shows how much the
+        grades of the whole log are.
 
         Args:
             count: how many.
             seed: a whole number from 0; the same seed gives the same judgments.
         """
-        for grades in self.resampled(count, seed=seed):
+        for grades in self._drawn(halves(), Draws(resamples=count, seed=seed)):
             numbers = grades.tolist()
             yield {
                 query: dict(zip(self.docs[rows].tolist(), numbers[rows], strict=True))

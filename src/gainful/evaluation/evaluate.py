@@ -229,7 +229,27 @@ def evaluate_request(
         for name, scores in results.items():
             with naming_run(name, among=runs):
                 warn_of_ties(scores, tie_warning)
-    return results
+    return redrawing(results, judgments, runs, request, options, baseline=baseline)
+
+
+def redrawing(
+    results: dict[str, Scores],
+    judgments: Judgments,
+    runs: Mapping[str, Run],
+    request: Request,
+    options: MeasuringOptions,
+    *,
+    baseline: str | None = None,
+) -> dict[str, Scores]:
+    """Return scores of a request that can be computed again with redrawn grades, for judgments from clicks."""
+    if not isinstance(judgments, Mapping) or not hasattr(judgments, "redrawn"):
+        return results
+    # Imported here because most grades are by people.
+    from gainful.evaluation.uncertain_grades import with_redrawn_grades
+
+    quiet: MeasuringOptions = {**options, "progress": None}
+    again = partial(evaluate_request, runs=runs, request=request, options=quiet, baseline=baseline)
+    return with_redrawn_grades(results, judgments, runs, again)
 
 
 def run_progress(runs: Iterable[str], options: MeasuringOptions) -> "RunProgress | None":

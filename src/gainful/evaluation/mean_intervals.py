@@ -22,6 +22,7 @@ from gainful.arithmetic.statistics.resampling import Draws
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.evaluation.measuring import summands
+from gainful.evaluation.uncertain_grades import GradeVariance, Spread, centred, in_units
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC, RUN, SUM
 from gainful.output.rendering.table_formats import Cell
@@ -37,6 +38,7 @@ def mean_interval(
     method: str = "hall",
     level: float = 0.95,
     draws: Draws | None = None,
+    drawn: Floats | None = None,
 ) -> Interval:
     """Return the interval of the mean of a measure, from the values of the queries that count.
 
@@ -50,6 +52,8 @@ def mean_interval(
         method: a key of `INTERVALS`.
         level: above 0 and below 1.
         draws: the resamples of a bootstrap; 10,000 if None.
+        drawn: [draw, n] the values over redrawn grades, if the grades are estimates: the interval is then
+            corrected for their bias, and widened by the errors that the queries share.
 
     >>> from gainful.measures.notation import parse
     >>> found = mean_interval(parse("P@10"), np.array([0.1, 0.3, 0.2, 0.0]), method="t")
@@ -69,10 +73,14 @@ def mean_interval(
         remedy = "Choose how they count: the policy empty=zero, or empty=skip."
         raise InputError(str(measure), expected, undefined, remedy, choice="empty=nan")
     try:
-        column = _summed(measure, values)[:, None]
-        interval = intervals_of_means(method, column, draws, level, sampling=sampling)[0]
+        summed = _summed(measure, values)
+        if drawn is not None:
+            summed, drawn = centred(summed, _drawn_summed(measure, drawn))
+        interval = intervals_of_means(method, summed[:, None], draws, level, sampling=sampling)[0]
     except InputError as problem:  # values that are too large
         raise problem.at(str(measure)) from None
+    if drawn is not None:
+        interval = _widened(interval, *in_units(summed, drawn, sampling))
     if measure.family.aggregate == GEOMETRIC and interval.known:
         interval = replace(interval, low=_exp(interval.low), high=_exp(interval.high))
     return interval.within(possible_ends(measure.family.ends, values))
@@ -80,6 +88,52 @@ def mean_interval(
 
 def _summed(measure: Measure, values: Floats) -> Floats:
     return np.array(summands(measure, values.tolist()))
+
+
+def _drawn_summed(measure: Measure, drawn: Floats) -> Floats:
+    return np.array([_summed(measure, row) for row in drawn])
+
+
+def _widened(interval: Interval, summed: Floats, drawn: Floats) -> Interval:
+    """Return an interval around the mean that allows for the errors of grades that the queries share."""
+    spread = Spread.of(summed, drawn)
+    interval = replace(interval, from_grades=spread.share)
+    if not interval.known or not spread.of_values:
+        return interval
+    mean = float(summed.mean())
+    factor = math.sqrt(spread.whole / spread.of_values)
+    return replace(
+        interval,
+        low=mean - (mean - interval.low) * factor,
+        high=mean + (interval.high - mean) * factor,
+    )
+
+
+def grade_variance(
+    run: str,
+    measure: Measure,
+    values: Floats,
+    sampling: Sampling | None,
+    drawn: Floats,
+    level: float,
+) -> GradeVariance:
+    """Return the part of the variance of a mean that comes from estimated grades.
+
+    Args:
+        run: the name of the run.
+        measure: the measure.
+        values: (n,) the values of the queries that count.
+        sampling: how the queries were drawn; None if all count the same, on their own.
+        drawn: [draw, n] the values over redrawn grades.
+        level: the level of the ends.
+    """
+    centre = centred(_summed(measure, values), _drawn_summed(measure, drawn))
+    summed, redrawn = in_units(*centre, sampling)
+    part = Spread.of(summed, redrawn).part(redrawn, level, (str(measure), "", run))
+    if measure.family.aggregate == GEOMETRIC:
+        part = replace(part, low=_exp(part.low), high=_exp(part.high))
+    least, most = possible_ends(measure.family.ends, values)
+    return replace(part, low=max(part.low, least), high=min(part.high, most))
 
 
 def _exp(end: float) -> float:
@@ -101,13 +155,14 @@ def interval_or_none(
     *,
     method: str = "hall",
     level: float = 0.95,
+    drawn: Floats | None = None,
 ) -> Interval | None:
     """Return the interval of a mean; None for a sum or an undefined mean."""
     if not values.size or not has_interval(measure, values):
         return None
     if sampling is not None and not sampling.units(values.size):
         return None  # no query has a weight
-    return mean_interval(measure, values, sampling, method=method, level=level)
+    return mean_interval(measure, values, sampling, method=method, level=level, drawn=drawn)
 
 
 def independent(measure: Measure, values: Floats, sampling: Sampling | None) -> Floats:

@@ -2,8 +2,9 @@
 
 import itertools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,12 +20,14 @@ from gainful.evaluation.coverage import Coverage, QueryCounts
 from gainful.evaluation.mean_intervals import (
     cautions_of_intervals,
     ends_of,
+    grade_variance,
     independent,
     interval_or_none,
     mean_interval,
     names_of_ends,
 )
 from gainful.evaluation.measuring import aggregate_of, cell_of
+from gainful.evaluation.uncertain_grades import GradeVariance, notes_on_grades
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import RUN
@@ -99,13 +102,17 @@ class Slicing:
         for part in self.parts(counts):
             of_part = counts.only(part.chosen)
             coverage = of_part.coverage(scores.policy, scores.coverage.depth)
-            places = [row[query] for query in of_part.queries if query in row]  # that count
+            chosen = [
+                query for query in of_part.queries if query in row
+            ]  # others count for no measure
+            places = [row[query] for query in chosen]
             values, counted = rows.values[places], rows.counted[places]
             for column, measure in enumerate(measures):
                 kept = counted[:, column]
                 known = values[kept, column]
                 sampling = None if whole is None else whole.at(places).at(kept)
                 mean = aggregate_of(measure, known.tolist(), sampling) if known.size else None
+                redrawn = scores.redrawn_values(measure, [*compress(chosen, kept)])
                 slices.append(
                     ScoreSlice(
                         part.column,
@@ -116,6 +123,7 @@ class Slicing:
                         coverage,
                         known,
                         sampling,
+                        redrawn,
                     )
                 )
 
@@ -176,6 +184,7 @@ class ScoreSlice:
         coverage: its counts, and missing queries.
         values: (n,) float64, the values of the queries that count.
         sampling: how these queries were drawn; None if all count the same, on their own.
+        redrawn: for grades from clicks, returns the values [draw, n] over redrawn grades, for a seed.
     """
 
     column: str
@@ -186,6 +195,7 @@ class ScoreSlice:
     coverage: Coverage
     values: Floats = field(repr=False, compare=False)
     sampling: Sampling | None = field(default=None, repr=False, compare=False)
+    redrawn: Callable[[int], Floats] | None = field(default=None, repr=False, compare=False)
 
     def interval(
         self,
@@ -214,7 +224,26 @@ class ScoreSlice:
             method=method,
             level=level,
             draws=draws,
+            drawn=self.redrawn and self.redrawn(seed),
         )
+
+    def interval_or_none(self, *, method: str = "hall", level: float = 0.95) -> Interval | None:
+        """Return the interval of the mean; None for a sum or an undefined mean."""
+        return interval_or_none(
+            self.measure,
+            self.values,
+            self.sampling,
+            method=method,
+            level=level,
+            drawn=self.redrawn and self.redrawn(0),
+        )
+
+    def grade_variance(self, run: str, level: float) -> GradeVariance | None:
+        """Return the part of the variance that comes from the clicks behind the grades; None for grades by people."""
+        if self.redrawn is None or self.interval_or_none(level=level) is None:
+            return None
+        drawn = self.redrawn(0)
+        return grade_variance(run, self.measure, self.values, self.sampling, drawn, level)
 
     @property
     def place(self) -> str:
@@ -228,9 +257,7 @@ class ScoreSlice:
 
     def to_dict(self, *, method: str = "hall", level: float = 0.95) -> dict[str, object]:
         """Return everything as plain values, with the interval by a method at a level."""
-        interval = interval_or_none(
-            self.measure, self.values, self.sampling, method=method, level=level
-        )
+        interval = self.interval_or_none(method=method, level=level)
         return {
             "slice": self.column,
             "value": self.value,
@@ -297,16 +324,15 @@ def _means_and_ends(
     level = read_share(level, "level")
     made = []
     for run, one in ordered:
-        interval = interval_or_none(
-            one.measure, one.values, one.sampling, method=method, level=level
-        )
+        interval = one.interval_or_none(method=method, level=level)
         values = independent(one.measure, one.values, one.sampling)
         made.append((f"{one.measure}, {run}{one.place}", values, interval))
     means = [
         [cell_of(one.measure, one.mean), *ends_of(interval)]
         for (_, one), (*_, interval) in zip(ordered, made, strict=True)
     ]
-    return means, cautions_of_intervals(made, method, level)
+    parts = (one.grade_variance(f"{run}{one.place}", level) for run, one in ordered)
+    return means, [*cautions_of_intervals(made, method, level), *notes_on_grades(parts)]
 
 
 def columns_to_cut_by(

@@ -76,6 +76,7 @@ class Scores(Logged, Printed):
         query_type: the original type of query ids, before they became text.
         slices: the scores of parts of the queries, worst first, if requested with `by` or `slices`.
         sample: the weights and clusters of the queries; None if all count the same, on their own.
+        redrawn: for judgments from clicks, returns the scores against redrawn grades, for a seed; otherwise None.
     """
 
     _called: ClassVar[str] = "Scores"
@@ -90,6 +91,7 @@ class Scores(Logged, Printed):
     query_type: IdType = UNTYPED
     slices: "tuple[ScoreSlice, ...]" = ()
     sample: "QuerySample | None" = None
+    redrawn: "Callable[[int], Sequence[Scores]] | None" = None
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -148,6 +150,11 @@ class Scores(Logged, Printed):
         values: Floats = self.values[self.counted[:, column], column]
         return values
 
+    def counted_queries(self, measure: GivenMeasure) -> tuple[str, ...]:
+        """Return the queries (n,) that count for the mean of a measure."""
+        column = self.measures.index(self.measure(measure))
+        return tuple(compress(self.queries, self.counted[:, column]))
+
     def values_by_measure(self) -> dict[Measure, dict[str, float]]:
         """Return the value of each query by its measure; NaN where it does not count."""
         columns = zip(self.measures, self.values.T.tolist(), strict=True)
@@ -168,13 +175,17 @@ class Scores(Logged, Printed):
         difference is much narrower than the intervals of two means, because both runs have the same hard
         and easy queries.
 
+        With judgments from clicks, the interval also allows for the errors of the grades that the queries share, and
+        `from_grades` is the share of the variance that comes from the clicks: the grades are estimated
+        again from resampled sessions.
+
         Args:
             measure: an evaluated measure, in any spelling; the first if None. Measures that are summed
                 over the queries have no interval.
             method: `hall` (a bootstrap interval corrected for skewness), `t` or `bca`, as in `compare`.
             level: the confidence level: the share of such intervals that contain the true mean.
             resamples: the number of resamples for `bca`.
-            seed: the seed for `bca`; the same seed gives the same bits.
+            seed: the seed for `bca` and for resampled sessions; the same seed gives the same bits.
 
         >>> import gainful as gf
         >>> judgments = {f"q{i}": {"a": 1} for i in range(60)}
@@ -189,6 +200,7 @@ class Scores(Logged, Printed):
         from gainful.evaluation.mean_intervals import mean_interval
 
         chosen = _first_of_queries(self) if measure is None else self.measure(measure)
+        redrawn = self.redrawn_values(chosen)
         return mean_interval(
             chosen,
             self.counted_values(chosen),
@@ -196,6 +208,7 @@ class Scores(Logged, Printed):
             method=method,
             level=level,
             draws=Draws(resamples, seed),
+            drawn=redrawn and redrawn(seed),
         )
 
     def interval_or_none(
@@ -206,7 +219,42 @@ class Scores(Logged, Printed):
 
         chosen = self.measure(measure)
         values, sampling = self.counted_values(chosen), self.counted_sampling(chosen)
-        return interval_or_none(chosen, values, sampling, method=method, level=level)
+        redrawn = self.redrawn_values(chosen)
+        drawn = redrawn and redrawn(0)
+        return interval_or_none(chosen, values, sampling, method=method, level=level, drawn=drawn)
+
+    def redrawn_values(
+        self, measure: Measure, queries: Sequence[str] | None = None
+    ) -> "Callable[[int], Floats] | None":
+        """Return a function from a seed to the values [draw, query] over redrawn grades; None for grades by people.
+
+        Args:
+            measure: an evaluated measure.
+            queries: the queries; those that count for the mean of the measure if None.
+        """
+        if self.redrawn is None:
+            return None
+        from gainful.evaluation.uncertain_grades import drawn_values
+
+        chosen = self.counted_queries(measure) if queries is None else queries
+        return partial(drawn_values, self.redrawn, measure, chosen)
+
+    def per_query_intervals(
+        self, *, level: float = 0.95, seed: int = 0, name: str = "run"
+    ) -> Table:
+        """Return the value of each query with what the clicks behind its grades allow: a row per query and measure.
+
+        The ends are from grades that are estimated again from resampled sessions. They don't allow for the
+        choice of queries; the notes give the shares of both in the variance of the mean.
+
+        Args:
+            level: the level of the ends.
+            seed: the seed of the resampled sessions.
+            name: the name of the run in the notes.
+        """
+        from gainful.evaluation.uncertain_grades import per_query_intervals
+
+        return per_query_intervals(self, level, seed, name)
 
     @staticmethod
     def intervals_table(
@@ -222,8 +270,28 @@ class Scores(Logged, Printed):
         from gainful.evaluation.score_slices import intervals_table
 
         refuse_unlike_scores(runs)
-        slices = {name: _of_all_queries(scores) for name, scores in runs.items()}
+        slices = {name: scores.overall() for name, scores in runs.items()}
         return intervals_table(slices, method=method, level=level)
+
+    def overall(self) -> "list[ScoreSlice]":
+        """Return a slice of all queries for each measure."""
+        from gainful.evaluation.score_slices import ALL, ScoreSlice
+
+        return [
+            ScoreSlice(
+                ALL,
+                "",
+                measure,
+                self[measure],
+                values.size,
+                self.coverage,
+                values,
+                self.counted_sampling(measure),
+                self.redrawn_values(measure),
+            )
+            for measure in self.measures
+            for values in (self.counted_values(measure),)
+        ]
 
     @cached_property
     def ties(self) -> dict[str, "TieRange"]:
@@ -399,7 +467,7 @@ class Scores(Logged, Printed):
         from gainful.evaluation.score_slices import slices_table
 
         refuse_unlike_scores(runs)
-        slices = {name: (*_of_all_queries(scores), *scores.slices) for name, scores in runs.items()}
+        slices = {name: (*scores.overall(), *scores.slices) for name, scores in runs.items()}
         return slices_table(slices, method=method, level=level)
 
     def tables(self) -> list[Table]:
@@ -421,26 +489,6 @@ def sliced_scores(scores: Scores, slicing: "Slicing | None") -> Scores:
     return scores if slicing is None else replace(scores, slices=slicing.slices(scores))
 
 
-def _of_all_queries(scores: Scores) -> "list[ScoreSlice]":
-    """Return a slice of all queries for each measure."""
-    from gainful.evaluation.score_slices import ALL, ScoreSlice
-
-    return [
-        ScoreSlice(
-            ALL,
-            "",
-            measure,
-            scores[measure],
-            values.size,
-            scores.coverage,
-            values,
-            scores.counted_sampling(measure),
-        )
-        for measure in scores.measures
-        for values in (scores.counted_values(measure),)
-    ]
-
-
 def _first_of_queries(scores: Scores) -> Measure:
     """Return the first measure with values per query, or else the first measure."""
     with_values = (measure for measure in scores.measures if measure.has_users)
@@ -460,7 +508,26 @@ def remeasured(scores: Scores, measures: tuple[Measure, ...]) -> Scores:
     batches = scores.evidence.whole() if deeper else scores.evidence.lists
     again = measure_matched(batches, asked, scores.policy)
     again = replace(again, dialect=scores.dialect, query_type=scores.query_type)
+    return sampled_like(scores, again)
+
+
+def sampled_like(scores: Scores, again: Scores) -> Scores:
+    """Return scores of the same lists under other measures, with the weights and the redrawn grades of `scores`."""
+    if scores.redrawn is not None:
+        redrawn = partial(_redrawn_under, scores.redrawn, again.measures, {})
+        again = replace(again, redrawn=redrawn)
     return again if scores.sample is None else scores.sample.weighed(again)
+
+
+def _redrawn_under(
+    redrawn: Callable[[int], Sequence[Scores]],
+    measures: tuple[Measure, ...],
+    known: dict[int, list[Scores]],
+    seed: int,
+) -> list[Scores]:
+    if seed not in known:
+        known[seed] = [remeasured(scores, measures) for scores in redrawn(seed)]
+    return known[seed]
 
 
 def unjudged_at(scores: Scores, rank: int) -> tuple[int, int] | None:

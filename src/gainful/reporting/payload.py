@@ -10,7 +10,7 @@ from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.saved_baseline import Baseline
-from gainful.evaluation.scores import Scores, at_cutoffs, measure_matched
+from gainful.evaluation.scores import Scores, at_cutoffs, measure_matched, sampled_like
 from gainful.judging.assessors.agreement import Agreement
 from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
@@ -310,8 +310,11 @@ def _curve(inputs: ReportInputs) -> tuple[dict[str, object] | None, list[str]]:
     deepest = min(max(primary.cutoff or 0, _USUAL_DEPTH), _DEEPEST)
     try:
         curves = {
-            name: measure_matched(
-                [matched], at_cutoffs(measure, deepest), inputs.scores[name].policy
+            name: sampled_like(
+                inputs.scores[name],
+                measure_matched(
+                    [matched], at_cutoffs(measure, deepest), inputs.scores[name].policy
+                ),
             )
             for name, matched in inputs.whole.items()
         }

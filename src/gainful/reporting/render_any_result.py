@@ -75,7 +75,8 @@ def render(
         per_query: for scores, whether to write a row for each query instead of the means.
         digits: the number of decimals in the formats that round.
         interval: for scores, `hall`, `t` or `bca`: a row for each run and measure, with the
-            interval of the mean by this method. Slices always have a row and an interval each.
+            interval of the mean by this method. Slices always have a row and an interval each. With
+            a row for each query, and judgments from clicks, what the clicks allow for each.
         level: the level of the intervals.
         width: the width of a table in characters; if None, the terminal's width, and at least 80.
             A wider one is folded, or shown in parts.
@@ -98,7 +99,7 @@ def render(
     if write is as_text:
         write = partial(as_text, width=width, verbose=verbose)
     if interval is not None and per_query:
-        raise InputError("interval", "means", "per_query=True, whose rows have none")
+        return _per_query_intervals(result, write, level=level, digits=digits)
     if interval is not None or (not per_query and _is_sliced(result)):
         method = "hall" if interval is None else interval
         return _intervals(result, format, write, method=method, level=level, digits=digits)
@@ -227,6 +228,24 @@ def _intervals(
     }
     document = _document(runs, intervals=plain, slices=sliced)
     return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _per_query_intervals(
+    result: object, write: Callable[[Table], str], *, level: float, digits: int | None
+) -> str:
+    """Write the value of each query with what the clicks behind its grades allow."""
+    from gainful.evaluation.scores import Scores
+
+    runs: dict[str, Any] = {**result} if isinstance(result, Mapping) else {"run": result}
+    if not all(isinstance(own, Scores) and own.redrawn is not None for own in runs.values()):
+        expected = "means, or scores with judgments from clicks"
+        raise InputError("interval", expected, "per_query=True, whose rows have none")
+    tables = {name: own.per_query_intervals(level=level, name=name) for name, own in runs.items()}
+    first = next(iter(tables.values()))
+    rows: list[list[Cell]] = [[name, *row] for name, table in tables.items() for row in table.rows]
+    notes = list(dict.fromkeys(note for table in tables.values() for note in table.notes))
+    table = Table(["run", *first.columns], rows, notes=notes)
+    return write(table if digits is None else replace(table, digits=digits))
 
 
 def _per_query(runs: "Mapping[str, Scores]") -> Table:

@@ -20,6 +20,7 @@ from gainful.errors import InputError, MissingDependencyError
 from gainful.evaluation.evaluate import (
     RunProgress,
     measure_runs,
+    redrawing,
 )
 from gainful.evaluation.query_samples import columns_of_sample, read_sample
 from gainful.evaluation.request import read_request
@@ -240,6 +241,7 @@ def report(
         scores = measure_runs(
             reader, fresh, request, progress=evaluating, whole=True, baseline=base
         )
+        scores = redrawing(scores, judgments, fresh, request, taken, baseline=base)
         if sample is not None:
             scores = {name: sample.weighed(own) for name, own in scores.items()}
         # measures that refer to the baseline

@@ -11,7 +11,7 @@ import numpy as np
 from gainful import arguments
 from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
 from gainful.analysis.comparison.comparison_result import Checks
-from gainful.analysis.comparison.differences import differences, pairs_of
+from gainful.analysis.comparison.differences import Difference, differences, pairs_of
 from gainful.analysis.comparison.paired_scores import (
     Paired,
     UnjudgedShares,
@@ -27,7 +27,6 @@ from gainful.analysis.comparison.score_columns import (
 )
 from gainful.analysis.comparison.settings import DEFAULTS, ComparisonOptions, Settings
 from gainful.analysis.comparison.slices import slices_of
-from gainful.analysis.comparison.uncertain_grades import RedrawnJudgments, variance_of_grades
 from gainful.arithmetic.statistics.paired_tests import TESTS
 from gainful.errors import InputError, warn
 from gainful.evaluation.evaluate import evaluate_request
@@ -36,6 +35,13 @@ from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.score_slices import read_slices
 from gainful.evaluation.scores import Scores, unjudged_at
+from gainful.evaluation.uncertain_grades import (
+    GradeVariance,
+    Spread,
+    centred,
+    drawn_values,
+    in_units,
+)
 from gainful.matching.keyword_options import EvaluatingOptions, takes
 from gainful.measures.formulas import knowing_baseline
 from gainful.measures.measure import Measure, measures_inside
@@ -47,7 +53,6 @@ from gainful.rows.input_types import Judgments, Run, TableLike
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.side_table_columns import QUERIES
 from gainful.rows.side_table_reader import read_table
-from gainful.rows.table_source import is_lasting
 
 _EVALUATED = 0.6  # share of the work that is done once the runs are evaluated
 
@@ -104,7 +109,7 @@ def compare(
         {**taken, "progress": evaluating},
         baseline=base if base in fresh else None,
     )
-    comparison = compare_evaluated(
+    return compare_evaluated(
         {name: saved.get(name) or scores[name] for name in named},
         next(iter(scores.values())).measures,  # with the baseline's values, if they need them
         settings,
@@ -114,28 +119,6 @@ def compare(
         sample=sample,
         besides=columns_of_sample(options),
     )
-    # The runs are read again for each draw of the grades, which a stream doesn't allow.
-    if not isinstance(judgments, RedrawnJudgments) or not all(
-        map(_can_be_read_again, fresh.values())
-    ):
-        return comparison
-    variances = variance_of_grades(
-        judgments,
-        comparison.differences,
-        lambda drawn: {
-            name: own if sample is None else sample.weighed(own)
-            for name, own in evaluate_request(
-                drawn, fresh, request, {**taken, "progress": None}
-            ).items()
-        },
-        level=settings.level,
-        seed=settings.seed,
-    )
-    return replace(comparison, grade_variances=variances)
-
-
-def _can_be_read_again(run: object) -> bool:
-    return isinstance(run, str | os.PathLike) or is_lasting(run)
 
 
 def measuring_of(options: Mapping[str, object]) -> EvaluatingOptions:
@@ -314,7 +297,36 @@ def _compare(
         changed=changed,
         scores=scores or {},
         sample=() if sample is None else tuple(sample.notes(paired.compared().queries)),
+        grade_variances=_grade_variances(paired, unsliced, settings, scores or {}),
     )
+
+
+def _grade_variances(
+    paired: Paired,
+    differences: Sequence[Difference],
+    settings: Settings,
+    scores: Mapping[str, Scores],
+) -> tuple[GradeVariance, ...]:
+    """Return the part of each difference's variance that comes from the grades, if they are from clicks."""
+    parts = []
+    for one in differences:
+        base, run = scores.get(one.baseline), scores.get(one.run)
+        if base is None or run is None or base.redrawn is None or run.redrawn is None:
+            continue
+        place = paired.measures.index(one.measure)
+        kept = np.flatnonzero(paired.kept[:, place])
+        queries = [paired.queries[at] for at in kept.tolist()]
+        first, second = (
+            drawn_values(own.redrawn, own.measure(one.measure), queries, settings.seed)
+            for own in (base, run)
+            if own.redrawn is not None
+        )
+        systems = (paired.systems.index(one.baseline), paired.systems.index(one.run))
+        centre = centred(paired.apart(kept, *systems, place), second - first)
+        values, drawn = in_units(*centre, paired.sampling(kept))
+        names = (one.measure, one.baseline, one.run)
+        parts.append(Spread.of(values, drawn).part(drawn, settings.level, names))
+    return tuple(parts)
 
 
 def split_runs(

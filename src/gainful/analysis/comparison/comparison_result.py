@@ -12,13 +12,13 @@ from gainful.analysis.comparison.query_differences import QueryDifferences, quer
 from gainful.analysis.comparison.score_columns import name_among
 from gainful.analysis.comparison.settings import Settings
 from gainful.analysis.comparison.slices import Slice
-from gainful.analysis.comparison.uncertain_grades import GradeVariance
 from gainful.analysis.comparison.verdict import without_correction
 from gainful.arithmetic.statistics.corrections import CORRECTIONS
 from gainful.arithmetic.statistics.intervals import INTERVALS, few_queries
 from gainful.errors import InputError
 from gainful.evaluation.coverage import policy_note, query_sentences, unjudged_sentence
 from gainful.evaluation.scores import Scores
+from gainful.evaluation.uncertain_grades import GradeVariance
 from gainful.measures.notation import GivenMeasure, name_of
 from gainful.measures.policy import answers_in
 from gainful.message_texts import counted, did_you_mean, shown

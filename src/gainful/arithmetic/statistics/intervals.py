@@ -44,6 +44,8 @@ class Interval:
         method: a key of `INTERVALS`.
         resamples: the number of resamples that it is based on, or None.
         note: the reason for a special case, such as an interval without ends; or empty.
+        from_grades: the share of the variance that comes from estimated grades, such as from clicks; None for
+            grades by people.
     """
 
     low: float
@@ -52,6 +54,7 @@ class Interval:
     method: str
     resamples: int | None = None
     note: str = ""
+    from_grades: float | None = None
 
     @property
     def known(self) -> bool:
@@ -79,6 +82,7 @@ class Interval:
             "method": self.method,
             "resamples": self.resamples,
             "note": self.note,
+            **({} if self.from_grades is None else {"from_grades": self.from_grades}),
         }
 
 
