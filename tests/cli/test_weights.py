@@ -97,6 +97,7 @@ WRONG = {
     "--population head=x": "not 'head=x'",
     "--weights nowhere.csv": "nowhere.csv: expected a file",
     "--bounds --grades 0..2 --weights visits": "--bounds cannot be combined with --weights",
+    "--weights - --strata -": "Standard input can be read only once",
     "--population a=1": "strata=… with it",
 }
 

@@ -127,8 +127,10 @@ def weights_in(text: str) -> dict[str, float]:
     return weights
 
 
+_INPUTS = ("INPUT", "RUN", "BASE", "FILE|COLUMN", "FILE|COLUMN|id:DELIMITER")
 _TYPES: Mapping[str, Any] = {
-    "INPUT": InputFile(),
+    **dict.fromkeys(_INPUTS, InputFile()),
+    "FILE": OutputFile(),
     "NAMES": Parsed(words_in, "names such as ann,bob"),
     "TOOL,TOOL": Parsed(words_in, "the names of tools"),
     "NUMBERS": Parsed(numbers_in, "numbers such as 1,2"),
@@ -147,8 +149,9 @@ def options_of(usages: Usages) -> dict[str, click.Option]:
     """Return new options by name.
 
     A usage is --option, -o METAVAR..., where ... means several values. Limits follow the metavar: of whole numbers, >=1,
-    or of any numbers, >0.0<1.0. INPUT is an input file, RUN and BASE runs, FILE an output file, INTEGER a whole number,
-    DIRECTORY a folder, and [a|b] a choice of words. An option without a metavar is a flag. Then follow a default, = 10, and the Python name if it differs, -> name.
+    or of any numbers, >0.0<1.0. INPUT, RUN and BASE are input files, FILE is an output file, INTEGER a whole number,
+    DIRECTORY a folder, and [a|b] a choice of words. An option without a metavar is a flag. Then follow a default, = 10,
+    and the Python name if it differs, -> name.
 
     >>> options_of({"--port >=0<=65535": "The port of the desk."})["port"].type
     <IntRange 0<=x<=65535>
@@ -178,12 +181,9 @@ def options_of(usages: Usages) -> dict[str, click.Option]:
 def _taken(usage: str) -> dict[str, Any]:
     """Return click's keywords for the value of an option: its metavar and type."""
     if usage in _TYPES:
-        parsed = isinstance(_TYPES[usage], Parsed)
-        return {"type": _TYPES[usage]} | ({"metavar": usage} if parsed else {})
+        return {"type": _TYPES[usage], "metavar": "FILE" if usage == "INPUT" else usage}
     if usage.startswith("[") and "|" in usage:
         return {"type": Choice(usage[1:-1].split("|"))}
-    if usage in ("FILE", "RUN", "BASE"):
-        return {"metavar": usage, "type": OutputFile() if usage == "FILE" else InputFile()}
     if "|" in usage:
         words = [word for word in usage.split("|") if word.islower()]
         return {"metavar": usage, "shell_complete": _completer(lambda: words)}
