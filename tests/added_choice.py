@@ -28,7 +28,7 @@ _CAPITALS = Step(lambda policy: policy.capitals == "no", _without_capitals)
 # Where each text of a file is inserted: before a line that is found once after another line.
 ADDITIONS = {
     "measures/policy.py": [(FIELD, "class Policy:", "    def __post_init__(")],
-    "matching/rows_under_policy.py": [
+    "matching/match.py": [
         (STEP, "_ONCE = ", "STEPS_OF_JUDGMENTS: "),
         ("    _CAPITALS,\n", "STEPS_OF_JUDGMENTS: ", ")\n"),
         ("    _CAPITALS,\n", "STEPS_OF_RUN: ", ")\n"),

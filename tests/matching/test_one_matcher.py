@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gainful.matching import array_matching, rows_under_policy
+from gainful.matching import array_matching
+from gainful.matching import match as matching
 from gainful.matching.input import TableInput
+from gainful.matching.match import Step
 from gainful.matching.reader import reading
-from gainful.matching.rows_under_policy import Step
 from gainful.matching.spark.partition_matching import bunches
 from gainful.matching.spark.plan import JUDGMENT, PRESENT, RETRIEVED, Plan
 from gainful.measures.policy import Policy
@@ -43,8 +44,8 @@ def made_up(monkeypatch):
     """Have the policy leave out documents whose ids begin with x."""
 
     def begin():
-        steps = (*rows_under_policy.STEPS_OF_RUN, Step(lambda _: True, without_x))
-        monkeypatch.setattr(rows_under_policy, "STEPS_OF_RUN", steps)
+        steps = (*matching.STEPS_OF_RUN, Step(lambda _: True, without_x))
+        monkeypatch.setattr(matching, "STEPS_OF_RUN", steps)
 
     return begin
 

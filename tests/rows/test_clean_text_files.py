@@ -9,8 +9,8 @@ from every_case import assert_every_case
 from gainful.errors import InputError
 from gainful.matching import input as inputs
 from gainful.matching import match as the_matcher
+from gainful.matching.match import judged_in
 from gainful.matching.reader import reading as opened
-from gainful.matching.rows_under_policy import judged_in
 from gainful.measures.policy import Policy
 from gainful.rows import clean_text_files
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN

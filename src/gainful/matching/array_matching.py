@@ -12,10 +12,9 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import Input
-from gainful.matching.match import match_part
+from gainful.matching.match import judged_in, match_part, steps_of
 from gainful.matching.matched import Matched, cut, matched_lists, offsets_of, places_of, with_rows
 from gainful.matching.ranking import descending_in_blocks, ranges, sort_lists
-from gainful.matching.rows_under_policy import judged_in, steps_of
 from gainful.measures.policy import Policy
 from gainful.rows.arrays import Lists, read_lists
 from gainful.rows.decimal_parsing import WORD

@@ -18,15 +18,20 @@ from gainful.arithmetic.number_arrays import LARGEST_EXACT
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, warn
 from gainful.matching.chunks_to_documents import Chunks
-from gainful.matching.match import Hits, Numbers, Run, Work, match_part, unjudged_documents
-from gainful.matching.matched import Matched, offsets_of
-from gainful.matching.rows_under_policy import (
+from gainful.matching.match import (
+    Hits,
     JudgedRows,
+    Numbers,
+    Run,
+    Work,
     applied,
     documents_in,
+    match_part,
     packed_documents,
     steps_of,
+    unjudged_documents,
 )
+from gainful.matching.matched import Matched, offsets_of
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown, shown_with_type
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind

@@ -15,10 +15,9 @@ from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.matching.dict_matching import documents_of, numbers_of, queries_of, refuse_arrays_in
-from gainful.matching.match import Hits, Numbers, Run, Work
+from gainful.matching.match import Hits, JudgedRows, Numbers, Run, Work, needs_ids
 from gainful.matching.matched import offsets_of
 from gainful.matching.ranking import Segments, ranges, with_repeats
-from gainful.matching.rows_under_policy import JudgedRows, needs_ids
 from gainful.measures.policy import Policy
 from gainful.rows.duckdb_engine import Columns, Session
 from gainful.rows.grades_scores_or_ranks import Kind

@@ -16,9 +16,8 @@ from gainful.arithmetic.cores import cached_property
 from gainful.errors import InputError
 from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import Chunks
-from gainful.matching.match import Run, Work, match
+from gainful.matching.match import JudgedRows, Run, Work, judged_in, match
 from gainful.matching.matched import Matched, marks_among
-from gainful.matching.rows_under_policy import JudgedRows, judged_in
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 from gainful.rows.clean_text_files import (

@@ -17,8 +17,8 @@ from gainful.arithmetic.cores import at_most, cached_property
 from gainful.errors import InputError, warn
 from gainful.matching.chunks_to_documents import Chunks, read_chunks, refuse_in_place
 from gainful.matching.input import DictInput, Fetch, Input, Judgments, TableInput
+from gainful.matching.match import steps_of
 from gainful.matching.matched import Matched, tell_marks
-from gainful.matching.rows_under_policy import steps_of
 from gainful.measures.policy import Policy, folding, resolved
 from gainful.rows import mistakes
 from gainful.rows.duckdb_engine import Session

@@ -34,10 +34,9 @@ from gainful.compat.trec_eval.ranked_lists import (
 )
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.matching.input import CleanRun, read_clean_judgments
-from gainful.matching.match import match
+from gainful.matching.match import JudgedRows, match
 from gainful.matching.matched import Matched
 from gainful.matching.reader import reading
-from gainful.matching.rows_under_policy import JudgedRows
 from gainful.measures.policy import Policy
 from gainful.rows.clean_text_files import LARGEST
 from gainful.rows.duckdb_engine import Session

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from gainful.array_types import Ints
 from gainful.matching.input import DictInput, Input
-from gainful.matching.match import Hits, Numbers, Run, Work
-from gainful.matching.rows_under_policy import JudgedRows
+from gainful.matching.match import Hits, JudgedRows, Numbers, Run, Work
 from gainful.measures.policy import Policy
 from gainful.rows.duckdb_engine import Session
 from gainful.rows.grades_scores_or_ranks import Kind

@@ -13,10 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.matching.match import Hits, Numbers, match_part
+from gainful.matching.match import (
+    Hits,
+    JudgedRows,
+    Numbers,
+    applied,
+    match_part,
+    needs_ids,
+    steps_of,
+)
 from gainful.matching.matched import Matched, offsets_of
 from gainful.matching.ranking import Segments, with_repeats
-from gainful.matching.rows_under_policy import JudgedRows, applied, needs_ids, steps_of
 from gainful.matching.spark.plan import FAULTY, JUDGMENT, PRESENT, RETRIEVED, Plan
 from gainful.measures.policy import BY_ID, Policy
 from gainful.rows.packed_rows import PackedRows, packed

@@ -22,9 +22,8 @@ from gainful.matching.dict_matching import (
     returned_of,
 )
 from gainful.matching.engine_rows import Documents, columns_of
-from gainful.matching.match import match
+from gainful.matching.match import match, steps_of
 from gainful.matching.matched import MARK, marks_in
-from gainful.matching.rows_under_policy import steps_of
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
 from gainful.rows.disjoint_documents import sides_on_spark, warn_of_disjoint_documents
