@@ -55,7 +55,7 @@ def test_files(files):
 @pytest.mark.parametrize(
     ("samples", "told"),
     [
-        ({}, "samples: expected at least one sampled document"),
+        ({}, "samples: expected at least one grade"),
         ([1], "a dict"),
         ({"q": [1]}, "a dict {doc"),
         ({"q": {"a": 1}}, "stratum, grade"),

@@ -34,6 +34,8 @@ _OTHER_PACKINGS = re.compile(
     rb"PK(\x03\x04|\x05\x06).\0|BZh[1-9](1AY&SY|\x17rE8P\x90)|\xfd7zXZ\0|7z\xbc\xaf", re.DOTALL
 )
 _PARQUET = b"PAR1"
+HIDDEN = ("_", ".")
+"""How the names of files begin that aren't data, or not yet: _SUCCESS, _temporary, .crc."""
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\v\f\r")
 _LONGEST_FIELD = 2**31 - 1
 _CHUNK = 1 << 22
@@ -302,11 +304,10 @@ def parts_of(name: str) -> list[Path] | None:
         return pattern_matches(name)
     path = Path(name)
     refuse_versioned_tables([path], name)
-    # Names that begin with _ or . aren't part of the table, or not yet: _temporary, _SUCCESS.
     parts = sorted(
         part
         for part in path.rglob("*.parquet")
-        if not any(name.startswith(("_", ".")) for name in part.relative_to(path).parts)
+        if not any(name.startswith(HIDDEN) for name in part.relative_to(path).parts)
     )
     if not parts:
         expected = "a file, or a directory with Parquet files"
@@ -322,6 +323,8 @@ def pattern_matches(name: str) -> list[Path] | None:
     import glob
 
     matches = sorted(map(Path, glob.glob(name, recursive=True)))  # noqa: PTH207 - as above
+    if not Path(name).name.startswith(HIDDEN):
+        matches = [match for match in matches if not match.name.startswith(HIDDEN)]
     if not matches:
         refuse_address(name)
         raise InputError(name, "files that match the pattern", "none", "Check the pattern.")

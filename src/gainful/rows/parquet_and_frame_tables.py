@@ -34,6 +34,7 @@ from gainful.rows.run_and_judgment_columns import (
     kind_by_columns,
     number_after_none,
     refuse_ids,
+    refuse_repeated,
     refuse_type,
 )
 from gainful.rows.table_source import (
@@ -180,7 +181,7 @@ def _first_rows(table: TypedTable, source: Source, session: Session) -> PlainRow
     except EngineError:  # errors are reported when the rows are matched
         return None
     queries, docs = columns["c0"], columns["c1"]
-    if any(map(np.ma.is_masked, columns.values())) or not is_small(len(queries)):
+    if any(map(np.ma.is_masked, columns.values())):
         return None
     numbers = (
         columns["c2"] if source.kind.implied is None else np.full(len(docs), source.kind.implied)
@@ -486,9 +487,7 @@ def readable(frame: Any, name: str) -> Any:
     """
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
-        if not frame.columns.is_unique:
-            again = frame.columns[frame.columns.duplicated()][0]
-            raise InputError(name, "each column once", f"{again!r} again", "Rename one.")
+        refuse_repeated([*frame.columns], name)
         return frame  # the engine reads it column by column
     if hasattr(frame, "__arrow_c_stream__"):
         return _Stream(frame)

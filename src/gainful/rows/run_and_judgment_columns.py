@@ -553,9 +553,9 @@ def refuse_repeated(names: Sequence[str], where: str) -> None:
         ...
     gainful.errors.InputError: scores: expected each column once, found 'ndcg' again. Rename one.
     """
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise InputError(where, "each column once", f"{name!r} again", "Rename one.")
+    if len({*names}) < len(names):
+        again = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(where, "each column once", f"{again!r} again", "Rename one.")
 
 
 def is_name_of_distances(name: str) -> bool:

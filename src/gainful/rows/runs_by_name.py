@@ -11,6 +11,7 @@ from gainful.errors import InputError, warn
 from gainful.message_texts import shortened, shown, shown_with_type
 from gainful.rows.duckdb_engine import Engine
 from gainful.rows.files import (
+    HIDDEN,
     are_one_file,
     is_parquet,
     path_of,
@@ -25,7 +26,6 @@ Runs = Mapping[str, Run] | str | os.PathLike[str] | Iterable[str | os.PathLike[s
 """Several runs, in every form that public functions accept."""
 
 _SETTINGS = ("gainful.toml", "pyproject.toml")  # may be in the same folder as the runs
-_HIDDEN = ("_", ".")  # prefixes of files that aren't data, or not yet: _SUCCESS, .crc
 _NEITHER = "a dict {name: run}, or the paths of files, a folder or a pattern"
 
 
@@ -183,10 +183,6 @@ def _files_of(name: str) -> list[str] | None:
         return None  # opening the file reports the problem
     if matches is None:
         return None
-    if not path.name.startswith(_HIDDEN):
-        matches = [file for file in matches if not file.name.startswith(_HIDDEN)]
-    if not matches:
-        raise InputError(name, "files that match the pattern", "none", "Check the pattern.")
     if all(file.is_file() and is_parquet(file) for file in matches):
         return None
     return [*map(str, matches)]
@@ -196,7 +192,7 @@ def _in_folder(path: Path, name: str) -> list[str] | None:
     files = sorted(
         file
         for file in path.iterdir()
-        if file.is_file() and not file.name.startswith(_HIDDEN) and file.name not in _SETTINGS
+        if file.is_file() and not file.name.startswith(HIDDEN) and file.name not in _SETTINGS
     )
     others = [file for file in files if file.suffix.lower() != ".parquet"]
     if files and len(others) == len(files):

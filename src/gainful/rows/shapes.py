@@ -170,15 +170,17 @@ def _with_plain_numbers(value: Mapping[Any, Any]) -> Mapping[Any, Any]:
     }
 
 
-def _columns_in(value: Any) -> dict[str, list[Any]] | None:
-    """Return the columns in a dict of columns, which otherwise looks like one list per query; None without.
+def _rows_of_columns(value: Any, reader: ListReader) -> Records | None:
+    """Return the rows in a dict of columns, which otherwise looks like one list per query.
 
     It has query, doc and number columns of the same length. Without a number column, the other names
     must be unlikely searches, such as query_id. `DataFrame.to_dict` returns such dicts.
 
-    >>> _columns_in({"query": ["q1", "q1"], "doc": {0: "a", 1: "b"}, "score": (2, 1)})
-    {'query': ['q1', 'q1'], 'doc': ['a', 'b'], 'score': [2, 1]}
-    >>> _columns_in({"shoes": ["a", "b"], "hats": ["c", "d"]})
+    >>> reader = ListReader(RUN, Columns(), "run")
+    >>> given = {"query": ["q1", "q1"], "doc": {0: "a", 1: "b"}, "score": (2, 1)}
+    >>> _rows_of_columns(given, reader).records[1]
+    {'query': 'q1', 'doc': 'b', 'score': 1}
+    >>> _rows_of_columns({"shoes": ["a", "b"], "hats": ["c", "d"]}, reader)
     """
     if not isinstance(value, Mapping) or not 1 < len(value) <= _MOST_COLUMNS:
         return None
@@ -202,7 +204,10 @@ def _columns_in(value: Any) -> dict[str, list[Any]] | None:
     else:
         certain = all(cell is None or is_grade(cell) for cell in columns[number])
     nested = any(isinstance(cell, Mapping | list | tuple) for cell in columns[doc])
-    return columns if certain and not nested else None
+    if nested or not certain:
+        return None
+    rows = zip(*columns.values(), strict=True)
+    return Records(reader.name, reader.kind, [dict(zip(columns, row, strict=True)) for row in rows])
 
 
 def _column(value: Any) -> list[Any]:
@@ -212,14 +217,6 @@ def _column(value: Any) -> list[Any]:
     if hasattr(value, "to_list"):  # of pandas and polars
         return [*value.to_list()]
     return [*(items_of(value) or ())]
-
-
-def _rows_of_columns(value: Any, reader: ListReader) -> Records | None:
-    columns = _columns_in(value)
-    if columns is None:
-        return None
-    rows = zip(*columns.values(), strict=True)
-    return Records(reader.name, reader.kind, [dict(zip(columns, row, strict=True)) for row in rows])
 
 
 def _own_judgments(value: Any, reader: ListReader) -> Content | None:

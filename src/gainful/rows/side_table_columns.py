@@ -54,7 +54,6 @@ class Roles:
 
     Attributes:
         contents: a description, for messages.
-        least: the minimum contents, for messages.
         shape: its form as a dict, for messages.
         keys: the ids that identify a row; dicts are nested in this order.
         values: the other columns to read; a dict holds several of them as a tuple.
@@ -71,7 +70,6 @@ class Roles:
     """
 
     contents: str
-    least: str
     shape: str
     keys: tuple[Role, ...]
     values: tuple[Role, ...] = ()
@@ -90,6 +88,11 @@ class Roles:
     def all(self) -> tuple[Role, ...]:
         """The keys and the values."""
         return (*self.keys, *self.values)
+
+    @property
+    def least(self) -> str:
+        """The minimum contents, for messages."""
+        return f"at least one {self.all[-1].noun}"
 
     @property
     def has_numbers(self) -> bool:
@@ -231,7 +234,6 @@ def _texts(role: str, longest: int | None) -> Roles:
     ids = ("_id", *sure, "id", *(alias for alias in ALIASES[role] if alias not in sure))
     return Roles(
         contents="texts",
-        least="at least one text",
         shape=f"{{{role}: text}} or {{{role}: (title, text)}}",
         keys=(Role(role, ids),),
         values=(
@@ -254,7 +256,6 @@ _TRUE_GRADE = replace(_GRADE, truth=True)
 
 QUERIES = Roles(
     contents="a table of queries",
-    least="at least one query",
     shape="{query: value} or {query: {column: value}}",
     keys=(_QUERY,),
     bare="value",
@@ -265,7 +266,6 @@ SLICES = replace(QUERIES, named="slices.")
 """One row per query, in a call that accepts column names."""
 BOARD = Roles(
     contents="a table of scores",
-    least="at least one query, or task",
     shape="{query: {run: value}}",
     keys=(Role("query", (*ALIASES["query"], "task", "task_name", "dataset", "benchmark")),),
     others=True,
@@ -282,7 +282,6 @@ SENT_QUERY_TEXTS = replace(WHOLE_QUERY_TEXTS, unnamed={2: ("query", "text")})
 """Texts of searches. A third unnamed field may be half of a text that contains a comma."""
 PAIRS = Roles(
     contents="queries and documents",
-    least="at least one query and document",
     shape="{query: [doc, …]}",
     keys=(_QUERY, _DOC),
     others=True,
@@ -298,7 +297,6 @@ PAIRS = Roles(
 """Documents of queries, with any other columns: pools, judgments, lists to grade."""
 CHUNKS = Roles(
     contents="a chunk and its document on each line",
-    least="at least one chunk",
     shape="{chunk: document}",
     keys=(Role("chunk", ("chunk_id", "chunk", "passage_id", "pid", "segment_id", "segment")),),
     values=(Role("document", ALIASES["doc"]),),
@@ -308,7 +306,6 @@ CHUNKS = Roles(
 )
 SAMPLES = Roles(
     contents="samples of pools",
-    least="at least one sampled document",
     shape="{query: {doc: (stratum, grade)}}",
     keys=(_QUERY, _DOC),
     values=(Role("stratum", ("stratum_id", "stratum"), "label"), _GRADE),
@@ -317,7 +314,6 @@ SAMPLES = Roles(
 )
 ASSESSED = Roles(
     contents="judgments of several assessors",
-    least="at least one judged document",
     shape="{query: {doc: {assessor: grade}}}",
     keys=(_QUERY, _DOC, Role("assessor", ALIASES["assessor"])),
     values=(_TRUE_GRADE,),
@@ -326,7 +322,6 @@ ASSESSED = Roles(
 )
 SUBTOPICS = Roles(
     contents="judgments with subtopics",
-    least="at least one judged document",
     shape="{query: {subtopic: {doc: grade}}}",
     keys=(_QUERY, Role("subtopic", ALIASES["subtopic"]), _DOC),
     values=(_TRUE_GRADE,),
@@ -337,14 +332,12 @@ SUBTOPICS = Roles(
 )
 WEIGHTS = Roles(
     contents="weights of subtopics",
-    least="at least one weight",
     shape="{query: {subtopic: probability}}",
     keys=SUBTOPICS.keys[:2],
     values=(Role("weight", ("weight", "probability"), "number"),),
 )
 ITEMS = Roles(
     contents="a table of items",
-    least="at least one item",
     shape="{item: category}, {item: [category, …]} or {item: {column: category}}",
     keys=(_ITEM,),
     bare="category",
@@ -355,7 +348,6 @@ ITEMS = Roles(
 """The items of a recommender, one row per item, or per category of an item."""
 VECTORS = Roles(
     contents="a table of vectors",
-    least="at least one vector",
     shape="{item: [number, …]}",
     keys=(_ITEM,),
     bare="number",

@@ -31,7 +31,6 @@ from gainful.rows.text_formats import (
     Fault,
     Layout,
     Row,
-    line_of,
     number_in,
     rows,
 )
@@ -436,9 +435,11 @@ def refuse_ranks(session: Session, source: Source, table: str, number: str) -> N
 
 def _place(source: Source, nth: int, wanted: Callable[[Row], bool]) -> str:
     """Return the location of the nth wanted row: its line, if rows have lines."""
-    line = None
-    if source.file is not None:
-        line = line_of(nth, wanted, rows(source.file, source.layout, source.kind))
+    if source.file is None:
+        return source.name
+    found = rows(source.file, source.layout, source.kind)
+    lines = (row.line for row in found if isinstance(row, Row) and wanted(row))
+    line = next(islice(lines, nth - 1, None), None)
     return source.name if line is None else f"{source.name}:{line}"
 
 

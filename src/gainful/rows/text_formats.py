@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -617,12 +617,6 @@ def rows_of_lines(
         else:
             if row is not None:
                 yield row
-
-
-def line_of(nth: int, wanted: Callable[[Row], bool], entries: Iterator[Row | Fault]) -> int | None:
-    """Return the line of the nth wanted row, from 1."""
-    lines = (row.line for row in entries if isinstance(row, Row) and wanted(row))
-    return next(islice(lines, nth - 1, None), None)
 
 
 def _parsed_lines(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Any]]:

@@ -136,7 +136,7 @@ BAD = [
     ("cut.json", '{"q": {"s": ', "expected JSON"),
     ("empty.txt", "", "an empty file"),
     ("labels.txt", "1 qid:1 1:0.5\n", "judgments with subtopics"),
-    ("hollow.json", '{"q": {"s": {}}}', "at least one judged document"),
+    ("hollow.json", '{"q": {"s": {}}}', "at least one grade"),
 ]  # fmt: skip
 
 
@@ -191,7 +191,7 @@ def test_objects_as_ids_are_refused():
         ({"q": {1: {"a": 1}, "1": {"a": 1}}}, "each subtopic once"),
         ({"q": {"s": {1: 1, "1": 1}}}, "query 'q', subtopic 's': expected each document once"),
         ({"q": {"s": {None: 1}}}, "subtopic 's', document ids"),
-        ({}, "at least one judged document"),
+        ({}, "at least one grade"),
         (7, "the path of a file"),
     ],
 )
