@@ -327,9 +327,7 @@ def _open_small_frame(
     frame: Any, kind: Kind, columns: Mapping[str, str], session: Session
 ) -> Source | None:
     """Open a small data frame of pandas or polars without the engine; None if the engine has to read it."""
-    pandas, polars = map(sys.modules.get, ("pandas", "polars"))
-    is_pandas = pandas is not None and isinstance(frame, pandas.DataFrame)
-    is_polars = polars is not None and isinstance(frame, polars.DataFrame)
+    is_pandas, is_polars = is_a(frame, "pandas.DataFrame"), is_a(frame, "polars.DataFrame")
     names = [str(name) for name in frame.columns] if is_pandas or is_polars else []
     kind = kind_by_columns(names, kind, columns)
     if not names or not is_small(len(frame)) or kind.ascending or len({*names}) < len(names):
@@ -415,6 +413,13 @@ def _rows(table: TypedTable, session: Session, limit: str = "") -> Records:
     return [dict(zip(table.names, row, strict=True)) for row in rows]
 
 
+def is_a(value: object, of: str) -> bool:
+    """Return whether a value has a type of another library, such as pandas.DataFrame, if that is loaded."""
+    library, _, name = of.partition(".")
+    module = sys.modules.get(library)
+    return module is not None and isinstance(value, getattr(module, name))
+
+
 class _Stream:
     """An object with only an Arrow stream.
 
@@ -454,8 +459,8 @@ def _written_names(table: Any, names: list[str]) -> list[str]:
 
 def _arrow_schema(source: Any) -> Any:
     """Return the schema of an object of pyarrow; None for other libraries."""
-    pyarrow, schema = sys.modules.get("pyarrow"), getattr(source, "schema", None)
-    return schema if pyarrow is not None and isinstance(schema, pyarrow.Schema) else None
+    schema = getattr(source, "schema", None)
+    return schema if is_a(schema, "pyarrow.Schema") else None
 
 
 def id_type_in(table: Any, place: int, engine: str) -> IdType:
@@ -474,9 +479,9 @@ def id_type_in(table: Any, place: int, engine: str) -> IdType:
 
 def _type_in_stream(source: Any, place: int) -> Any:
     """Return the type of a column in polars or pyarrow; None for other libraries."""
-    polars, schema = sys.modules.get("polars"), _arrow_schema(source)
-    if polars is not None and isinstance(source, polars.DataFrame):
+    if is_a(source, "polars.DataFrame"):
         return source.dtypes[place]
+    schema = _arrow_schema(source)
     return None if schema is None else schema.field(place).type
 
 
@@ -485,8 +490,7 @@ def readable(frame: Any, name: str) -> Any:
 
     The name is for messages.
     """
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(frame, pandas.DataFrame):
+    if is_a(frame, "pandas.DataFrame"):
         refuse_repeated([*frame.columns], name)
         return frame  # the engine reads it column by column
     if hasattr(frame, "__arrow_c_stream__"):
@@ -517,25 +521,23 @@ def _refuse_connections(frame: Any, name: str) -> None:
 
 def rows_in(frame: Any, most: int | None = None) -> list[dict[str, Any]]:
     """Return the rows of a data frame or an Arrow table, or the first ones; empty for anything else."""
-    pandas, polars, pyarrow = map(sys.modules.get, ("pandas", "polars", "pyarrow"))
-    if pandas is not None and isinstance(frame, pandas.DataFrame):
+    if is_a(frame, "pandas.DataFrame"):
         # `readable` reports two columns of the same name.
         if not frame.columns.is_unique or not len(frame):
             return []
         if most == 1:  # much faster than a slice
             return [{name: frame[name].iloc[0] for name in frame.columns}]
         return frame.iloc[:most].to_dict("records")  # type: ignore[no-any-return]
-    if polars is not None and isinstance(frame, polars.DataFrame):
+    if is_a(frame, "polars.DataFrame"):
         return list(frame.head(len(frame) if most is None else most).to_dicts())
-    if pyarrow is not None and isinstance(frame, pyarrow.Table):
+    if is_a(frame, "pyarrow.Table"):
         return list(frame.slice(0, most).to_pylist())
     return []
 
 
 def refuse_ids_in_index(frame: Any, kind: Kind, columns: Mapping[str, str]) -> None:
     """Reject a pandas data frame whose queries or documents are only in its index."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(frame, pandas.DataFrame):
+    if not is_a(frame, "pandas.DataFrame"):
         return
     index = [str(name) for name in frame.index.names if name is not None]
     names = [str(name) for name in frame.columns]
@@ -556,8 +558,7 @@ def refuse_series(frame: Any, kind: Kind, columns: Mapping[str, str]) -> None:
 
     A column of records is accepted, as rows.
     """
-    pandas, polars = map(sys.modules.get, ("pandas", "polars"))
-    if pandas is not None and isinstance(frame, pandas.Series):
+    if is_a(frame, "pandas.Series"):
         first = frame.iloc[0] if len(frame) else None
         if isinstance(first, dict) and has_column("query", [*map(str, first)], kind, columns):
             return
@@ -566,7 +567,7 @@ def refuse_series(frame: Any, kind: Kind, columns: Mapping[str, str]) -> None:
             remedy = "Pass a list of its rows: tolist()."
         elif isinstance(first, list | set | dict | np.ndarray) and frame.index.nlevels == 1:
             remedy = "Pass a dict keyed by its index: to_dict()."
-    elif polars is not None and isinstance(frame, polars.Series) and frame.dtype != polars.Struct:
+    elif is_a(frame, "polars.Series") and str(frame.dtype.base_type()) != "Struct":
         remedy = "Pass the data frame that contains it together with the queries."
     else:
         return
@@ -614,8 +615,7 @@ def refuse_odd_ids(frame: Any, columns: Sequence[str], table: str) -> None:
 
 def objects_in(frame: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any]]:
     """Yield the object columns of a data frame, among the given columns."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(frame, pandas.DataFrame):
+    if not is_a(frame, "pandas.DataFrame"):
         return
     for name in frame.columns:
         if str(name) in columns and frame[name].dtype == object:
