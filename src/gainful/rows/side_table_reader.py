@@ -357,15 +357,10 @@ class _Cells:
         return tuple([check(cell, role, row) for row, cell in enumerate(column)])
 
     def _ids(self, column: Sequence[Any], role: Role) -> tuple[str, ...]:
-        if not {*map(type, column)} <= {str}:
+        if not {*map(type, column)} <= {str} or ("" in column and self._raw.form != "dicts"):
             column = [
                 self._id(cell, role, place) for cell, place in zip(column, self.places, strict=True)
             ]
-        if "" in column and self._raw.form != "dicts":
-            where = self._reading.where(self.places[[*column].index("")])
-            raise InputError(
-                where, f"an id as {role.name}", f"an empty text{self._in_column(role)}"
-            )
         refuse_halves(column, where=f"{self._reading.name}, {role.noun} ids")
         return tuple(column)
 
@@ -374,13 +369,11 @@ class _Cells:
             cell, float
         ):  # integers, of which some are missing
             cell = None if math.isnan(cell) else int(cell) if cell.is_integer() else cell
-        if cell is None:
-            raise InputError(
-                self._reading.where(place),
-                f"an id as {role.name}",
-                f"nothing{self._in_column(role)}",
-            )
-        return id_text(cell, where=self._reading.where(place))
+        where = self._reading.where(place)
+        if cell is None or (isinstance(cell, str) and not cell and self._raw.form != "dicts"):
+            found = "nothing" if cell is None else "an empty text"
+            raise InputError(where, f"an id as {role.name}", f"{found}{self._in_column(role)}")
+        return id_text(cell, where=where)
 
     def _in_column(self, role: Role) -> str:
         """Return in which column a role is; nothing where the column is called like it, or not at all."""
