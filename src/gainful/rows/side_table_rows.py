@@ -21,6 +21,7 @@ from gainful.rows.side_table_columns import (
     looks_like_header,
 )
 from gainful.rows.text_formats import (
+    DELIMITERS,
     LETOR,
     Head,
     Layout,
@@ -391,7 +392,7 @@ def _fields(head: Head, reading: Reading) -> tuple[Layout, Header] | None:
         return None
     names = roles.unnamed.get(len(_words(head)))
     if names is None:
-        if head.suggested == "\t" or head.mark not in ("", "\t"):
+        if head.suggested == "\t" or any(mark.encode() in head.first for mark in DELIMITERS[1:]):
             return None
         names = next(iter(roles.unnamed.values()))  # the expected fields
     header = find_header(names, roles, reading.asked, head.where)
