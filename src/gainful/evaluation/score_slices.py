@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -93,8 +93,8 @@ class Slicing:
                 parts += parts_by_number(column, np.append(counts.judged, nothing), judged)
         return parts
 
-    def slices(self, scores: "Scores") -> "tuple[ScoreSlice, ...]":
-        """Return the slices of scores: by column, then by measure, then from the worst mean to the best."""
+    def sliced(self, scores: "Scores") -> "Scores":
+        """Return the same scores with slices: by column, then by measure, then from the worst mean to the best."""
         measures, rows, counts = scores.measures, scores.rows, scores.evidence.counts
         whole = scores.sampling
         row = {query: at for at, query in enumerate(rows.queries)}
@@ -131,7 +131,7 @@ class Slicing:
             mean = math.inf if one.known_mean is None else one.known_mean
             return self.columns.index(one.column), measures.index(one.measure), mean
 
-        return tuple(sorted(slices, key=place))
+        return replace(scores, slices=tuple(sorted(slices, key=place)))
 
 
 def read_slices(
@@ -213,22 +213,21 @@ class ScoreSlice:
             resamples: the number of resamples for `bca`.
             seed: the seed for `bca`.
         """
-        if not self.queries:
+        if not self.queries and self.measure.has_users:
             where = f"{self.measure} of {self.column} {self.value}"
             raise InputError(where, "a query that counts, for an interval", "none")
-        draws = Draws(resamples, seed)
         return mean_interval(
             self.measure,
             self.values,
             self.sampling,
             method=method,
             level=level,
-            draws=draws,
+            draws=Draws(resamples, seed),
             drawn=self.redrawn and self.redrawn(seed),
         )
 
     def interval_or_none(self, *, method: str = "hall", level: float = 0.95) -> Interval | None:
-        """Return the interval of the mean; None for a sum or an undefined mean."""
+        """Return the same as `interval`; None for a sum or an undefined mean."""
         return interval_or_none(
             self.measure,
             self.values,

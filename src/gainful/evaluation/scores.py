@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from gainful.arithmetic.statistics.intervals import Interval
     from gainful.arithmetic.statistics.query_sampling import Sampling
     from gainful.evaluation.query_samples import QuerySample
-    from gainful.evaluation.score_slices import ScoreSlice, Slicing
+    from gainful.evaluation.score_slices import ScoreSlice
     from gainful.output.plotting.charts import Chart, Look, SizedLook
 
 _DEEPEST = 10**9  # no list is longer
@@ -195,33 +195,16 @@ class Scores(Logged, Printed):
         >>> round(scores["RR"], 4), round(found.low, 4), round(found.high, 4)
         (0.8333, 0.7672, 0.8947)
         """
-        # Imported here because most scores need no interval.
-        from gainful.arithmetic.statistics.resampling import Draws
-        from gainful.evaluation.mean_intervals import mean_interval
-
         chosen = _first_of_queries(self) if measure is None else self.measure(measure)
-        redrawn = self.redrawn_values(chosen)
-        return mean_interval(
-            chosen,
-            self.counted_values(chosen),
-            self.counted_sampling(chosen),
-            method=method,
-            level=level,
-            draws=Draws(resamples, seed),
-            drawn=redrawn and redrawn(seed),
-        )
+        of_all = self._of_all_queries(chosen)
+        return of_all.interval(method=method, level=level, resamples=resamples, seed=seed)
 
     def interval_or_none(
         self, measure: GivenMeasure, *, method: str = "hall", level: float = 0.95
     ) -> "Interval | None":
         """Return the same as `interval`; None for a sum or an undefined mean."""
-        from gainful.evaluation.mean_intervals import interval_or_none
-
-        chosen = self.measure(measure)
-        values, sampling = self.counted_values(chosen), self.counted_sampling(chosen)
-        redrawn = self.redrawn_values(chosen)
-        drawn = redrawn and redrawn(0)
-        return interval_or_none(chosen, values, sampling, method=method, level=level, drawn=drawn)
+        of_all = self._of_all_queries(self.measure(measure))
+        return of_all.interval_or_none(method=method, level=level)
 
     def redrawn_values(
         self, measure: Measure, queries: Sequence[str] | None = None
@@ -275,23 +258,17 @@ class Scores(Logged, Printed):
 
     def overall(self) -> "list[ScoreSlice]":
         """Return a slice of all queries for each measure."""
+        return [self._of_all_queries(measure) for measure in self.measures]
+
+    def _of_all_queries(self, measure: Measure) -> "ScoreSlice":
+        # Imported here because most scores need no interval and no slices.
         from gainful.evaluation.score_slices import ALL, ScoreSlice
 
-        return [
-            ScoreSlice(
-                ALL,
-                "",
-                measure,
-                self[measure],
-                values.size,
-                self.coverage,
-                values,
-                self.counted_sampling(measure),
-                self.redrawn_values(measure),
-            )
-            for measure in self.measures
-            for values in (self.counted_values(measure),)
-        ]
+        values, sampling = self.counted_values(measure), self.counted_sampling(measure)
+        mean, redrawn = self[measure], self.redrawn_values(measure)
+        return ScoreSlice(
+            ALL, "", measure, mean, values.size, self.coverage, values, sampling, redrawn
+        )
 
     @cached_property
     def ties(self) -> dict[str, "TieRange"]:
@@ -482,11 +459,6 @@ class Scores(Logged, Printed):
         means = ", ".join(f"{name}: {mean:.4f}" for name, mean in self.means.items())
         count = message_texts.counted(len(self.rows), *self._units)
         return f"{self._called}({means}; {count})"
-
-
-def sliced_scores(scores: Scores, slicing: "Slicing | None") -> Scores:
-    """Return the same scores with slices; unchanged if slicing is None."""
-    return scores if slicing is None else replace(scores, slices=slicing.slices(scores))
 
 
 def _first_of_queries(scores: Scores) -> Measure:
