@@ -24,7 +24,7 @@ from gainful.evaluation.request import (
     speaking,
     warn_of_ratings,
 )
-from gainful.evaluation.scores import RunScores, Scores, scores_of, sliced_scores, warn_of_ties
+from gainful.evaluation.scores import RunScores, Scores, scores_of, warn_of_ties
 from gainful.matching.keyword_options import (
     AveragingOptions,
     MeasuringOptions,
@@ -33,7 +33,7 @@ from gainful.matching.keyword_options import (
 )
 from gainful.matching.matched import Matched, cut, marks_among, tell_marks
 from gainful.matching.reader import Reader, open_input, opened_session, reading
-from gainful.measures.formulas import knowing_baseline
+from gainful.measures.formulas import knowing_baseline, replaced_inside
 from gainful.measures.measure import Measure, measures_inside, refuse_without_baseline
 from gainful.measures.measure_family import GRADES, SUBTOPICS
 from gainful.measures.measures_by_need import read_measures_of
@@ -183,7 +183,7 @@ class _Groups:
     def of(self, scores: Scores) -> Scores:
         """Return scores with weighted means, and slices."""
         weighed = scores if self.sample is None else self.sample.weighed(scores)
-        return sliced_scores(weighed, self.slicing)
+        return weighed if self.slicing is None else self.slicing.sliced(weighed)
 
 
 def _groups(
@@ -387,18 +387,18 @@ def with_values_of_run(
     measures: tuple[Measure, ...], request: Request, reader: Reader, run: Run
 ) -> tuple[Measure, ...]:
     """Return the measures, with the values of a run for measures that need more than ranks and grades."""
-    inside = measures_inside(measures)
+    inside, valued = measures_inside(measures), dict[Measure, Measure]()
     if DocumentMeasure in {*map(type, inside)}:
         # Imported here because few measures are functions of the documents themselves.
-        from gainful.evaluation.computing.own_measures import asked_of_documents
+        from gainful.evaluation.computing.own_measures import with_values_of_documents
 
-        measures = asked_of_documents(measures, reader, run)
+        valued |= with_values_of_documents(inside, reader, run)
     if {measure.family.needs for measure in inside} != {GRADES}:
         # Imported here because most measures are made of grades alone.
-        from gainful.evaluation.tables_beside_judgments import with_values
+        from gainful.evaluation.tables_beside_judgments import with_values_of_tables
 
-        measures = with_values(measures, request.tables, reader, run)
-    return measures
+        valued |= with_values_of_tables(inside, request.tables, reader, run)
+    return replaced_inside(measures, valued) if valued else measures
 
 
 def _matched_again(reader: Reader, run: Run) -> Callable[[], Sequence[Matched]] | None:

@@ -216,15 +216,14 @@ def _of_tables(sheet: Worksheet, measure: Measure) -> Floats:
             "only ranks and grades",
             "gf.evaluate, gf.evaluate_runs, gf.compare, gf.report and gf.explain compute it.",
         )
-    by_query = _by_query(measure)
-    known = {query: 0.0 if value is None else value for query, value in by_query.items()}
-    return _looked_up(sheet, known, math.nan)
+    return np.array([0.0 if value is None else value for value in _in_run(sheet, measure)])
 
 
-def _by_query(measure: Measure) -> Mapping[str, float | None]:
-    """Return the values of queries in a run that a measure knows; None for a query without relevant documents."""
+def _in_run(sheet: Worksheet, measure: Measure) -> list[float | None]:
+    """Return the values (q,) of a run; None for a query without relevant documents, NaN for one without a value."""
     values = {} if measure.of_run is None else measure.of_run.values
-    return {} if isinstance(values, float) else values
+    by_query = {} if isinstance(values, float) else values
+    return [by_query.get(query, math.nan) for query in sheet.matched.queries]
 
 
 def _how(measure: Measure) -> Compute:
@@ -254,14 +253,8 @@ def empty_for(sheet: Worksheet, measures: Sequence[Measure]) -> Bools:
             # Its parameters have a meaning of their own.
             nothing: Bools = sheet.empty(_LINEAR)[:, None]
         elif first.of_run is not None:
-            of_columns = [_by_query(measures[column]) for column in columns]
-            nothing = np.array(
-                [
-                    [some.get(query, 0.0) is None for some in of_columns]
-                    for query in sheet.matched.queries
-                ],
-                np.bool_,
-            ).reshape(len(sheet.matched.queries), len(columns))
+            in_run = (_in_run(sheet, measures[column]) for column in columns)
+            nothing = np.column_stack([[value is None for value in values] for values in in_run])
         elif "rel" in parameters:
             nothing = (relevant_total(sheet, parameters["rel"]) == 0)[:, None]
         elif first.name in cumulated_gain.EMPTY:

@@ -213,7 +213,7 @@ def read_baseline(path: str | os.PathLike[str]) -> Baseline:
             f"format {shown(content.get('format'))}, of gainful {version}",
             "Read it with that version, or save it again.",
         )
-    return _Saved(file.name, content).baseline()
+    return _baseline(file.name, content)
 
 
 def is_baseline(path: str | os.PathLike[str]) -> bool:
@@ -225,54 +225,47 @@ def is_baseline(path: str | os.PathLike[str]) -> bool:
     return _BEGINNING.match(beginning(path, _SNIFFED)) is not None
 
 
-class _Saved:
-    """The members of a file, which are checked because people edit files."""
+def _baseline(name: str, members: Mapping[str, Any]) -> Baseline:
+    """Return the saved baseline, or raise an error for the first invalid member, because people edit files."""
 
-    def __init__(self, name: str, members: Mapping[str, Any]) -> None:
-        self.name, self.members = name, members
-
-    def member(self, key: str, read: Callable[[Any], Member]) -> Member:
+    def member(key: str, read: Callable[[Any], Member]) -> Member:
         """Read a member; an error says which one is invalid."""
         try:
-            return read(self.members[key])
+            return read(members[key])
         except GainfulError as problem:
             where = problem.where if problem.where.startswith(key) else key
             expected, found, remedy = problem.expected, problem.found, problem.remedy
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             where, expected, remedy = key, _EXPECTED[key], _REMEDY
-            found = shown(self.members.get(key))
-        raise InputError(f"{self.name}, {where}", expected, found, remedy)
+            found = shown(members.get(key))
+        raise InputError(f"{name}, {where}", expected, found, remedy)
 
-    def baseline(self) -> Baseline:
-        """Return the saved baseline, or raise an error for the first invalid member."""
-        # A measure's spelling in the file is its key there.
-        measures = self.member("measures", lambda texts: {text: parse(text) for text in texts})
-        queries = self.member("queries", lambda ids: tuple(dict.fromkeys(ids)))
-        size = len(queries)
+    # A measure's spelling in the file is its key there.
+    measures = member("measures", lambda texts: {text: parse(text) for text in texts})
+    queries = member("queries", lambda ids: tuple(dict.fromkeys(ids)))
+    size = len(queries)
 
-        def by_measure(texts: Mapping[str, str]) -> dict[str, str]:
-            return {str(measure): texts[text] for text, measure in measures.items()}
+    def by_measure(texts: Mapping[str, str]) -> dict[str, str]:
+        return {str(measure): texts[text] for text, measure in measures.items()}
 
-        def cells(columns: Mapping[str, Any]) -> NDArray[np.object_]:
-            return np.stack([_cells(columns[text], size) for text in measures], axis=1)
+    def cells(columns: Mapping[str, Any]) -> NDArray[np.object_]:
+        return np.stack([_cells(columns[text], size) for text in measures], axis=1)
 
-        values = self.member("values", cells)
-        return Baseline(
-            version=self.member("version", str),
-            measures=tuple(measures.values()),
-            policy=self.member("policy", _policy),
-            coverage=self.member(
-                "coverage", lambda counts: {name: counts[name] for name in _COUNTS}
-            ),
-            queries=queries,
-            values=values.astype(np.float64),
-            counted=values != None,  # noqa: E711 - of each cell
-            judged=self.member("judged", lambda counts: np.array(counts, np.int64).reshape(size)),
-            signatures=self.member("signatures", by_measure),
-            judgments=self.member("judgments", by_measure),
-            runs=self.member("runs", by_measure),
-            name=self.name,
-        )
+    values = member("values", cells)
+    return Baseline(
+        version=member("version", str),
+        measures=tuple(measures.values()),
+        policy=member("policy", _policy),
+        coverage=member("coverage", lambda counts: {count: counts[count] for count in _COUNTS}),
+        queries=queries,
+        values=values.astype(np.float64),
+        counted=values != None,  # noqa: E711 - of each cell
+        judged=member("judged", lambda counts: np.array(counts, np.int64).reshape(size)),
+        signatures=member("signatures", by_measure),
+        judgments=member("judgments", by_measure),
+        runs=member("runs", by_measure),
+        name=name,
+    )
 
 
 def _policy(answers: Mapping[str, Any]) -> Policy:

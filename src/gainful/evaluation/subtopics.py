@@ -14,7 +14,7 @@ from gainful.arithmetic.kernels.cumulated_gain import log_discounts, reciprocal_
 from gainful.arithmetic.kernels.subtopics import greedy_order, novelty_gains
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, MeasureError, PolicyError
-from gainful.evaluation.computing.own_measures import asked_of_documents
+from gainful.evaluation.computing.own_measures import with_values_of_documents
 from gainful.evaluation.coverage import digest_of
 from gainful.evaluation.gains_ranks_and_ideals import gains_of
 from gainful.evaluation.request import policy_for, warn_of_ratings
@@ -22,6 +22,7 @@ from gainful.evaluation.scores import measure_matched
 from gainful.matching.dict_matching import judged_of
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.reader import opened_session, reading
+from gainful.measures.formulas import replaced_inside
 from gainful.measures.measure import Measure, ValuesOfRun, measures_inside
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.message_texts import shown
@@ -463,7 +464,8 @@ def _intent_aware(inner: Measure, topics: Sequence[Topic], policy: Policy) -> li
         plain = policy_for(Policy(ties="doc", negative=policy.negative), (inner,))
         judgments = {pair: topic.judged[name] for pair, (topic, name) in pairs.items()}
         with reading(judgments, plain) as reader:
-            (asked,) = asked_of_documents((inner,), reader, run)
+            valued = with_values_of_documents(measures_inside([inner]), reader, run)
+            (asked,) = replaced_inside((inner,), valued)
             matched, decided = reader.match(run)
             scores = measure_matched([matched], (asked,), decided)
             reader.warn_of_marks()

@@ -1,4 +1,4 @@
-"""Measures that need more than grades: `with_values` for `evaluate`, and evaluations of recommendations."""
+"""Measures that need more than grades: their values for `evaluate`, and evaluations of recommendations."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -28,12 +28,10 @@ from gainful.matching.keyword_options import (
 )
 from gainful.matching.matched import without_judgments
 from gainful.matching.reader import Reader, opened_session
-from gainful.measures.formulas import changed_inside
 from gainful.measures.measure import (
     Measure,
     ValuesOfRun,
     catalogue,
-    measures_inside,
     with_values_of_run,
 )
 from gainful.measures.measure_family import GRADES, ITEMS, SUBTOPICS
@@ -50,24 +48,20 @@ from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.spark_frames import refuse_spark
 
 
-def with_values(
-    measures: tuple[Measure, ...], options: Mapping[str, Any], reader: Reader, run: Run
-) -> tuple[Measure, ...]:
-    """Return the measures, with the values of a run for measures that need more than grades."""
+def with_values_of_tables(
+    measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
+) -> dict[Measure, Measure]:
+    """Return the measures that need more than grades among some, each with its values for a run."""
     _refuse_without_tables(measures, options)
     values: dict[Measure, ValuesOfRun] = {}
     for needs, compute in BY_NEED.items():
-        wanted = [one for one in measures_inside(measures) if one.family.needs == needs]
+        wanted = [one for one in measures if one.family.needs == needs]
         if wanted:
             if reader.is_on_spark([run]):
                 expected = f"a run on this machine, for a measure of {needs}"
                 raise InputError(str(wanted[0]), expected, "a Spark data frame")
             values |= compute(wanted, options, reader, run)
-
-    def knowing(measure: Measure) -> Measure:
-        return with_values_of_run(measure, values[measure]) if measure in values else measure
-
-    return tuple(changed_inside(measure, knowing) for measure in measures)
+    return {measure: with_values_of_run(measure, known) for measure, known in values.items()}
 
 
 def _of_subtopics(
@@ -90,11 +84,8 @@ def _of_subtopics(
 def _of_items(
     measures: Sequence[Measure], options: Mapping[str, Any], reader: Reader, run: Run
 ) -> dict[Measure, ValuesOfRun]:
-    def read() -> recommending.Sources:
-        judged = reader.judgments.given
-        return recommending.read_sources(options, reader.columns, reader.session, judged)
-
-    sources = reader.once("items", read)
+    read = partial(recommending.read_sources, options, reader.columns, reader.session)
+    sources = reader.once("items", lambda: read(reader.judgments.given))
     return recommending.values_of_run(
         measures, recommending.ranked_lists(reader.lists(run), sources), sources
     )
@@ -110,7 +101,7 @@ BY_NEED: Mapping[
 def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, object]) -> None:
     """Reject measures whose tables are missing, and suggest tables, or another measure."""
     passed = {name for name in TableOptions.__annotations__ if options.get(name) is not None}
-    for measure in measures_inside(measures):
+    for measure in measures:
         family = measure.family
         if family.needs == SUBTOPICS and "subtopics" not in passed:
             expected = "the judgments of subtopics"

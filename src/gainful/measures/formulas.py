@@ -382,6 +382,13 @@ def changed_inside(measure: Measure, change: Callable[[Measure], Measure]) -> Me
     return change(measure)
 
 
+def replaced_inside(
+    measures: Iterable[Measure], by: Mapping[Measure, Measure]
+) -> tuple[Measure, ...]:
+    """Return measures, with some measures inside them replaced by others."""
+    return tuple(changed_inside(one, lambda each: by.get(each, each)) for one in measures)
+
+
 def knowing_baseline(
     measures: Iterable[Measure], values: Mapping[Measure, Mapping[str, float]]
 ) -> tuple[Measure, ...]:

@@ -32,7 +32,7 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.ranked_documents import Ranking
 from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
-from gainful.measures.notation import GivenMeasure, read_measure
+from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy, shared_policy
 from gainful.message_texts import printable
 from gainful.output.rendering.table_formats import Cell, Table
@@ -392,7 +392,8 @@ def attribute(
     0.369
     """
     request = read_one(measure, options)
-    asked = read_attributed(request.measure)
+    asked = request.measure
+    _refuse_without_parts(asked)
     name = id_text(query, where="query")
     with request.reader_of(judgments, options) as reader:
         first, second = (read_judged_ranking(reader, each, name) for each in (base, run))
@@ -408,17 +409,15 @@ def attribute(
     return replace(attribution_of(base_side, run_side, remarks), doc_type=doc_type)
 
 
-def read_attributed(measure: GivenMeasure) -> Measure:
-    """Read a measure that is a sum over the documents of a list, divided by one number."""
-    asked = read_measure(measure)
-    if not has_parts(asked):
+def _refuse_without_parts(measure: Measure) -> None:
+    """Reject a measure that isn't a sum over the documents of a list, divided by one number."""
+    if not has_parts(measure):
         raise MeasureError(
             "attribute",
             "a measure that is a sum over the documents of a list, such as nDCG, AP, RBP or ERR",
-            f"'{asked}', which isn't",
+            f"'{measure}', which isn't",
             "Use `explain` to see how its value is computed.",
         )
-    return asked
 
 
 def _missing(

@@ -15,7 +15,6 @@ from gainful.message_texts import printable
 from gainful.output.rendering.table_formats import (
     Cell,
     Table,
-    as_markdown,
     as_text,
     folded,
 )
@@ -66,7 +65,7 @@ class Account(Document, ABC):
 
     def to_markdown(self) -> str:
         """Return it as Markdown."""
-        return account_as_text(self, as_markdown, str)
+        return self._rendered("markdown")
 
     def to_html(self) -> str:
         """Return it as HTML."""

@@ -1,6 +1,6 @@
 """User-defined measures: their functions are called, and the values are checked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,7 @@ from gainful.errors import InputError
 from gainful.evaluation.gains_ranks_and_ideals import Cutoffs, Worksheet
 from gainful.matching.ranked_documents import rank_documents
 from gainful.matching.reader import Reader
-from gainful.measures.formulas import changed_inside
-from gainful.measures.measure import Measure, measures_inside
+from gainful.measures.measure import Measure
 from gainful.measures.notation import DocumentMeasure
 from gainful.measures.own_measures import OwnFamily
 from gainful.measures.policy import Policy
@@ -261,13 +260,13 @@ _JUDGED = ("query_id", "doc_id", "relevance", "iteration")
 _RETURNED = ("query_id", "doc_id", "score")
 
 
-def asked_of_documents(
-    measures: tuple[Measure, ...], reader: Reader, run: Run
-) -> tuple[Measure, ...]:
-    """Return measures, with a run's values in functions of documents."""
-    wanted = [one for one in measures_inside(measures) if isinstance(one, DocumentMeasure)]
+def with_values_of_documents(
+    measures: Iterable[Measure], reader: Reader, run: Run
+) -> dict[Measure, Measure]:
+    """Return the functions of documents among some measures, each with its values for a run."""
+    wanted = [one for one in measures if isinstance(one, DocumentMeasure)]
     if not wanted:
-        return measures
+        return {}
     for measure in wanted:
         _refuse_other_columns(measure)
     if reader.is_on_spark([run]):
@@ -275,14 +274,7 @@ def asked_of_documents(
         raise InputError(str(wanted[0]), expected, "a Spark data frame")
     policy = reader.decided(run)
     judged, returned = _frames(reader, run, policy, wanted[0])
-    values = {measure: _values_by_query(measure, judged, returned) for measure in wanted}
-
-    def knowing(measure: Measure) -> Measure:
-        if isinstance(measure, DocumentMeasure):
-            return measure.asked(values[measure], policy.ties)
-        return measure
-
-    return tuple(changed_inside(measure, knowing) for measure in measures)
+    return {one: one.asked(_values_by_query(one, judged, returned), policy.ties) for one in wanted}
 
 
 def _refuse_other_columns(measure: DocumentMeasure) -> None:
