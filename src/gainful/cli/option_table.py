@@ -427,7 +427,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--output, -o FILE": "Write to this file instead of standard output; it is replaced when complete.",
     },
     "verbose": {
-        "--verbose": "Print the full policy under the table, as in files, instead of only the choices that differ from the defaults.",
+        "--verbose": "Print the full policy under the table, as in files; otherwise, only the choices that differ from the defaults.",
     },
 }
 MEASURING = tuple(SHARED)

@@ -357,6 +357,12 @@ def _numbers_by_query(rows: FirstRows) -> Iterable[list[Any]]:
     return lists.values()
 
 
+def first_rank_on_engine(session: "Session", rows: str) -> int | None:
+    """Return the first rank if the numbers of a table on the engine are probably ranks; else None."""
+    head = head_on_engine(session, rows)
+    return first_rank_of_table(head, partial(numbers_on_engine, session, rows))
+
+
 def head_on_engine(session: "Session", rows: str) -> FirstRows:
     """Return query and number of the first rows of a table on the engine, one more than are inspected."""
     return session.rows(f"SELECT query, number FROM {rows} LIMIT {_HEAD + 1}")

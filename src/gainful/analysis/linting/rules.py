@@ -4,7 +4,6 @@ The docstring of a function is the description of its rule.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
 from gainful.analysis.linting.looks import CheckedTable, Draft, Look
 from gainful.message_texts import counted
@@ -358,14 +357,12 @@ def ranks_as_scores(look: Look) -> Iterator[Draft]:
     If they are ranks, the last document counts as the best. Scores that fall from row to row are
     not reported.
     """
-    from gainful.rows.mistakes import first_rank_of_table, head_on_engine, numbers_on_engine
+    from gainful.rows.mistakes import first_rank_on_engine
 
     run = look.table
     if not run.kind.tied or run.kind.ascending:
         return
-    head = head_on_engine(look.session, run.table)
-    all_numbers = partial(numbers_on_engine, look.session, run.table)
-    if first_rank_of_table(head, all_numbers) is not None:
+    if first_rank_on_engine(look.session, run.table) is not None:
         queries = look.session.rows(f"SELECT count(*) FROM {run.groups} WHERE n > 0")[0][0]
         message = f"the scores look like ranks in {counted(queries, 'query', 'queries')}"
         yield Draft(run, queries, message)
