@@ -44,7 +44,7 @@ def test_every_command_honours_or_refuses(paths, cli, tmp_path):
         own = [*(NAMES if side != "run" else ()), *(PLACES if side != "judgments" else ())]
         done = cli(*command, *named(*own))
         assert done.returncode == 0, (name, done.stderr)
-        for wrong, said in (("doc=item", "one has a number"), ("doc=9", "of the number 9")):
+        for wrong, said in (("doc=item", "one is a number"), ("doc=9", "column number 9")):
             prefix = "run" if side == "run" else "judgments"
             words = [each for each in own if not each.startswith(f"{prefix}.doc")]
             done = cli(*command, *named(*words, f"{prefix}.{wrong}"))
