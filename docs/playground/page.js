@@ -392,7 +392,7 @@ function drawWords(found, limits) {
   if (open) notes.push(`${open === 1 ? "One document is" : `${open} documents are`} unjudged${s.unjudged === "zero" ? ", with gain 0" : " and left out"}.`);
   if (limits) notes.push(`Whatever grades from ${CHOICES.scale[s.scale]} the judges give, ${name} lies between ${figure(limits.low)} and ${figure(limits.high)}.`);
   else if (open) notes.push("There are no bounds here, because a grade would change the order of the list.");
-  if (found.rows.some((doc) => doc.gain < 0)) notes.push(s.negative === "both" ? "A negative gain costs, in the ideal as well." : "A negative gain costs in the list, and the ideal leaves it out.");
+  if (found.rows.some((doc) => doc.gain < 0)) notes.push(s.negative === "both" ? "A negative gain lowers the value, and also counts in the ideal." : "A negative gain lowers the value; the ideal leaves it out.");
   const range = limits ? `${figure(limits.low)} to ${figure(limits.high)} once all are judged` : "";
   const page = location.href.split(/[?#]/)[0];
   const link = `${page}#${toLink(s)}`;

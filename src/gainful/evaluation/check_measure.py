@@ -78,10 +78,8 @@ def check_measure(measure: GivenMeasure, *, lists: int = 300, seed: int = 0) -> 
     A measure is sound if every list has a finite value within its range, and if that value doesn't
     depend on the other queries, their order, or the names of documents. The other properties hold
     for most measures, but not for all: a better order never has a lower value, and the best order
-    has the highest; documents without a grade at the end of a list change nothing; and tied
-    documents can be averaged over. A better order never has a lower value, and the best order is
-    the best. Documents without a grade at the end of a list change nothing. It has a value where
-    ties are averaged over.
+    has the highest; documents without a grade at the end of a list change nothing; and the
+    measure has a value if ties are averaged over.
 
     Args:
         measure: a measure in the notation, or as a value from `define`.

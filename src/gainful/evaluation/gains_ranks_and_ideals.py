@@ -323,15 +323,15 @@ class Arithmetic:
     """How a family is computed, and the terms of its documents, which `explain` and the report show.
 
     Attributes:
-        worth: what documents are worth, as the heading of a column.
-        weight: what that is multiplied by; "" where all count the same, unless their order is open.
-        terms: the worth and the weight of each row, where no row begins below the cutoff.
+        worth: the heading of the column with each document's worth.
+        weight: the heading of the factor; "" if all documents count the same, unless their order is open.
+        terms: the worth and the weight of each row; no row begins below the cutoff.
         values: the values of every query.
-        working: how the value of one list follows from the sum of its terms, where it is neither that sum nor
+        working: how the value of one list follows from the sum of its terms, if it is neither that sum nor
             a quotient of it.
-        divisor: the number (q, c) or (q, 1) that the sum of the terms is divided by; None where the value is
+        divisor: the number (q, c) or (q, 1) that the sum of the terms is divided by; None if the value is
             another function of the terms.
-        over: how the divisor is written; "" where the sum is the value.
+        over: how the divisor is written; "" if the sum is the value.
         has_ideal: whether the divisor is the sum of the terms of all judged documents, best first.
         adds: whether the terms add up to something; else only the worth and the weight are shown.
     """
@@ -402,7 +402,7 @@ def bracketed(number: float) -> str:
 
 
 def discounted(sheet: Worksheet, worth: Floats, discounts: Floats, cutoff: int | None) -> Terms:
-    """Return terms (n,) from a discount (depth+1,) by rank, the mean where the order of documents is open."""
+    """Return terms (n,) from a discount (depth+1,) by rank, averaged if the order of documents is open."""
     _, first, last = sheet.graded()
     return Terms(worth, mean_discount(discounts, first, last, cutoff))
 

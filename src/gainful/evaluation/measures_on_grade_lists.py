@@ -116,7 +116,7 @@ def ndcg(
     base: float | str = 2,
     norm: str = "ideal",
 ) -> "Value":
-    """Return the normalised discounted cumulated gain, DCG@k / IDCG@k; 0 where IDCG@k is 0.
+    """Return the normalised discounted cumulated gain, DCG@k / IDCG@k; 0 if IDCG@k is 0.
 
     Args:
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
@@ -127,7 +127,7 @@ def ndcg(
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
             rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: the base of the logarithm, for log and jarvelin.
-        norm: `ideal`, or `minmax` to scale between the worst and the best of negative grades.
+        norm: `ideal`, or `minmax` to rescale from the worst possible list (0) to the best (1).
 
     Returns:
         A float for one list, an array (batch,) for several.
@@ -147,7 +147,7 @@ def precision(grades: "Grades", *, k: int | None = None, rel: float = 1) -> "Val
 
     Args:
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
-        k: cutoff, also where the list is shorter; None for the length of the list.
+        k: cutoff, even if the list is shorter; None for the length of the list.
         rel: documents of this grade or a higher one are relevant.
 
     Returns:
@@ -169,7 +169,7 @@ def recall(
 ) -> "Value":
     """Return the recall, the share of all relevant documents that are among the first k.
 
-    It is 0 where no document is relevant.
+    It is 0 if no document is relevant.
 
     Args:
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
@@ -217,7 +217,7 @@ def ap(
 
 @naming_keywords
 def rr(grades: "Grades", *, k: int | None = None, rel: float = 1) -> "Value":
-    """Return the reciprocal rank, 1 / the rank of the first relevant document; 0 without one down to k.
+    """Return the reciprocal rank, 1 / the rank of the first relevant document; 0 if none is in the first k.
 
     Args:
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
@@ -276,9 +276,9 @@ def _read(grades: Grades, name: str) -> tuple[Floats, Ints, bool]:
 
 
 def _refuse_unknown_grades(matched: Matched, measure: Measure) -> None:
-    """Refuse a `judged` that lacks a document of the list: the value could exceed 1.
+    """Reject `judged` if it lacks a document of the list, because the value could exceed 1.
 
-    Grades without a gain, or that are not relevant, need not be there: an unjudged document is often
+    Grades without a gain, or that are not relevant, need not be listed: an unjudged document is often
     written as 0.
     """
     grades = np.unique(np.concatenate((matched.grade, matched.pool_grades)))
