@@ -80,7 +80,7 @@ def test_a_start_of_spark_is_told_before_it_is_waited_for(monkeypatch):
             engine=gf.Spark(master="local[2]"),
             progress=lambda share, name: told.append((share, name)),
         )
-    start = "Spark starts, and its Java with it"
+    start = "starting Spark and Java"
     assert before[0] == (0.0, start)
     assert before[-1] == (0.0, f"one: {start}")
 

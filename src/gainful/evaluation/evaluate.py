@@ -173,7 +173,7 @@ class _Groups:
     """How queries count and are sliced.
 
     Attributes:
-        sample: the weights and clusters of the queries; None if all count the same, on their own.
+        sample: the weights and clusters of the queries; None if all count equally and independently.
         slicing: how to slice them; None for no slices.
     """
 
@@ -216,7 +216,7 @@ def evaluate_request(
     report = run_progress(runs, options)
     if isinstance(engine, Spark):
         if report is not None:
-            report.tell_step(0.0, "Spark starts, and its Java with it")
+            report.tell_step(0.0, "starting Spark and Java")
         judgments, runs = engine.read(judgments, runs)
         engine = None
     read_as: MeasuringOptions = {**options, "engine": engine, "progress": report}

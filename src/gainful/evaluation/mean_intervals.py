@@ -48,7 +48,7 @@ def mean_interval(
     Args:
         measure: the measure; sums are rejected.
         values: (n,) float64, at least one.
-        sampling: how the queries were drawn; None if all count the same, on their own.
+        sampling: how the queries were drawn; None if all count equally and independently.
         method: a key of `INTERVALS`.
         level: above 0 and below 1.
         draws: the resamples of a bootstrap; 10,000 if None.

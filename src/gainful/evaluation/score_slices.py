@@ -183,7 +183,7 @@ class ScoreSlice:
         queries: how many count.
         coverage: its counts, and missing queries.
         values: (n,) float64, the values of the queries that count.
-        sampling: how these queries were drawn; None if all count the same, on their own.
+        sampling: how these queries were drawn; None if all count equally and independently.
         redrawn: for grades from clicks, returns the values [draw, n] over redrawn grades, for a seed.
     """
 

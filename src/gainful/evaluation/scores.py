@@ -75,7 +75,7 @@ class Scores(Logged, Printed):
         dialect: the name of the other tool whose numbers were reproduced (a dialect), if any.
         query_type: the original type of query ids, before they became text.
         slices: the scores of parts of the queries, worst first, if requested with `by` or `slices`.
-        sample: the weights and clusters of the queries; None if all count the same, on their own.
+        sample: the weights and clusters of the queries; None if all count equally and independently.
         redrawn: for judgments from clicks, returns the scores against redrawn grades, for a seed; otherwise None.
     """
 
@@ -113,7 +113,7 @@ class Scores(Logged, Printed):
 
     @cached_property
     def sampling(self) -> "Sampling | None":
-        """How `queries` were drawn; None if all count the same, on their own."""
+        """How `queries` were drawn; None if all count equally and independently."""
         sampling = None if self.sample is None else self.sample.of(self.queries)
         return None if sampling is None or sampling.plain else sampling
 
@@ -182,7 +182,7 @@ class Scores(Logged, Printed):
         Args:
             measure: an evaluated measure, in any spelling; the first if None. Measures that are summed
                 over the queries have no interval.
-            method: `hall` (a bootstrap interval corrected for skewness), `t` or `bca`, as in `compare`.
+            method: `hall` (Student's t with Hall's correction for skewness), `t` or `bca`.
             level: the confidence level: the share of such intervals that contain the true mean.
             resamples: the number of resamples for `bca`.
             seed: the seed for `bca` and for resampled sessions; the same seed gives the same bits.
@@ -417,7 +417,7 @@ class Scores(Logged, Printed):
 
     @property
     def sample_notes(self) -> list[str]:
-        """What weights and clusters mean for how sure the means are; empty without them."""
+        """How weights and clusters affect the certainty of the means; empty without them."""
         return [] if self.sample is None else self.sample.notes(self.queries)
 
     def table(self) -> Table:

@@ -147,7 +147,7 @@ def compare_evaluated(
         baseline: as in `compare`, like the remaining arguments.
         slices: a table with a row for each query.
         by: the columns to slice by.
-        sample: the weights and clusters of the queries; None if all count the same, on their own.
+        sample: the weights and clusters of the queries; None if all count equally and independently.
         besides: columns of the slices that aren't sliced by unless they are named.
     """
     scores = {name: result for name, result in evaluated.items() if isinstance(result, Scores)}

@@ -103,7 +103,7 @@ class ComparisonResult(Document, Logged, FormerNames):
         scores: the scores of the runs that were evaluated, by name; not pickled.
         grade_variances: for judgments from clicks, the part of each difference's variance that comes from the
             grades; empty for others.
-        sample: what weights and clusters mean for how sure the means are; empty without them.
+        sample: how weights and clusters affect the certainty of the means; empty without them.
     """
 
     _FORMER: ClassVar = {"systems": "runs"}

@@ -136,7 +136,7 @@ class Leaderboard(Document):
         unit: what one row of the scores is: a query, or a task, dataset or benchmark.
         unjudged: the share of unjudged documents in each run's lists; None for scores without
             judgments.
-        sample: what weights and clusters mean for how sure the means are; empty without them.
+        sample: how weights and clusters affect the certainty of the means; empty without them.
     """
 
     measure: str

@@ -108,7 +108,7 @@ class Paired:
         query_type: the original type of the query ids, from the first run that has one.
         unjudged: the shares of unjudged documents by measure, if these count as not relevant.
         ends: the lowest and the highest possible value of each measure by its name, if known.
-        drawn: how the queries were drawn; None if all count the same, on their own.
+        drawn: how the queries were drawn; None if all count equally and independently.
     """
 
     systems: tuple[str, ...]
@@ -146,7 +146,7 @@ class Paired:
         return apart
 
     def sampling(self, rows: AnyArray) -> Sampling | None:
-        """Return how some queries were drawn; None if all count the same, on their own."""
+        """Return how some queries were drawn; None if all count equally and independently."""
         return None if self.drawn is None else self.drawn.at(rows)
 
     def mean(self, rows: AnyArray, values: Floats) -> float:

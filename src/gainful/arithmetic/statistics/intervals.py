@@ -420,7 +420,7 @@ def intervals_of_means(
         draws: the draws of a bootstrap; 10,000 resamples if None.
         level: above 0 and below 1.
         ends: (c,) the possible range of each mean; unlimited if None.
-        sampling: how the queries were drawn; None if all count the same, on their own.
+        sampling: how the queries were drawn; None if all count equally and independently.
     """
     chosen, noun = INTERVALS[method], "queries"
     columns, effective = values.shape[1], float(len(values))
