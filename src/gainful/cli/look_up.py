@@ -376,7 +376,7 @@ def _on_gates() -> Iterator[Part]:
 
 
 def _on_weights() -> Iterator[Part]:
-    """Queries that count differently, or that move together.
+    """Weights and clusters of queries.
 
     The mean over queries treats them as equal and independent. If a query stands for a share of your traffic, weigh it;
     if queries come from the same user or document, name their clusters, or intervals are too short.

@@ -340,8 +340,8 @@ SHARED: dict[str, Usages | Callable[[], Usages]] = {
 }
 GROUPS: dict[str, Usages | Callable[[], Usages]] = {
     "sampling": {
-        "--weights FILE|COLUMN": "What each query counts in the mean, such as its traffic: a table with one row per query, or the name of a column of --slices.",
-        "--clusters FILE|COLUMN|id:DELIMITER": "What moves together, such as the user or the document that a query comes from: a table with one row per query, a column of --slices, or id:_ for the part of the query's id before its last _. Intervals and tests then count clusters, not queries.",
+        "--weights FILE|COLUMN": "The weight of each query in the mean, such as its traffic: a table with one row per query, or the name of a column of --slices.",
+        "--clusters FILE|COLUMN|id:DELIMITER": "The cluster of each query, such as the user or the document that it comes from: a table with one row per query, a column of --slices, or id:_ for the part of the query's id before its last _. Intervals and tests then count clusters, not queries.",
         "--strata FILE|COLUMN": "The part of the traffic that each query was drawn from, such as head or tail: a table with one row per query, or a column of --slices.",
         "--population STRATUM=NUMBER,…": {
             "help": "The number of queries of each stratum in the traffic, such as head=1000,tail=20000: queries are weighted by it.",

@@ -39,15 +39,15 @@ Record: TypeAlias = Mapping[Any, Any]
 
 
 class SamplingOptions(TypedDict, total=False):
-    """How queries were drawn, which decides what their mean is and how sure it is.
+    """How queries were drawn, which determines their mean and its certainty.
 
     Each of the first three is a dict by query, a table with a row for each query, or the name of a
     column of `slices`.
 
     Attributes:
-        weights: what each query counts, such as its traffic: a number from 0. All count the same if
+        weights: the weight of each query, such as its traffic: a number from 0. All count the same if
             None.
-        clusters: what moves together: the user, the document or the template that a query comes from.
+        clusters: the cluster of each query: the user, the document or the template that it comes from.
             Also a function of the query's id, or "id:_" for the part of the id before the last "_".
         strata: the part of the traffic that each query was drawn from, such as head, torso and tail.
         population: the number of queries in each stratum, {stratum: number}, for weights by
@@ -61,4 +61,4 @@ class SamplingOptions(TypedDict, total=False):
 
 
 SAMPLING = tuple(SamplingOptions.__annotations__)
-"""The names of the options that say how queries were drawn."""
+"""The names of the options about how queries were drawn."""

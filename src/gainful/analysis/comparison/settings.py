@@ -26,8 +26,8 @@ class ComparisonOptions(SamplingOptions, total=False):
         correction: how p-values are corrected for the number of comparisons (runs times measures):
             `holm`, `bonferroni`, `benjamini-hochberg`, `tukey`, `tukey-anova`, `max-t`,
             `max-t-single` or `none`. Holm's correction limits the probability of any false finding.
-        interval: the confidence interval that is shown: `hall`, a bootstrap interval corrected for
-            skewness, `t` or `bca`. All are computed.
+        interval: the confidence interval that is shown: `hall`, Student's t with Hall's correction
+            for skewness; `t`; or `bca`, a bootstrap interval. All are computed.
         level: the confidence level of the intervals; a p-value below 1 − level decides.
         margin: the smallest difference that matters. With a margin, the verdict can be `equivalent`.
         tie: the largest difference in a query's scores that counts as a tie, in the sign test and
