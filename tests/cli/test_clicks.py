@@ -7,6 +7,7 @@ import pytest
 import gainful as gf
 from example_programs import EXAMPLES
 from gainful.arithmetic.kernels.click_models import MODELS
+from gainful.behaviour.coec_dialects import DIALECTS
 from gainful.cli import clicks
 
 LOG = ["clicks", "impressions.csv", "--columns", "doc=product"]
@@ -21,6 +22,7 @@ def log(tmp_path, monkeypatch):
 
 def test_the_choices_are_those_of_the_package():
     assert tuple(MODELS) == clicks._MODELS
+    assert tuple(DIALECTS) == clicks._DIALECTS
     assert tuple(clicks._ANSWERS) == clicks._QUESTIONS
 
 

@@ -21,6 +21,7 @@ from gainful.arithmetic.kernels.click_models import (
 from gainful.arithmetic.statistics.resampling import Draws
 from gainful.array_types import Bools, Floats, Ints
 from gainful.behaviour.click_log import ClickLog, drawn_weights, estimating, halves, read_log
+from gainful.behaviour.coec_dialects import DIALECTS
 from gainful.behaviour.log_tables import LogOptions
 from gainful.errors import InputError, warn
 from gainful.matching.keyword_options import takes
@@ -77,6 +78,7 @@ class ClickJudgments(JudgmentsResult):
         thresholds: the lowest estimates that get grades 1, 2, …; empty if the grades are the estimates.
         fitted: the model with its parameters.
         log: the log that the grades come from.
+        dialect: the tool whose grades were reproduced, or empty.
     """
 
     _called: ClassVar = "judgments from clicks"
@@ -93,6 +95,7 @@ class ClickJudgments(JudgmentsResult):
     thresholds: tuple[float, ...]
     fitted: FittedModel = field(compare=False)
     log: ClickLog = field(compare=False)
+    dialect: str = ""
 
     def __post_init__(self) -> None:
         places = {query: place for place, query in enumerate(self.queries)}
@@ -119,9 +122,10 @@ class ClickJudgments(JudgmentsResult):
     def summary(self) -> str:
         """The number of grades and their origin, in one sentence."""
         rounds = f" after {self.fitted.rounds} rounds" if self.fitted.rounds else ""
+        tool = f" as in {self.dialect}" if self.dialect else ""
         few = int((self.impressions < _FEW).sum())
         return (
-            f"{counted(len(self.docs), 'grade')} of {counted(len(self), 'query', 'queries')} by {self.model}{rounds}, "
+            f"{counted(len(self.docs), 'grade')} of {counted(len(self), 'query', 'queries')} by {self.model}{tool}{rounds}, "
             f"with {self.level:.0%} intervals; {counted(few, 'grade')} based on fewer than {_FEW} impressions"
         )
 
@@ -145,7 +149,11 @@ class ClickJudgments(JudgmentsResult):
         how = Fitting(_REFINING, start=self.fitted)
         for _ in range(draws.resamples):
             lists = replace(self.log.shown, weights=weights(self.log, generator))
-            yield _graded(_estimates(MODELS[self.model].fit(lists, how), self.log), self.thresholds)
+            if self.dialect:
+                estimates = DIALECTS[self.dialect](lists, np.array([0.5, 0.5]))[0]
+            else:
+                estimates = _estimates(MODELS[self.model].fit(lists, how), self.log)
+            yield _graded(estimates, self.thresholds)
 
     def redrawn(self, count: int, *, seed: int = 0) -> Iterator[dict[str, dict[str, float]]]:
         """Yield judgments of the same documents as dicts, each from a random half of the sessions, then from the other half.
@@ -207,6 +215,7 @@ def click_judgments(
     log: TableLike | ClickLog,
     model: str | None = None,
     *,
+    dialect: str | None = None,
     thresholds: Sequence[float] | None = None,
     level: float = 0.95,
     rounds: int = 100,
@@ -223,6 +232,8 @@ def click_judgments(
         log: a log in any shape that `read_log` reads, or its result.
         model: ctr, coec, cascade, dcm, sdbn, dbn, pbm, ubm or ccm. `click_models` shows which one fits. If None,
             dbn; for a log that doesn't say which documents were shown together, pbm, or ctr without positions.
+        dialect: opensearch-workbench, for the grades of OpenSearch's search relevance workbench, to its three
+            decimals. Its model is coec, with every document at the best rank at which it was ever shown.
         thresholds: the lowest estimates that get grades 1, 2, …, such as (0.1, 0.25, 0.5) for grades 0 to
             3; if None, the estimates are the grades.
         level: the level of the intervals.
@@ -238,6 +249,11 @@ def click_judgments(
     >>> {doc: round(grade, 3) for doc, grade in judgments["soup"].items()}
     {'a': 0.045, 'b': 0.591}
     """
+    if dialect is not None:
+        arguments.choice(dialect, "dialect", DIALECTS)
+        model = "coec" if model is None else model
+        if model != "coec":
+            raise InputError("dialect", "model coec", f"{dialect} with {model}")
     if model is not None:
         arguments.choice(model, "model", MODELS)
     share = arguments.number(level, "level", "a number between 0 and 1", lambda x: 0 < x < 1)
@@ -250,9 +266,11 @@ def click_judgments(
     fitted = MODELS[model].fit(read.shown, Fitting(most, progress=estimating(progress)))
     if fitted.rounds == most:
         warn(f"click_judgments: {model} was still changing after {most} rounds. Pass more rounds.")
-    estimates = _estimates(fitted, read)
     ends = np.array([(1 - share) / 2, 1 - (1 - share) / 2])
-    low, high = _bounds(fitted, read, ends)
+    if dialect is None:
+        estimates, (low, high) = _estimates(fitted, read), _bounds(fitted, read, ends)
+    else:
+        estimates, low, high = DIALECTS[dialect](read.shown, ends)
     grades, low, high = (_graded(values, limits) for values in (estimates, low, high))
     changes = np.flatnonzero(read.queries[1:] != read.queries[:-1]) + 1
     offsets = np.concatenate([[0], changes, [len(read.queries)]]).astype(np.int64)
@@ -270,6 +288,7 @@ def click_judgments(
         limits,
         fitted,
         read,
+        dialect or "",
     )
 
 

@@ -14,6 +14,7 @@ from gainful.cli.project import command
 
 _QUESTIONS = ("grades", "log", "models", "positions", "earnings", "preference")
 _MODELS = ("ctr", "coec", "cascade", "dcm", "sdbn", "dbn", "pbm", "ubm", "ccm")
+_DIALECTS = ("opensearch-workbench",)
 _FORMATS = call.formats_of("merged")
 Progress = Callable[[float, str], None] | None
 
@@ -26,6 +27,7 @@ Progress = Callable[[float, str], None] | None
         "predicts best; positions: how often users look at each rank; earnings: what --run would have earned; preference: the verdict of an interleaving test.",
         "--lists INPUT": "The lists that were shown, if LOG contains only events such as clicks.",
         f"--model [{'|'.join(_MODELS)}]": "With --show grades: the click model.  [default: dbn; for counts, pbm, or ctr without positions]",
+        f"--dialect [{'|'.join(_DIALECTS)}]": "With --show grades: reproduce the grades of another tool, by coec.",
         "--thresholds NUMBERS": "With --show grades: the lowest estimates that get grades 1, 2, …, such as 0.1,0.25,0.5.  [default: the estimates are the grades]",
         "--rounds >=1 = 100": "With --show grades or models: the maximum number of rounds of EM.",
         "--method METHOD": "With --show positions: pbm, ubm, swaps or harvesting. With earnings: dr, ips, clipped or snips. With preference, or --interleave: team_draft, balanced, "
@@ -93,7 +95,8 @@ def _reading(options: Options) -> dict[str, Any]:
 
 def _grades(log: str, options: Options, progress: Progress) -> Any:
     return gf.behaviour.click_judgments(
-        log, options["model"], thresholds=options["thresholds"], level=options["level"], rounds=options["rounds"],
+        log, options["model"], dialect=options["dialect"], thresholds=options["thresholds"],
+        level=options["level"], rounds=options["rounds"],
         progress=progress, **_reading(options),
     )  # fmt: skip
 
@@ -147,6 +150,7 @@ _ANSWERS: dict[str, Callable[[str, Options, Progress], Any]] = {
 # The questions that use an option, of those that not all use.
 _USED_BY = {
     "model": "grades",
+    "dialect": "grades",
     "thresholds": "grades",
     "rounds": "grades models",
     "method": "positions earnings preference",
