@@ -311,10 +311,9 @@ class Terms(NamedTuple):
 
 
 class Working(NamedTuple):
-    """How a value other than a quotient follows from the terms: in symbols, in numbers, and in words."""
+    """How a value follows from the terms: as a formula in symbols and in numbers, "" without one, and in words."""
 
     formula: str = ""
-    numbers: str = ""
     remark: str = ""
 
 

@@ -300,9 +300,8 @@ def work_out(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
         over = _symbol(measure, arithmetic.over)
         divisor = float(arithmetic.divisor(sheet, measure.parameters, [measure.cutoff])[0, 0])
         remark = "" if divisor else f"there is nothing to divide by: {over} is 0"
-        working = Working(f"sum / {over}", f"{said(total)} / {said(divisor)}", remark)
-    formula = f"{working.formula} = {working.numbers}" if working.formula else ""
-    return WorkedList(SUM, steps, total, divisor, over, formula, working.remark)
+        working = Working(f"sum / {over} = {said(total)} / {said(divisor)}", remark)
+    return WorkedList(SUM, steps, total, divisor, over, *working)
 
 
 def _cumulated(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:

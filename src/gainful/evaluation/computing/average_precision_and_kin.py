@@ -174,7 +174,7 @@ def _mean_of_eleven(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Flo
 
 def _eleven_working(sheet: Worksheet, parameters: Parameters, _: int | None, __: float) -> Working:
     points = " + ".join(map(said, _eleven_points(sheet, parameters)[0].tolist()))
-    return Working("Σ iprec(recall=0, 0.1, …, 1) / 11", f"({points}) / 11")
+    return Working(f"Σ iprec(recall=0, 0.1, …, 1) / 11 = ({points}) / 11")
 
 
 def _above(sheet: Worksheet, rel: float) -> tuple[Ints, Ints]:
@@ -214,9 +214,9 @@ def _smoothed(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
 def _smoothed_working(
     sheet: Worksheet, parameters: Parameters, _: int | None, total: float
 ) -> Working:
-    count = relevant_count(sheet, parameters)
-    numbers = f"ln((1 + {said(total)}) / (1 + {count} − {said(total)}))"
-    return Working("ln((1 + sum) / (1 + R − sum))", numbers)
+    count, found = relevant_count(sheet, parameters), said(total)
+    numbers = f"ln((1 + {found}) / (1 + {count} − {found}))"
+    return Working(f"ln((1 + sum) / (1 + R − sum)) = {numbers}")
 
 
 _PRECISIONS = "relevant", "precision", _precision_terms

@@ -233,10 +233,9 @@ def _at_relevant_working(
     (relevant,), (lacking,) = with_gain(sheet, parameters)
     final = said(_ndcg_in_the_end(sheet, parameters)[0])
     if not lacking:
-        return Working("sum / R", f"{said(total)} / {relevant}")
+        return Working(f"sum / R = {said(total)} / {relevant}")
     return Working(
-        "(sum + lacking·nDCG) / R",
-        f"({said(total)} + {lacking}·{final}) / {relevant}",
+        f"(sum + lacking·nDCG) / R = ({said(total)} + {lacking}·{final}) / {relevant}",
         f"nDCG = {final} counts for each relevant document that is not retrieved",
     )
 
@@ -271,7 +270,7 @@ def _at_changes_working(
     if not points:
         return Working()
     numbers = f"({' + '.join(map(said, points))}) / {len(points)}"
-    return Working("Σ nDCG / points", numbers, f"nDCG at {', '.join(names)}")
+    return Working(f"Σ nDCG / points = {numbers}", f"nDCG at {', '.join(names)}")
 
 
 def _at_changes_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:

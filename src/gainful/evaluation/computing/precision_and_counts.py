@@ -104,9 +104,10 @@ def _f_working(
     both = _precision_and_recall(sheet, parameters, [cutoff])
     precision, recall = (said(share[0, 0]) for share in both)
     factor = "" if square == 1 else f"{said(square)}·"
+    formula = "2·P·R / (P + R)" if square == 1 else "(1+β²)·P·R / (β²·P + R)"
+    numbers = f"{said(1 + square)}·{precision}·{recall} / ({factor}{precision} + {recall})"
     return Working(
-        "2·P·R / (P + R)" if square == 1 else "(1+β²)·P·R / (β²·P + R)",
-        f"{said(1 + square)}·{precision}·{recall} / ({factor}{precision} + {recall})",
+        f"{formula} = {numbers}",
         f"P = {said(total)} / {size}, R = {said(total)} / {relevant_count(sheet, parameters)}",
     )
 
@@ -124,7 +125,7 @@ def _unranked_working(
     sheet: Worksheet, parameters: Parameters, _: int | None, total: float
 ) -> Working:
     retrieved, count = said(sheet.matched.retrieved[0]), relevant_count(sheet, parameters)
-    return Working("P · R", f"{said(total)} / {retrieved} · {said(total)} / {count}")
+    return Working(f"P · R = {said(total)} / {retrieved} · {said(total)} / {count}")
 
 
 def _success(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
@@ -165,7 +166,7 @@ def _utility_working(sheet: Worksheet, parameters: Parameters, _: int | None, __
         for name, count in _utility_counts(sheet, parameters).items()
     ]
     formula = "a·sum + b·(others) + c·(relevant, not retrieved) + d·(others, not retrieved)"
-    return Working(formula, " + ".join(numbers))
+    return Working(f"{formula} = {' + '.join(numbers)}")
 
 
 def _relevant_working(
