@@ -55,12 +55,10 @@ _IDS = _WHOLE | _TEXT | {"binary"}
 _LISTS = ("array<", "map<")
 _NUMBERS = _WHOLE | _TEXT | {"float", "double", "boolean", "decimal"}
 
-# The error in a line of a text file: its location, and the parts of the message.
-FAULT = "struct<file:string,start:bigint,line:bigint,expected:string,found:string,remedy:string>"
-
 _HEAD = 50  # lines from which the format is detected
 _LINE_END = "\n"  # as without Spark, which would also end lines at a carriage return
-_SCHEMA = f"query string, doc string, number double, fault {FAULT}"
+_SCHEMA = "query string, doc string, number double, fault string"
+_NUL = "\0"  # between the parts of a fault: file, start, line, and the parts of the message
 
 # Spark settings: whether it may merge partitions of cached rows, and the initial number of partitions.
 _MAY_JOIN = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
@@ -357,11 +355,12 @@ def is_faulty(*, doc: bool = True) -> str:
 def refuse_values(frame: "DataFrame", kind: Kind) -> None:
     """Raise if a line of a text file is invalid, a value is missing, or a number isn't finite."""
     if "fault" in frame.columns:
-        wrong = frame.select("fault.*").where("line IS NOT NULL")
-        for file, start, line, *said in wrong.orderBy("file", "start", "line").limit(1).collect():
+        fault = frame.selectExpr("min(fault)").collect()[0][0]
+        if fault is not None:
+            file, start, line, *said = fault.split(_NUL)
             # Lines are counted from the start of the file's part, since earlier parts are read elsewhere.
-            place = f"{file}:{line}" if start == 0 else f"{file}, line {line} after byte {start}"
-            raise InputError(place, *said)
+            after = f", line {int(line)} after byte {int(start)}" if int(start) else f":{int(line)}"
+            raise InputError(f"{file}{after}", *said)
     row = _first(frame, is_faulty())
     if row is None:
         return
@@ -652,7 +651,7 @@ class Parsing:
         if rows is None:
             return self._one_by_one(lines, part, before)
         numbers = (-rows.numbers if self.kind.ascending else rows.numbers) + 0.0  # no −0
-        faults = pa.nulls(len(texts), _schema().field("fault").type)
+        faults = pa.nulls(len(texts), pa.string())
         columns = [pa.array(column) for column in (rows.names_by_row, rows.texts(), numbers)]
         return pa.record_batch([*columns, faults], schema=_schema())
 
@@ -667,12 +666,11 @@ class Parsing:
             if isinstance(row, Row):
                 rows.append({"query": row.query, "doc": row.doc, "number": row.number + 0.0})
                 continue
-            # Arrow can't hold lone surrogates.
-            problem = row.problem
-            texts = map(printable, (part[0], problem.expected, problem.found, problem.remedy))
-            names = ("file", "expected", "found", "remedy")
-            fault = dict(zip(names, texts, strict=True))
-            rows.append({"fault": {**fault, "start": part[1], "line": row.line}})
+            # Padded, so that the first fault is the least text. Arrow can't hold lone surrogates.
+            (file, start), problem = part, row.problem
+            place = (file, f"{start:020}", f"{row.line:020}")
+            texts = (*place, problem.expected, problem.found, problem.remedy)
+            rows.append({"fault": _NUL.join(map(printable, texts))})
         return pa.RecordBatch.from_pylist(rows, _schema())
 
     def _rows(self, lines: list[bytes], before: int, *, header: bool) -> Iterator[Row | Fault]:
@@ -731,7 +729,5 @@ def _schema() -> Any:
     """Return the Arrow schema of the rows."""
     import pyarrow as pa
 
-    text, integer = pa.string(), pa.int64()
-    place = [("file", text), ("start", integer), ("line", integer)]
-    fault = pa.struct([*place, ("expected", text), ("found", text), ("remedy", text)])
-    return pa.schema([("query", text), ("doc", text), ("number", pa.float64()), ("fault", fault)])
+    text = pa.string()
+    return pa.schema([("query", text), ("doc", text), ("number", pa.float64()), ("fault", text)])
