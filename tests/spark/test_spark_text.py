@@ -174,7 +174,7 @@ NAMED = [
     ("query,doc,score\nq,a,2\n", {"query": "1", "doc": "2", "score": "3"}, "a finite number as score"),
     ("query,doc,rank\nq,a,2\nq,b,1\n", None, {"q": {"a": -2, "b": -1}}),
     ("query,doc,place\nq,a,2.5\nq,b,1\n", {"rank": "place"}, {"q": {"a": -2.5, "b": -1}}),
-    ("query,doc,rank\nq,a,2.5\nq,b,1\n", None, r"whole numbers from 1 \(or 0\) in a column"),
+    ("query,doc,rank\nq,a,2.5\nq,b,1\n", None, r"whole numbers from 1 \(or 0\), because the name"),
     ("query,doc,rank\nq,a,2\nq,b,2\n", None, "a different rank for each document"),
     ('{"query":"q","doc":"a","rank":2}\n{"query":"q","doc":"b","rank":1}\n', None, {"q": {"a": -2, "b": -1}}),
 ]  # fmt: skip
