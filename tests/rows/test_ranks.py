@@ -137,7 +137,7 @@ def test_scores_under_the_name_of_ranks_are_no_ranks(form, session, tmp_path):
     """As PostgreSQL's ts_rank gives them: the highest is the best."""
     for rows in ([("q", "a", 0.6), ("q", "b", 0.3)], [("q", "a", -2.0), ("q", "b", 1.0)]):
         with pytest.raises(
-            gf.errors.InputError, match=r"whole numbers from 1 \(or 0\) in a column that its"
+            gf.errors.InputError, match=r"whole numbers from 1 \(or 0\), because the name"
         ):
             read_in(session, table(form, rows, tmp_path), "run", {})
         for role, sign in (("score", 1), ("rank", -1)):
