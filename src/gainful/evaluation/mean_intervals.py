@@ -123,7 +123,7 @@ def grade_variance(
         run: the name of the run.
         measure: the measure.
         values: (n,) the values of the queries that count.
-        sampling: how the queries were drawn; None if all count the same, on their own.
+        sampling: how the queries were drawn; None if all count equally and independently.
         drawn: [draw, n] the values over redrawn grades.
         level: the level of the ends.
     """
