@@ -9,11 +9,13 @@ import argparse
 import compileall
 import os
 import platform
+import tempfile
 import warnings
 from pathlib import Path
 
 import numpy as np
 
+import clicks
 import data
 import files
 import fusion
@@ -158,6 +160,11 @@ def long_curve(turns: int) -> Result:
     return Result(work, "gainful, ten lists of 10,000", *times, goal="≥ 0.8× (linear)")
 
 
+def click_logs(turns: int) -> list[Result]:
+    with tempfile.TemporaryDirectory() as folder:
+        return clicks.results(Path(folder), turns)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=5, help="how often each pair takes turns")
@@ -180,6 +187,7 @@ def main() -> None:
         # First: the system counts the memory that this process has, such as PyTorch's, as that of each it starts.
         "W5": lambda: files.parquet(options.rows, max(options.turns - 3, 1)),
         "W11": lambda: fusion.fused(options.fused_rows, max(options.turns - 3, 1)),
+        "W13": lambda: click_logs(max(options.turns - 2, 1)),
         "W3": lambda: [
             *(dense(options.turns, digits=digits) for digits in (None, 2, 1, 0)),
             *(tensors(options.turns, digits=digits) for digits in (None, 2)),
