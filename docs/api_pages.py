@@ -101,6 +101,11 @@ TASKS = {
             "leaderboard comparison.leaderboard_of_scores results.Leaderboard",
             "guides/leaderboards.md",
         ),
+        ApiPage(
+            "Looking at any time",
+            "statistics.betting_ends statistics.betting_capital",
+            "guides/means_that_hold.md",
+        ),
         ApiPage("power", "power results.Power", "decide/how_many_queries.md"),
         ApiPage("report", "report results.Report", "guides/report.md"),
         ApiPage(

@@ -411,6 +411,8 @@ def functions() -> Iterator[tuple[str, Call]]:
         "formats": Call(gf.writing.formats, {}),
         "inferred_ap": Call(gf.judging.inferred_ap, {"samples": SAMPLES, "run": one}),
         "inferred_ndcg": Call(gf.judging.inferred_ndcg, {"samples": SAMPLES, "run": one}),
+        "betting_capital": Call(gf.statistics.betting_capital, {"values": [0.1, 0.3], "mean": 0.0}),
+        "betting_ends": Call(gf.statistics.betting_ends, {"values": [0.1, 0.3], "level": 0.95}),
         "kendall_tau": Call(gf.statistics.kendall_tau, {"first": ["a", "b", "c"], "second": {"a": 1, "b": 2, "c": 3}}),
         "losses.loss": Call(gf.losses.loss, {"measure": "nDCG@2", "temperature": 0.5, "reduction": "sum"}),
         "measure": Call(gf.measure, {"text": "nDCG@10"}),

@@ -151,6 +151,7 @@ _NAMES = {
     },
     "gainful.statistics": {
         "analysis.ranking_agreement": "kendall_tau, rbo, tau_ap",
+        "arithmetic.statistics.anytime": "betting_capital, betting_ends",
     },
     "gainful.subtopics": {
         "evaluation.evaluate": "evaluate_subtopics",

@@ -91,7 +91,7 @@ def test_python_on_the_page(page, tmp_path, monkeypatch):
 @pytest.mark.parametrize("choice", gf.comparison.comparison_choices())
 def test_every_choice_of_a_comparison_is_on_its_pages(choice):
     guides = ROOT / "docs" / "guides"
-    pages = ("comparing", "comparing_statistics", "slices_and_gates")
+    pages = ("comparing", "comparing_statistics", "slices_and_gates", "means_that_hold")
     page = "".join((guides / f"{name}.md").read_text() for name in pages)
     for name in gf.comparison.comparison_choices()[choice]:
         assert f"`{name}`" in page or f'"{name}"' in page

@@ -64,7 +64,7 @@ BELOW = {
         "Slice",
         "TieRange", "Tuned", "Verdict", "Which", "Why",
     ],
-    "statistics": ["kendall_tau", "rbo", "tau_ap"],
+    "statistics": ["betting_capital", "betting_ends", "kendall_tau", "rbo", "tau_ap"],
     "subtopics": [
         "SubtopicMeasure", "evaluate_subtopics", "read_subtopics", "subtopic_catalogue",
         "subtopic_family",
@@ -146,6 +146,8 @@ BY_PLACE = {
     "find_runs": ["runs"],
     "flat_name": ["name"],
     "formats": [],
+    "betting_capital": ["values", "mean"],
+    "betting_ends": ["values"],
     "kendall_tau": ["first", "second"],
     "measure": ["text"],
     "ndcg": ["grades"],

@@ -124,7 +124,16 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     elif options["subtopics"]:
         _finish(_evaluate_subtopics(judgments, runs, options, shared), options)
     else:
-        own = ("tie_warning", "slices", "by", "weights", "clusters", "strata", "population")
+        own = (
+            "tie_warning",
+            "slices",
+            "by",
+            "weights",
+            "clusters",
+            "strata",
+            "arrival",
+            "population",
+        )
         how = {name: options[name] for name in own} | shared
         _finish(call.work(evaluate_runs, judgments, runs, measures, **how), options)
 

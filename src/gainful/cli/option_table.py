@@ -278,6 +278,7 @@ def _comparing() -> Usages:
             correction="How to correct p-values for multiple comparisons.",
             interval="The confidence interval of a difference.",
         ),
+        "--anytime": "Use an interval and a test that hold however often you look while queries are added (betting); for measures with a range.",
         "--baseline NAME": "The name of the run to compare the others with, such as bm25 for bm25.run.  [default: the first]",
         "--level >0.0<1.0 = 0.95": "The confidence level of the intervals; a difference is significant if p is below 1 − level.",
         "--margin >0.0": "The smallest difference that matters; with it, a comparison can also show that runs are equivalent.",
@@ -343,6 +344,7 @@ GROUPS: dict[str, Usages | Callable[[], Usages]] = {
         "--weights FILE|COLUMN": "The weight of each query in the mean, such as its traffic: a table with one row per query, or the name of a column of --slices.",
         "--clusters FILE|COLUMN|id:DELIMITER": "The cluster of each query, such as the user or the document that it comes from: a table with one row per query, a column of --slices, or id:_ for the part of the query's id before its last _. Intervals and tests then count clusters, not queries.",
         "--strata FILE|COLUMN": "The part of the traffic that each query was drawn from, such as head or tail: a table with one row per query, or a column of --slices.",
+        "--arrival FILE|COLUMN": "When each query was added, as a date or number, for --anytime: a table with one row per query, or a column of --slices.  [default: in the order of ids]",
         "--population STRATUM=NUMBER,…": {
             "help": "The number of queries of each stratum in the traffic, such as head=1000,tail=20000: queries are weighted by it.",
             "type": Parsed(weights_in, "STRATUM=NUMBER, such as head=1000,tail=20000"),
@@ -521,8 +523,8 @@ _POLICY = " ".join(choice.name for choice in gf.measures.choices())
 OF_TABLES = "subtopic_judgments items separator vectors history expected"
 OF_A_NEW_STUDY = "queries docs judgments scale depth order compare overlap overlap_share show_ranks doc_format image_hosts tags seed title"
 _MACHINE = "memory threads temp_dir unpacked engine master"
-_SAMPLING = "weights clusters strata population"
-_COMPARING = "pairs test correction baseline margin tie resamples seed slices by"
+_SAMPLING = "weights clusters strata arrival population"
+_COMPARING = "anytime pairs test correction baseline margin tie resamples seed slices by"
 _SCORES = Conflict(
     f"judgments columns query_ids assessors dialect chunks chunk_map {_POLICY} {OF_TABLES} {_MACHINE}",
     "scores",
@@ -551,7 +553,7 @@ CONFLICTS = {
         Conflict("model design drawn_at_random", needed="human"),
         Conflict(
             "human",
-            "judgments scores pairs test interval tie resamples seed slices by weights clusters strata population html tests systems per_query worst best "
+            "judgments scores pairs test interval tie resamples seed slices by anytime weights clusters strata arrival population html tests systems per_query worst best "
             "engine master movers",
             more=": differences are estimated by PPI++, see `gainful calibrate --help`",
         ),

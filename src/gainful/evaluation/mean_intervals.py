@@ -76,7 +76,9 @@ def mean_interval(
         summed = _summed(measure, values)
         if drawn is not None:
             summed, drawn = centred(summed, _drawn_summed(measure, drawn))
-        interval = intervals_of_means(method, summed[:, None], draws, level, sampling=sampling)[0]
+        of_logarithms = measure.family.aggregate == GEOMETRIC
+        ends = None if of_logarithms else [possible_ends(measure.family.ends, summed)]
+        interval = intervals_of_means(method, summed[:, None], draws, level, ends, sampling)[0]
     except InputError as problem:  # values that are too large
         raise problem.at(str(measure)) from None
     if drawn is not None:

@@ -1,5 +1,6 @@
 """`QuerySample`: what each query stands for (weights), and which move together (clusters), by query id."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,6 +27,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "weights": ("weight", "weights", "value"),
     "clusters": ("cluster", "clusters", "value"),
     "strata": ("stratum", "strata", "value"),
+    "arrival": ("arrival", "date", "time", "added", "value"),
 }
 """The names that tell the column of an option apart in a table with several."""
 
@@ -41,12 +43,14 @@ class QuerySample:
         weights: what each query counts; None if all count the same, or strata decide.
         clusters: the cluster of each query, as a function of its id; None if queries are independent.
         strata: the stratum of each query, as a function of its id; None without strata.
+        arrival: when each query was added, as numbers; None if ids are in that order.
         population: how many queries each stratum has in the traffic; None if weights say it.
     """
 
     weights: Mapping[str, float] | None = None
     clusters: Callable[[str], str] | None = None
     strata: Callable[[str], str] | None = None
+    arrival: Mapping[str, float] | None = None
     population: Mapping[str, float] | None = None
 
     def of(self, queries: Sequence[str]) -> Sampling:
@@ -55,7 +59,11 @@ class QuerySample:
         numbers = None if clusters is None else _numbered(clusters(query) for query in queries)
         parts = None if strata is None else [strata(query) for query in queries]
         weights = self._weights_of(queries, parts)
-        return Sampling(weights, numbers, None if parts is None else _numbered(parts))
+        arrival = None
+        if self.arrival is not None:
+            refuse_missing(queries, self.arrival, "arrival", "a time for every query", "query")
+            arrival = np.array([self.arrival[query] for query in queries])
+        return Sampling(weights, numbers, None if parts is None else _numbered(parts), arrival)
 
     def _weights_of(self, queries: Sequence[str], parts: Sequence[str] | None) -> Floats | None:
         if self.population is not None and parts is not None:
@@ -87,7 +95,7 @@ class QuerySample:
         sampling = self.of(queries)
         return "".join(
             f" {name}={digest_of([array.tobytes()])}"
-            for name in ("weights", "clusters", "strata")
+            for name in ("weights", "clusters", "strata", "arrival")
             if (array := getattr(sampling, name)) is not None
         )
 
@@ -148,6 +156,7 @@ def read_sample(
         weights,
         labels.get("clusters"),
         labels.get("strata"),
+        _arrival(*_column("arrival", passed["arrival"], metadata)) if "arrival" in passed else None,
         population,
     )
 
@@ -203,6 +212,18 @@ def _before(delimiter: str, query: str) -> str:
     """Return the part of an id before its last delimiter; the whole id without one."""
     head, found, _ = query.rpartition(delimiter)
     return head if found else query
+
+
+def _arrival(table: InputTable, column: str) -> dict[str, float]:
+    """Return when queries were added: numbers, or the places of texts in their order."""
+    if table.is_numeric(column):
+        times = table.numbers(column).tolist()
+    else:
+        texts = table.texts(column)
+        places = {text: float(at) for at, text in enumerate(sorted({*filter(None, texts)}))}
+        times = [math.nan if text is None else places[text] for text in texts]
+    known = zip(table["query"], times, strict=True)
+    return {query: time for query, time in known if time == time}
 
 
 def _population(value: object) -> dict[str, float]:

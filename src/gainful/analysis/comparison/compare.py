@@ -227,7 +227,7 @@ def compare_scores(
 
 def refuse_without_sample(test: str) -> None:
     """Reject a test that counts every query once, where queries have weights or clusters."""
-    able = [name for name, paired in TESTS.items() if paired.of_sample is not None]
+    able = [name for name, paired in TESTS.items() if paired.takes_samples]
     if test not in able:
         raise InputError(
             "test",

@@ -21,7 +21,6 @@ from gainful.analysis.comparison.verdict import (
 )
 from gainful.arithmetic.statistics.corrections import CORRECTIONS, adjusted
 from gainful.arithmetic.statistics.intervals import (
-    INTERVALS,
     Ends,
     Interval,
     caution,
@@ -263,7 +262,7 @@ class _Columns:
         if test not in self._outcomes:
             settings = self.settings
             self._outcomes[test] = TESTS[test](
-                self.values, settings.draws, settings.tie, self.sampling
+                self.values, settings.draws, settings.tie, self.sampling, self.ends
             )
         return self._outcomes[test][column]
 
@@ -427,6 +426,8 @@ def differences(
 
 
 def _deciding(difference: _Uncorrected, test: str) -> str:
+    if TESTS[test].anytime:
+        return test
     if difference.outcome(test).p is None and difference.moments.count > 1:
         return "randomisation"  # defined for any two queries
     return test
@@ -551,7 +552,7 @@ def _finish(
         effect_anova=difference.effect_anova,
         skewness=difference.moments.skewness,
         interval=interval,
-        intervals=WhenAsked(INTERVALS, difference.interval),
+        intervals=WhenAsked(settings.intervals, difference.interval),
         tests=corrected.tests,
         test=test,
         p=p,

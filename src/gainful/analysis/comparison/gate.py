@@ -6,12 +6,14 @@ that the level applies to the gate as a whole: at 95%, a gate fails in at most a
 true differences meet its bounds. With few queries or skewed differences, false failures can be more
 frequent; the guide on comparing runs has measured rates, and the gate prints a caution.
 
+`M[column=value]` is the measure M over the queries of one slice: `change(nDCG@10[category=Toys]) < -0.02`.
+
 A floor, `M < x` or `mean(M) < x`, concerns the mean of the run itself and needs proof: the gate fails if
 the lower end of the interval is below x. For a ceiling, `M > x`, the upper end decides.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 from xml.sax.saxutils import quoteattr
@@ -39,7 +41,7 @@ from gainful.measures.measure_family import GRADES
 from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures
 from gainful.measures.tool_dialect import Dialect
-from gainful.message_texts import printable, shown
+from gainful.message_texts import did_you_mean, printable, shown
 from gainful.output.rendering.table_formats import Table, as_markdown, signed
 from gainful.output.writing.result_base import Printed
 
@@ -69,6 +71,7 @@ _GARBLED = re.compile(r"[^\x00-\x7f]+\s*(?P<one>.+)|\?+\s*(?P<two>.+)")  # Δ, i
 _COMPARED = "a compared measure, or a fact"
 _MEAN = re.compile(r"mean\s*\((?P<one>.+)\)")
 _WRITTEN = re.compile(r"\s*(?P<name>.+?)\s*(?P<sign><=|>=|<|>)\s*(?P<number>[^<>=]+?)\s*")
+_SLICE = re.compile(r"(?P<measure>.+?)\s*\[(?P<column>[^=\]]+)=(?P<value>[^\]]+)\]")
 _ALL = "(all)"
 
 
@@ -83,6 +86,7 @@ class Condition:
         number: the right side of the comparison.
         unless: whether the gate fails unless the condition holds; if False, it fails if it holds.
         about: `change`, `mean` or `fact`.
+        part: the column and the value of the slice whose queries count; None for all queries.
     """
 
     text: str
@@ -91,6 +95,7 @@ class Condition:
     number: float = 0.0
     unless: bool = False
     about: str = FACT
+    part: tuple[str, str] | None = None
 
     @property
     def by_lower_end(self) -> bool:
@@ -222,9 +227,13 @@ def _condition(
     if match["name"] == CHANGED:
         raise InputError(where, "changed by itself, without a number", shown(text))
     about, written = _taken_apart(match["name"], measures)
+    written, part = _slice_of(written, measures)
     name = _name(written, measures, where, dialect, facts=about == FACT, offered=facts)
     if about == FACT and name not in FACTS:
         about = MEAN
+    if about == FACT and part is not None:
+        remedy = f"{name} is a fact about the whole run."
+        raise InputError(where, "a measure of a slice", shown(text), remedy)
     if name in SHARES and not 0 <= number <= 1:
         raise InputError(
             where,
@@ -232,7 +241,7 @@ def _condition(
             shown(text),
             f"Write {number / 100:g} for {number:g}%." if 1 < number <= 100 else "",
         )
-    return Condition(" ".join(text.split()), name, match["sign"], number, unless, about)
+    return Condition(" ".join(text.split()), name, match["sign"], number, unless, about, part)
 
 
 def _taken_apart(written: str, measures: Sequence[str]) -> tuple[str, str]:
@@ -243,6 +252,18 @@ def _taken_apart(written: str, measures: Sequence[str]) -> tuple[str, str]:
                 inside = next(part for part in match.groups() if part is not None).strip()
                 return about, _without_brackets(inside)
     return FACT, written
+
+
+def _slice_of(written: str, measures: Sequence[str]) -> tuple[str, tuple[str, str] | None]:
+    """Return a measure and the slice in brackets behind it, if any.
+
+    >>> _slice_of("nDCG@10[category=Toys]", ["nDCG@10"])
+    ('nDCG@10', ('category', 'Toys'))
+    """
+    sliced = None if written in measures else _SLICE.fullmatch(written)
+    if sliced is None:
+        return written, None
+    return sliced["measure"], (sliced["column"].strip(), sliced["value"].strip())
 
 
 def _without_brackets(text: str) -> str:
@@ -559,6 +580,14 @@ def _of_scores(
         }[condition.name]
         return _checked_fact(condition, run, value)
     measure = next(own for own in scores.measures if str(own) == condition.name)
+    if condition.part is not None:
+        known = {(one.column, one.value): one for one in scores.slices if one.measure == measure}
+        _refuse_unknown_slice(condition, known)
+        part = known[condition.part]
+        if part.mean is None:
+            return Checked(condition, run, failed=True, found="no query counts", inconclusive=True)
+        own = part.interval(method=method, level=level)
+        return check_floor(condition, run, part.mean, own, part.queries)
     interval = scores.interval(measure, method=method, level=level)
     return check_floor(
         condition, run, scores[measure], interval, scores.counted_values(measure).size
@@ -570,7 +599,7 @@ def _own_mean(
 ) -> Checked:
     paired = comparison.paired
     measure, system = paired.measures.index(condition.name), paired.systems.index(run)
-    kept = paired.kept[:, measure]
+    kept = _kept(comparison, condition, measure)
     values = paired.values[kept, system, measure]
     ends = paired.ends_of_mean(kept, measure, system)
     interval = _interval(comparison, values, level, ends, paired.sampling(kept))
@@ -627,7 +656,7 @@ def conditions_of(
             texts, measures, unless=unless, dialect=dialect, compared=compared, facts=facts
         )
     ]
-    distinct = {(c.about, c.name, c.sign, c.number, c.unless): c for c in reversed(read)}
+    distinct = {(c.about, c.name, c.part, c.sign, c.number, c.unless): c for c in reversed(read)}
     return list(distinct.values())[::-1]
 
 
@@ -649,12 +678,13 @@ def _difference(
     paired = comparison.paired
     measure = paired.measures.index(condition.name)
     base, other = (paired.systems.index(name) for name in (comparison.baseline, run))
-    kept = paired.kept[:, measure]
+    kept = _kept(comparison, condition, measure)
     apart = paired.apart(kept, base, other, measure)
     ends = paired.ends_of_difference(kept, measure, base, other)
     interval = _interval(comparison, apart, level, ends, paired.sampling(kept))
     checked = check_change(condition, run, paired.mean(kept, apart), interval, apart.size)
-    doubt = comparison[run, condition.name].verdict.qualification if paired.unjudged else ""
+    whole = paired.unjudged and condition.part is None  # shares are known only for all queries
+    doubt = comparison[run, condition.name].verdict.qualification if whole else ""
     return replace(checked, found=f"{checked.found}, but {doubt}") if doubt else checked
 
 
@@ -687,6 +717,30 @@ def check_change(
         proved = False
         finding += f", {_same(queries)}"
     return Checked(condition, run, proved != condition.unless, finding)
+
+
+def _kept(comparison: ComparisonResult, condition: Condition, measure: int) -> NDArray[np.bool_]:
+    """Return (q,) the queries that a condition on a measure concerns: those of its slice, or all."""
+    kept: NDArray[np.bool_] = comparison.paired.kept[:, measure]
+    if condition.part is None:
+        return kept
+    known = {(one.column, one.value): one for one in comparison.slices}
+    _refuse_unknown_slice(condition, known)
+    queries = {*known[condition.part].queries}
+    kept &= np.array([query in queries for query in comparison.paired.queries])
+    if not kept.any():
+        raise InputError("gate", f"queries of {condition.text} that all runs have", "none")
+    return kept
+
+
+def _refuse_unknown_slice(condition: Condition, known: Collection[tuple[str, str]]) -> None:
+    """Reject a condition on a slice that the scores were not cut into."""
+    if condition.part in known or condition.part is None:
+        return
+    written = [f"[{column}={value}]" for column, value in dict.fromkeys(known)]
+    part = f"[{condition.part[0]}={condition.part[1]}]"
+    remedy = did_you_mean(part, written) if written else "Pass slices=…, or --slices FILE."
+    raise InputError("gate", "a slice of the queries", part if written else "no slices", remedy)
 
 
 def _interval(

@@ -11,6 +11,8 @@ from gainful.arithmetic.statistics.corrections import CORRECTIONS
 from gainful.arithmetic.statistics.intervals import INTERVALS
 from gainful.arithmetic.statistics.paired_tests import TESTS
 from gainful.arithmetic.statistics.resampling import Draws
+from gainful.errors import InputError
+from gainful.message_texts import shown
 from gainful.rows.input_types import SamplingOptions, TableLike
 
 
@@ -27,7 +29,10 @@ class ComparisonOptions(SamplingOptions, total=False):
             `holm`, `bonferroni`, `benjamini-hochberg`, `tukey`, `tukey-anova`, `max-t`,
             `max-t-single` or `none`. Holm's correction limits the probability of any false finding.
         interval: the confidence interval that is shown: `hall`, Student's t with Hall's correction
-            for skewness; `t`; or `bca`, a bootstrap interval. All are computed.
+            for skewness; `t`; `bca`, a bootstrap interval; `betting` or `asymptotic`. The last two are
+            computed only if chosen, the others always.
+        anytime: use an interval and a test that hold however often you look while queries are added:
+            `betting` for both. It needs measures with a range, and finds a difference later.
         level: the confidence level of the intervals; a p-value below 1 − level decides.
         margin: the smallest difference that matters. With a margin, the verdict can be `equivalent`.
         tie: the largest difference in a query's scores that counts as a tie, in the sign test and
@@ -44,6 +49,7 @@ class ComparisonOptions(SamplingOptions, total=False):
     test: str
     correction: str
     interval: str
+    anytime: bool
     level: float
     margin: float | None
     tie: float
@@ -107,6 +113,12 @@ class Settings:
             for setting in fields(cls)
             if setting.name in options
         }
+        if arguments.truth(options.get("anytime", False), "anytime"):
+            for name in ("test", "interval"):
+                if chosen.get(name) not in (None, DEFAULTS[name]):
+                    expected = f"no {name}, which anytime chooses"
+                    raise InputError(name, expected, shown(chosen[name]), "Leave it out.")
+            chosen |= {"test": "betting", "interval": "betting"}
         return cls(**{**chosen, "progress": progress})
 
     @property
@@ -119,6 +131,15 @@ class Settings:
     def level_of_each(self) -> float:
         """The level of each single interval if all of them together have the level `level`."""
         return self.level if self.together == 1 else 1 - self.alpha / self.together
+
+    @property
+    def intervals(self) -> list[str]:
+        """The methods of intervals to compute: the usual ones, and the chosen one."""
+        return [
+            name
+            for name, method in INTERVALS.items()
+            if not method.on_request or name == self.interval
+        ]
 
     @property
     def draws(self) -> Draws:
@@ -141,6 +162,7 @@ class Settings:
 
 DEFAULTS: Mapping[str, object] = {
     "by": (),
+    "anytime": False,
     **{setting.name: setting.default for setting in fields(Settings)},
     "progress": None,
 }

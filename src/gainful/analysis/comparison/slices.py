@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,13 @@ class Slice(Record):
         value: the value, or range of values, that the slice's queries have in that column.
         difference: the difference over these queries. Unless the correction is `none`, p is corrected over
             all slices, and the intervals of all slices have the level together.
+        queries: the ids of the slice's queries.
     """
 
     column: str
     value: str
     difference: Difference
+    queries: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the slice as plain values."""
@@ -73,8 +76,9 @@ def slices_of(
         plain = replace(plain, together=max(made, 1))
     differences_ = differences(paired, pairs, plain, [part.chosen for part in parts])
     slices = [
-        Slice(part.column, part.value, difference)
+        Slice(part.column, part.value, difference, queries)
         for part, own in zip(parts, differences_, strict=True)
+        for queries in (tuple(compress(paired.queries, part.chosen.tolist())),)
         for difference in own
     ]
     return tuple(sorted(slices, key=lambda part: part.difference.difference))

@@ -13,6 +13,7 @@ from gainful.arithmetic.statistics.corrections import CORRECTIONS
 from gainful.arithmetic.statistics.distributions import t_two_sided
 from gainful.arithmetic.statistics.intervals import Interval, few_changed, too_few_queries
 from gainful.arithmetic.statistics.moments import Moments
+from gainful.arithmetic.statistics.paired_tests import TESTS
 from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import signed
@@ -277,6 +278,8 @@ def without_correction(sentence: str) -> str:
 
 def _needed(grounds: Grounds, settings: Settings) -> int | None:
     """Return the number of queries that would decide, by the noncentral t distribution."""
+    if TESTS[settings.test].anytime:
+        return None  # more queries may be added until it is settled
     moments = grounds.moments
     aim = abs(moments.mean) if settings.margin is None else settings.margin
     if not moments.sd or aim < _SMALLEST * moments.sd:
@@ -299,6 +302,8 @@ def _more(grounds: Grounds, settings: Settings, needed: int | None) -> str:
         return "; both have the same score on every query"
     if _below(grounds.p, settings.alpha):
         return "; the test and the mean point in different directions"
+    if TESTS[settings.test].anytime:
+        return "; add queries and look again as often as you like"
     if needed is None:
         return ""
     noun = grounds.size.noun

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gainful.arithmetic.statistics.anytime import asymptotic_reach, betting_ends
 from gainful.arithmetic.statistics.argument_checks import read_share, read_values
 from gainful.arithmetic.statistics.distributions import normal_quantile, normal_share, t_quantile
 from gainful.arithmetic.statistics.exact_sums import Grid, on_grid
@@ -22,6 +23,7 @@ Ends = tuple[float, float]
 """The lowest and the highest possible value; infinite if unbounded."""
 ANY: Ends = (-math.inf, math.inf)
 
+NEEDS_RANGE = "betting needs a measure with a range, such as nDCG; choose asymptotic"
 _ONE = "one query, no interval"
 _SAME = "all queries have the same value, so the interval is that value, even for few queries"
 _SKEWED = 0.2  # skewness/√n: Student's t then misses in 4% of cases on one side, not in 2.5%
@@ -367,12 +369,39 @@ Builder = Callable[[ArrayLike, Draws | None, float], tuple[Interval, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method for intervals: its title, meaning, function and minimum number of queries."""
+    """A method for intervals.
+
+    Attributes:
+        title: its name in a sentence.
+        meaning: its description in one line of help.
+        build: the function; None if values are taken in their order.
+        fewest: the minimum number of queries.
+        in_order: a function of values in the order in which they arrived, their weights, the level and the
+            possible range; None if their order does not matter.
+        on_request: whether it is computed only if chosen.
+    """
 
     title: str
     meaning: str
-    build: Builder
+    build: Builder | None
     fewest: int = 1
+    in_order: Callable[[Floats, Floats, float, Ends], Interval] | None = None
+    on_request: bool = False
+
+
+def _by_betting(values: Floats, weights: Floats, share: float, ends: Ends) -> Interval:
+    if not all(map(math.isfinite, ends)):
+        return Interval(*ANY, share, "betting", note=NEEDS_RANGE)
+    low, high = betting_ends(values, level=share, ends=ends, weights=weights)
+    return Interval(low, high, share, "betting")
+
+
+def _by_asymptotics(moments: Moments, share: float) -> Interval:
+    reach = asymptotic_reach(moments, share)
+    if not moments.sd:
+        note = _ONE if moments.sd is None else "all queries have the same value"
+        return Interval(*ANY, share, "asymptotic", note=note)
+    return Interval(moments.mean - reach, moments.mean + reach, share, "asymptotic")
 
 
 def _by_moments(interval: Callable[[Moments, float], Interval]) -> Builder:
@@ -396,6 +425,20 @@ INTERVALS: Mapping[str, Method] = {
         "BCa bootstrap",
         "the BCa bootstrap, which is too short for fewer than 100 queries",
         lambda values, draws, level: bca_interval(values, draws, level=level),
+    ),
+    "betting": Method(
+        "betting, at any time",
+        "holds however often you look while queries are added; for measures with a range",
+        None,
+        in_order=_by_betting,
+        on_request=True,
+    ),
+    "asymptotic": Method(
+        "the asymptotic confidence sequence",
+        "the same for measures without a range, approximately, from 50 queries",
+        _by_moments(_by_asymptotics),
+        _ENOUGH,
+        on_request=True,
     ),
 }
 """The intervals by name, the default first."""
@@ -422,17 +465,26 @@ def intervals_of_means(
         ends: (c,) the possible range of each mean; unlimited if None.
         sampling: how the queries were drawn; None if all count equally and independently.
     """
-    chosen, noun = INTERVALS[method], "queries"
+    chosen, noun, drawn = INTERVALS[method], "queries", sampling
     columns, effective = values.shape[1], float(len(values))
     if sampling is not None and not sampling.plain:
         noun = "clusters" if sampling.clusters is not None else "queries"
         effective = sampling.effective(len(values))
-        values = sampling.spread(values)
+        values = values if chosen.in_order else sampling.spread(values)
     # Few of many queries may have almost all the weight.
     few = min(len(values), math.floor(effective + _ROUNDING))
     if few < chosen.fewest and len(values) > 1:
         note = too_few_queries(few, noun)
         none = Interval(*ANY, read_share(level, "level"), method, note=note)
         return tuple(none for _ in range(columns))
+    if chosen.in_order is not None:
+        share = read_share(level, "level")
+        units, weights = (drawn or Sampling()).stream(values)
+        return tuple(
+            chosen.in_order(column, weights, share, end)
+            for column, end in zip(units.T, ends or [ANY] * columns, strict=True)
+        )
+    if chosen.build is None:
+        raise AssertionError(method)
     made = chosen.build(values, draws, level)
     return tuple(one.within(end) for one, end in zip(made, ends or [ANY] * columns, strict=True))

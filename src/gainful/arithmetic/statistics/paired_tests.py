@@ -10,12 +10,13 @@ equal.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gainful.arithmetic.statistics.anytime import asymptotic_p, betting_capital
 from gainful.arithmetic.statistics.argument_checks import read_margin, read_values
 from gainful.arithmetic.statistics.distributions import (
     coin_two_sided,
@@ -23,6 +24,7 @@ from gainful.arithmetic.statistics.distributions import (
     t_two_sided,
 )
 from gainful.arithmetic.statistics.exact_sums import Grid, on_grid
+from gainful.arithmetic.statistics.intervals import NEEDS_RANGE
 from gainful.arithmetic.statistics.moments import Moments, moments, moments_of_columns
 from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.arithmetic.statistics.resampling import Draws, count_all, count_random, resampled_sums
@@ -352,14 +354,24 @@ class PairedTest:
         on_request: whether it runs only if chosen, since it takes long.
         of_sample: the independent values to test instead of differences of queries with weights or
             clusters; None if the test counts every query once.
+        in_order: a function of differences in the order in which they arrived, their weights and their
+            possible range; None if their order does not matter.
+        anytime: whether p holds however often one looks.
     """
 
     title: str
     meaning: str
-    run: Tester
+    run: Tester | None
     leans: Leaning = lean_of_mean
     on_request: bool = False
     of_sample: Callable[[Sampling, Floats], Floats] | None = None
+    in_order: Callable[[Floats, Floats, tuple[float, float]], Outcome] | None = None
+    anytime: bool = False
+
+    @property
+    def takes_samples(self) -> bool:
+        """Whether it can be used for queries with weights or clusters."""
+        return self.of_sample is not None or self.in_order is not None
 
     def __call__(
         self,
@@ -367,12 +379,26 @@ class PairedTest:
         draws: Draws | None = None,
         tie: float = 0.0,
         sampling: Sampling | None = None,
+        ends: Sequence[tuple[float, float]] | None = None,
     ) -> tuple[Outcome, ...]:
-        """Return an outcome for each column of differences (n, c) of queries that were so drawn."""
-        if sampling is None or sampling.plain:
+        """Return an outcome for each column of differences (n, c).
+
+        Args:
+            differences: (n, c).
+            draws: the resamples and their seed.
+            tie: the largest difference that counts as a tie.
+            sampling: how the queries were drawn; None if all count the same, on their own.
+            ends: (c,) the possible range of each column; unlimited if None.
+        """
+        if self.run is not None and (sampling is None or sampling.plain):
             return self.run(differences, draws, tie)
         table = read_values(differences, "differences", ("queries", "columns"))
-        if self.of_sample is None:
+        if self.in_order is not None:
+            units, weights = (sampling or Sampling()).stream(table)
+            ranges = ends or [(-math.inf, math.inf)] * table.shape[1]
+            pairs = zip(units.T, ranges, strict=True)
+            return tuple(self.in_order(column, weights, end) for column, end in pairs)
+        if self.of_sample is None or self.run is None or sampling is None:
             why = "the test counts every query once, without weights and clusters"
             none = Outcome(self.title, None, None, len(table), why=why)
             return tuple(none for _ in table.T)
@@ -392,6 +418,23 @@ def by_column(test: Callable[[ArrayLike, float], Outcome]) -> Tester:
 def _t_of_columns(differences: ArrayLike, _draws: Draws | None, _tie: float) -> tuple[Outcome, ...]:
     table = read_values(differences, "differences", ("queries", "columns"))
     return tuple(map(_by_t, moments_of_columns(table)))
+
+
+def _by_betting(differences: Floats, weights: Floats, ends: tuple[float, float]) -> Outcome:
+    if not all(map(math.isfinite, ends)):
+        return Outcome("betting", None, None, differences.size, why=NEEDS_RANGE)
+    capital = float(betting_capital(differences, ends=ends, weights=weights).max())
+    return Outcome("betting", min(1.0, 1 / capital), capital, differences.size)
+
+
+def _asymptotic_of_columns(
+    differences: ArrayLike, _draws: Draws | None, _tie: float
+) -> tuple[Outcome, ...]:
+    table = read_values(differences, "differences", ("queries", "columns"))
+    return tuple(
+        Outcome("asymptotic", asymptotic_p(one), one.mean, one.count, exact=False)
+        for one in moments_of_columns(table)
+    )
 
 
 TESTS: Mapping[str, PairedTest] = {
@@ -432,6 +475,22 @@ TESTS: Mapping[str, PairedTest] = {
         "how many differences are above 0, ties left out",
         by_column(lambda column, tie: sign_test(column, tie=tie)),
         _lean_of_signs,
+    ),
+    "betting": PairedTest(
+        "betting test",
+        "valid however often you look while queries are added; for measures with a range",
+        None,
+        on_request=True,
+        in_order=_by_betting,
+        anytime=True,
+    ),
+    "asymptotic": PairedTest(
+        "asymptotic anytime test",
+        "the same for measures without a range, approximately",
+        _asymptotic_of_columns,
+        on_request=True,
+        of_sample=Sampling.spread,
+        anytime=True,
     ),
 }
 """The tests by name, the default first."""

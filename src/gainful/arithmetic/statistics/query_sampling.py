@@ -25,11 +25,13 @@ class Sampling:
         weights: (q,) float64 from 0, what each query counts; all count the same if None.
         clusters: (q,) int64, the number of each query's cluster; each query is its own if None.
         strata: (q,) int64, the number of each query's stratum; all are drawn together if None.
+        arrival: (q,) float64, when each query was added, for bets in that order; as listed if None.
     """
 
     weights: Floats | None = None
     clusters: Ints | None = None
     strata: Ints | None = None
+    arrival: Floats | None = None
 
     def at(self, rows: AnyArray | list[int]) -> "Sampling":
         """Return the sampling of some of the queries."""
@@ -37,12 +39,14 @@ class Sampling:
             None if self.weights is None else self.weights[rows],
             None if self.clusters is None else self.clusters[rows],
             None if self.strata is None else self.strata[rows],
+            None if self.arrival is None else self.arrival[rows],
         )
 
     @property
     def plain(self) -> bool:
         """Whether every query counts the same, on its own."""
-        return self.weights is None and self.clusters is None and self.strata is None
+        parts = (self.weights, self.clusters, self.strata, self.arrival)
+        return all(part is None for part in parts)
 
     def mean(self, values: Floats) -> float:
         """Return Σ w·v / Σ w of (q,) values; NaN if no query has a weight.
@@ -108,6 +112,26 @@ class Sampling:
         units = self._totals(values)
         scaled: Floats = len(units) * units / self._weights(len(values)).sum()
         return scaled
+
+    def stream(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return (u, c) the mean of each unit and its weight (u,), in the order of their first queries.
+
+        >>> means, weights = Sampling(clusters=np.array([7, 4, 7])).stream(np.array([[0.0], [1.0], [2.0]]))
+        >>> means.tolist(), weights.tolist()
+        ([[1.0], [1.0]], [2.0, 1.0])
+        """
+        count = len(values)
+        weights = self._weights(count)
+        arrival = np.arange(count, dtype=np.float64) if self.arrival is None else self.arrival
+        places = np.arange(count) if self.clusters is None else _places(self.clusters)
+        total = np.bincount(places, weights)
+        sums = np.stack([np.bincount(places, weights * column) for column in values.T], axis=1)
+        first = np.full(total.size, np.inf)
+        np.minimum.at(first, places, arrival)
+        order = np.argsort(first, kind="stable")
+        order = order[total[order] > 0]
+        means: Floats = sums[order] / total[order, None]
+        return means, total[order].astype(np.float64)
 
     def _weights(self, count: int) -> Floats:
         return np.ones(count) if self.weights is None else self.weights

@@ -1,0 +1,170 @@
+"""Intervals and tests that hold at any time: literal formulas, and error rates over many looks."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import gainful as gf
+from gainful.arithmetic.statistics.anytime import (
+    asymptotic_p,
+    asymptotic_reach,
+    betting_capital,
+    betting_ends,
+)
+from gainful.arithmetic.statistics.intervals import intervals_of_means
+from gainful.arithmetic.statistics.moments import moments
+from gainful.arithmetic.statistics.query_sampling import Sampling
+from gainful.errors import InputError
+
+STREAMS = {
+    "normal": lambda rng, shape: np.clip(rng.normal(0, 0.2, shape), -1, 1),
+    "mostly zero": lambda rng, shape: rng.choice([-0.5, 0, 0.5], shape, p=[0.025, 0.95, 0.025]),
+    "skewed": lambda rng, shape: rng.choice([-0.05, 0.45], shape, p=[0.9, 0.1]),
+    "rare": lambda rng, shape: rng.choice([-0.02, 0.98], shape, p=[0.98, 0.02]),
+}  # each has the mean 0
+
+
+def literal_capital(values: list[float], mean: float) -> list[float]:
+    """Return the capital after each value from −1 to 1, one bet at a time."""
+    up = down = 1.0
+    shares = [(value + 1) / 2 for value in values]
+    inside = (mean + 1) / 2
+    capital, total, squares, spread = [], 0.5, 0.25, 0.25
+    for count, share in enumerate(shares, 1):
+        stake = math.sqrt(2 * math.log(2 / 0.05) / (spread * count * math.log(count + 1)))
+        up *= 1 + min(stake, 0.5 / inside) * (share - inside)
+        down *= 1 - min(stake, 0.5 / (1 - inside)) * (share - inside)
+        capital.append((up + down) / 2)
+        total += share
+        squares += (share - total / (count + 1)) ** 2
+        spread = squares / (count + 1)
+    return capital
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.1, -0.3])
+def test_the_capital_is_that_of_one_bet_after_the_other(mean: float) -> None:
+    values = np.random.default_rng(1).uniform(-0.6, 0.8, 50)
+    expected = literal_capital(values.tolist(), mean)
+    assert betting_capital(values, mean) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+def test_a_true_mean_is_rarely_excluded_at_any_time(kind: str) -> None:
+    """Of 500 streams of 400 queries, looked at after each one; a t test fails in 20 to 60 of 100."""
+    rng = np.random.default_rng(7)
+    values = STREAMS[kind](rng, (500, 400))
+    excluded = sum(betting_capital(stream).max() >= 20 for stream in values)
+    assert excluded / 500 <= 0.05
+    counts = np.arange(30, 400, 20)
+    looks = [np.abs(values[:, :n].mean(1)) > 1.96 * values[:, :n].std(1) / n**0.5 for n in counts]
+    assert np.logical_or.reduce(looks).mean() > 0.15
+
+
+def test_the_true_mean_of_clusters_is_rarely_excluded() -> None:
+    rng, excluded = np.random.default_rng(9), 0
+    for _ in range(300):
+        labels = np.repeat(np.arange(80), rng.integers(1, 6, 80))
+        shared = rng.choice([-0.3, 0.3], 80)
+        values = np.clip(shared[labels] + rng.normal(0, 0.1, labels.size), -1, 1)
+        means, weights = Sampling(clusters=labels).stream(values[:, None])
+        excluded += betting_capital(means[:, 0], weights=weights).max() >= 20
+    assert excluded / 300 <= 0.05
+
+
+def test_the_ends_are_where_the_capital_reaches_the_limit() -> None:
+    values = np.random.default_rng(2).normal(0.1, 0.2, 200).clip(-1, 1)
+    low, high = betting_ends(values)
+    assert low < values.mean() < high
+    for end, inward in ((low, 1e-4), (high, -1e-4)):
+        assert betting_capital(values, end - inward).max() >= 20
+        assert betting_capital(values, end + inward).max() < 20
+
+
+def test_more_values_never_widen_the_interval() -> None:
+    values = np.random.default_rng(3).uniform(-0.2, 0.5, 300)
+    ends = [betting_ends(values[:n]) for n in (1, 5, 20, 50, 100, 200, 300)]
+    lows, highs = zip(*ends, strict=True)
+    assert all(a <= b + 1e-6 for a, b in itertools.pairwise(lows))
+    assert all(a >= b - 1e-6 for a, b in itertools.pairwise(highs))
+
+
+def test_a_difference_is_found_with_about_twice_the_queries_of_a_t_test() -> None:
+    """A t test with 80% power at d = 0.25 needs 128 queries; betting has found it by 320."""
+    rng = np.random.default_rng(4)
+    found = [
+        betting_capital(rng.normal(0.05, 0.2, 320).clip(-1, 1)).max() >= 20 for _ in range(200)
+    ]
+    assert np.mean(found) > 0.8
+
+
+def test_the_asymptotic_interval_follows_its_formula() -> None:
+    spread = moments(np.random.default_rng(5).normal(0.1, 0.3, 120))
+    assert spread.sd is not None
+    rho2 = (-2 * math.log(0.05) + math.log(1 - 2 * math.log(0.05))) / 300
+    n = 120
+    reach = spread.sd * math.sqrt(
+        2 * (n * rho2 + 1) / (n**2 * rho2) * math.log(math.sqrt(n * rho2 + 1) / 0.05)
+    )
+    assert asymptotic_reach(spread, 0.95) == pytest.approx(reach)
+    p = asymptotic_p(spread)
+    assert p is not None
+    scaled = moments((np.random.default_rng(5).normal(0.1, 0.3, 120) - spread.mean) + reach)
+    assert asymptotic_p(scaled) == pytest.approx(0.05, rel=1e-6)
+
+
+def test_bets_take_queries_in_the_order_of_their_arrival() -> None:
+    values = np.random.default_rng(6).uniform(-0.5, 0.6, (40, 1))
+    arrival = np.random.default_rng(7).permutation(40).astype(float)
+    ordered = values[np.argsort(arrival)]
+    (one,) = intervals_of_means("betting", values, None, 0.95, [(-1, 1)], Sampling(arrival=arrival))
+    (other,) = intervals_of_means("betting", ordered, None, 0.95, [(-1, 1)])
+    assert (one.low, one.high) == (other.low, other.high)
+
+
+QUERIES = [f"q{i}" for i in range(200)]
+OLD = {query: {"a": 1.0, "b": 2.0} for query in QUERIES}
+NEW = {query: {"a": 1.0 + 2 * (i % 4 > 0), "b": 2.0} for i, query in enumerate(QUERIES)}
+JUDGMENTS = {query: {"a": 1} for query in QUERIES}
+
+
+def test_a_comparison_at_any_time_says_so_and_its_gate_uses_it() -> None:
+    comparison = gf.compare(JUDGMENTS, {"old": OLD, "new": NEW}, "RR", anytime=True)
+    (found,) = comparison.differences
+    assert (found.interval.method, found.test, found.verdict.word) == (
+        "betting",
+        "betting",
+        "better",
+    )
+    gate = comparison.gate("Δ RR < 0.5")
+    assert f"{found.interval.low:+.4f} to {found.interval.high:+.4f}" in gate.checked[0].found
+    few = gf.compare(
+        dict(list(JUDGMENTS.items())[:12]), {"old": OLD, "new": NEW}, "RR", anytime=True,
+        policy={"extra": "ignore"},
+    )  # fmt: skip
+    assert "add queries and look again as often as you like" in few.verdicts[0]
+
+
+def test_a_measure_without_a_range_is_left_undecided() -> None:
+    (found,) = gf.compare(JUDGMENTS, {"old": OLD, "new": NEW}, "DCG", anytime=True).differences
+    assert found.p is None
+    assert "betting needs a measure with a range" in found.verdict.sentence
+    (other,) = gf.compare(
+        JUDGMENTS, {"old": OLD, "new": NEW}, "DCG", test="asymptotic", interval="asymptotic"
+    ).differences
+    assert other.verdict.word == "better"
+
+
+def test_anytime_chooses_test_and_interval_itself() -> None:
+    with pytest.raises(InputError, match="no test, which anytime chooses, found 'sign'"):
+        gf.compare(JUDGMENTS, {"old": OLD, "new": NEW}, "RR", anytime=True, test="sign")
+
+
+def test_wrong_ranges_are_rejected() -> None:
+    with pytest.raises(InputError, match=r"numbers from 0 to 1, found 1\.5"):
+        betting_ends([0.5, 1.5], ends=(0, 1))
+    with pytest.raises(InputError, match="the lowest and the highest possible value"):
+        betting_ends([0.5], ends=(-math.inf, 1))
+    with pytest.raises(InputError, match="a number between the ends"):
+        betting_capital([0.5], 2.0)
