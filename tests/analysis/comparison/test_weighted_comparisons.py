@@ -66,7 +66,9 @@ def test_equal_weights_give_the_same_comparison() -> None:
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign", "wilcoxon-continuity"])
 def test_tests_that_count_every_query_once_are_rejected(test: str) -> None:
-    with pytest.raises(InputError, match="t, randomisation or bootstrap, with weights or clusters"):
+    with pytest.raises(
+        InputError, match="bootstrap, betting or asymptotic, with weights or clusters"
+    ):
         compare_scores(RUNS, test=test, clusters="id:-")
 
 

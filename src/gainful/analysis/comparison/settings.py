@@ -23,8 +23,8 @@ class ComparisonOptions(SamplingOptions, total=False):
         baseline: the name of the run that the others are compared with; the first run if None.
         pairs: `baseline` compares every run with the baseline, `all` every run with every other.
         test: the test whose p-value decides: `t`, `randomisation`, `bootstrap`, `wilcoxon`,
-            `wilcoxon-continuity` or `sign`. All are computed, except that `bootstrap` and
-            `wilcoxon-continuity` are computed only if chosen.
+            `wilcoxon-continuity`, `sign`, `betting` or `asymptotic`. `t`, `randomisation`, `wilcoxon` and `sign`
+            are always computed, the others only if chosen.
         correction: how p-values are corrected for the number of comparisons (runs times measures):
             `holm`, `bonferroni`, `benjamini-hochberg`, `tukey`, `tukey-anova`, `max-t`,
             `max-t-single` or `none`. Holm's correction limits the probability of any false finding.

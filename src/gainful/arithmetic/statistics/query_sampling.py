@@ -83,8 +83,8 @@ class Sampling:
         Within strata, deviations are from the mean of the stratum, so that what differs between
         strata adds no error.
 
-        >>> Sampling(clusters=np.array([0, 0, 1])).spread(np.array([[0.0], [1.0], [2.0]])).tolist()
-        [[0.3333333333333333], [1.6666666666666665]]
+        >>> Sampling(clusters=np.array([0, 0, 1])).spread(np.array([[0.0], [1.0], [2.0]])).round(3).tolist()
+        [[0.333], [1.667]]
         """
         if self.plain:
             return values
@@ -104,8 +104,8 @@ class Sampling:
 
         If neither of two runs is better, the sign of each contribution to their difference is random.
 
-        >>> Sampling(clusters=np.array([0, 0, 1])).contributions(np.array([[0.0], [1.0], [2.0]])).tolist()
-        [[0.6666666666666666], [1.3333333333333333]]
+        >>> Sampling(clusters=np.array([0, 0, 1])).contributions(np.array([[0.0], [1.0], [2.0]])).round(3).tolist()
+        [[0.667], [1.333]]
         """
         if self.weights is None and self.clusters is None:
             return values
