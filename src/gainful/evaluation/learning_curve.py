@@ -144,7 +144,7 @@ class LearningCurve(Printed):
         Args:
             iteration: one of `iterations`.
             measure: one of those measured; the first if None.
-            method: `hall`, `t` or `bca`, as in `compare`.
+            method: `hall`, `t`, `bca`, `betting` or `asymptotic`, as in `compare`.
             level: the share of such intervals that contain the true mean.
         """
         arguments.whole(iteration, "iteration", least=0)

@@ -208,7 +208,7 @@ class ScoreSlice:
         """Return a confidence interval for the mean over all queries like these.
 
         Args:
-            method: `hall`, `t` or `bca`, as in `Scores.interval`, like all further arguments.
+            method: `hall`, `t`, `bca`, `betting` or `asymptotic`, as in `Scores.interval`, like all further arguments.
             level: the share of such intervals that contain the true mean.
             resamples: the number of resamples for `bca`.
             seed: the seed for `bca`.

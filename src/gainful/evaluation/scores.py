@@ -247,7 +247,7 @@ class Scores(Logged, Printed):
 
         Args:
             runs: name → scores.
-            method: `hall`, `t` or `bca`, as in `compare`.
+            method: `hall`, `t`, `bca`, `betting` or `asymptotic`, as in `compare`.
             level: the level of the intervals.
         """
         from gainful.evaluation.score_slices import intervals_table
@@ -438,7 +438,7 @@ class Scores(Logged, Printed):
 
         Args:
             runs: a dict from names to scores.
-            method: the kind of intervals: `hall`, `t` or `bca`, as in `compare`.
+            method: the kind of intervals: `hall`, `t`, `bca`, `betting` or `asymptotic`, as in `compare`.
             level: the level of the intervals.
         """
         from gainful.evaluation.score_slices import slices_table
@@ -744,7 +744,7 @@ class RunScores(Logged, Printed, dict[str, Scores]):
         """Return the slices of all runs, as `Scores.slices_table` does.
 
         Args:
-            method: the kind of intervals: `hall`, `t` or `bca`, as in `compare`.
+            method: the kind of intervals: `hall`, `t`, `bca`, `betting` or `asymptotic`, as in `compare`.
             level: the level of the intervals.
         """
         return Scores.slices_table(self, method=method, level=level)

@@ -74,7 +74,7 @@ def render(
             `tsv`, `csv`, `json` and `jsonl` keep every digit.
         per_query: for scores, whether to write a row for each query instead of the means.
         digits: the number of decimals in the formats that round.
-        interval: for scores, `hall`, `t` or `bca`: a row for each run and measure, with the
+        interval: for scores, `hall`, `t`, `bca`, `betting` or `asymptotic`: a row for each run and measure, with the
             interval of the mean by this method. Slices always have a row and an interval each. With
             a row for each query, and judgments from clicks, what the clicks allow for each.
         level: the level of the intervals.

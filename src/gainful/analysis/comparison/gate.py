@@ -454,7 +454,7 @@ class Gate(Printed):
             scores: the scores of one run, or a dict from names to scores.
             fail_if: the gate fails if one of these holds.
             fail_unless: the gate fails unless all of these hold.
-            interval: `hall`, `t` or `bca`, as in `Scores.interval`.
+            interval: `hall`, `t`, `bca`, `betting` or `asymptotic`, as in `Scores.interval`.
             level: the level of the gate as a whole; several conditions or runs make intervals wider.
 
         >>> import gainful as gf
