@@ -10,6 +10,7 @@ from drawing import Plot, described, legend, picture, text
 import gainful as gf
 
 FOLDER = Path(__file__).resolve().parent / "understand" / "charts"
+CLICKS = FOLDER.parents[2] / "examples" / "clicks" / "impressions.csv"
 # The same list as in the text: what a system returned, and all that is judged.
 LIST, JUDGED = [3, 2, 3, 0, 1, 2], [3, 2, 3, 0, 1, 2, 3, 2]
 
@@ -169,9 +170,42 @@ def one_and_five() -> str:
     )
 
 
+def examination() -> str:
+    """How often users look at each rank, by the clicks of the example log, next to three discounts."""
+    log = gf.behaviour.read_log(CLICKS, columns={"doc": "product"})
+    bias = gf.behaviour.position_bias(log, depth=5)
+    ranks = [row.rank for row in bias]
+    series = {
+        "by clicks (pbm)": [row.examination for row in bias],
+        "1 / log2(i+1)": discount(ranks),
+        "1 / i": discount(ranks, discount="reciprocal"),
+        "RBP(0.8)": [0.8 ** (rank - 1) for rank in ranks],
+    }
+    plot = Plot((0.8, 5.2), (0, 1))
+    lines = [
+        plot.line(number, list(zip(ranks, values, strict=True)))
+        for number, values in enumerate(series.values())
+    ]
+    ends = [
+        f'<path class="line c0" d="M{across} {plot.place(0, row.low)[1]}V{plot.place(0, row.high)[1]}"/>'
+        for row in bias[1:]
+        for across in [plot.place(row.rank, 0)[0]]
+    ]
+    frame = plot.frame([(rank, str(rank)) for rank in ranks], [0, 0.25, 0.5, 0.75, 1], "rank i", 2)
+    said = "; ".join(
+        f"{name}: {', '.join(f'{value:.2f}' for value in values)}"
+        for name, values in series.items()
+    )
+    return picture(
+        "How often users look at a rank, compared with rank 1",
+        f"Examination of the ranks 1 to 5, with 95% intervals, and three discounts. {said}.",
+        frame + "".join(lines + ends) + legend([*series]),
+    )
+
+
 CHARTS = {
     chart.__name__: chart
-    for chart in (gains, discounts, contributions, cumulated, orders, one_and_five)
+    for chart in (gains, discounts, contributions, cumulated, orders, one_and_five, examination)
 }
 
 

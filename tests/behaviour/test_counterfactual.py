@@ -223,3 +223,14 @@ def test_the_doubly_robust_estimate_needs_examinations():
         gf.behaviour.would_earn(_with_propensities(), {"q": ["b", "a"]}, propensities="slot").method
         == "ips"
     )
+
+
+def test_the_axes_of_the_plot_are_ranks_and_examination():
+    import json
+
+    bias = gf.behaviour.position_bias(LOG, depth=DEPTH)
+    text = json.dumps(bias.plot().to_dict())
+    assert '"examination"' in text
+    assert '"rank"' in text
+    assert "mean examination" not in text
+    assert "cutoff" not in text

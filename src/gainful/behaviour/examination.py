@@ -108,7 +108,7 @@ class PositionBias(ResultOfRows[RankExamined]):
             rows += [
                 {"run": name, "k": row.rank, "value": _usual(row.rank)[place]} for row in self.rows
             ]
-        return charts.curve(rows, measure="examination", **look)
+        return charts.curve(rows, measure="examination", of_ranks=True, **look)
 
     def __repr__(self) -> str:
         return f"PositionBias({self.summary})"

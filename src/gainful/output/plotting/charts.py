@@ -135,6 +135,7 @@ def curve(
     rows: Rows,
     *,
     measure: str = "nDCG",
+    of_ranks: bool = False,
     width: Width = _WIDTH,
     height: int = _HEIGHT,
     theme: str | None = "light",
@@ -146,6 +147,7 @@ def curve(
     Args:
         rows: run, k, value and, for a band around the line, low and high; runs get their colour and shape in the order of the rows.
         measure: its name without a cutoff, for the axis.
+        of_ranks: whether k is a rank, and the values are of that rank alone.
         width: in pixels, or `container`.
         height: in pixels.
         theme: light, dark, or None where a page gives it.
@@ -157,7 +159,13 @@ def curve(
         warning = f"curve: {run!r} has no value at {at}, and no point there."
         warn(warning)
     return _drawn(
-        specifications.curve(drawn, measure=measure, width=_width(width), height=_height(height)),
+        specifications.curve(
+            drawn,
+            measure=measure,
+            width=_width(width),
+            height=_height(height),
+            of_ranks=of_ranks,
+        ),
         theme,
     )
 

@@ -244,18 +244,26 @@ def _pair(rows: Rows | None, base: str | None) -> tuple[str, int]:
     return "datum.run + ' − ' + datum.base", 1
 
 
-def curve(rows: Rows | None, *, measure: str, width: Width, height: int) -> Spec:
-    """Return a line for each run over the cutoffs, with its interval if the rows contain one."""
-    title = f"mean {measure}@k"
-    across = _ranks(rows, "k", "cutoff k", width)
+def curve(
+    rows: Rows | None,
+    *,
+    measure: str,
+    width: Width,
+    height: int,
+    of_ranks: bool = False,
+) -> Spec:
+    """Return a line for each run over the cutoffs, or the ranks, with its interval if the rows contain one."""
+    place, mean = ("rank", measure) if of_ranks else ("cutoff", "mean")
+    title = measure if of_ranks else f"mean {measure}@k"
+    across = _ranks(rows, "k", place if of_ranks else "cutoff k", width)
     values: Spec = {"type": "quantitative", **scale(rows, zero=False)}
     axis = {"title": title if rows is None else in_lines(title, height)}
-    upwards: Spec = {"field": "value", "title": "mean", "axis": axis, **values}
+    upwards: Spec = {"field": "value", "title": mean, "axis": axis, **values}
     bounded = "isValid(datum.low) && isValid(datum.high)"
     tooltip = [
         {"field": "run"},
-        {"field": "k", "title": "cutoff", "format": "d"},
-        {"field": "value", "title": "mean", "format": SCORE},
+        {"field": "k", "title": place, "format": "d"},
+        {"field": "value", "title": mean, "format": SCORE},
         {"field": "interval"},
     ]
     ends = {
@@ -275,7 +283,7 @@ def curve(rows: Rows | None, *, measure: str, width: Width, height: int) -> Spec
     drawn = _labelled_lines({"x": across, "y": upwards}, tooltip, width, height)
     drawn["layer"] = [band, *drawn["layer"]]
     drawn["transform"] = [{"calculate": each, "as": name} for name, each in ends.items()]
-    return top(rows, f"{measure} at each cutoff", drawn)
+    return top(rows, f"{measure} at each {place}", drawn)
 
 
 def unjudged(rows: Rows | None, *, width: Width, height: int) -> Spec:
