@@ -61,6 +61,7 @@ LAW = {
     "reporting": {
         "analysis",
         "arithmetic",
+        "behaviour",
         "evaluation",
         "judging",
         "matching",

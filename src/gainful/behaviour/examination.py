@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -99,8 +99,12 @@ class PositionBias(ResultOfRows[RankExamined]):
 
     def plot(self, **look: Unpack[SizedLook]) -> "Chart":
         """Plot the estimates, with their intervals, next to the usual discounts."""
+        return charts.curve(self.chart_rows(), measure="examination", of_ranks=True, **look)
+
+    def chart_rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the plot."""
         names = ("1/log2(rank + 1)", "1/rank", f"RBP({_PATIENCE:g})")
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"run": "estimated", "k": row.rank, "value": row.examination, "low": row.low, "high": row.high}
             for row in self.rows
         ]  # fmt: skip
@@ -108,7 +112,7 @@ class PositionBias(ResultOfRows[RankExamined]):
             rows += [
                 {"run": name, "k": row.rank, "value": _usual(row.rank)[place]} for row in self.rows
             ]
-        return charts.curve(rows, measure="examination", of_ranks=True, **look)
+        return rows
 
     def __repr__(self) -> str:
         return f"PositionBias({self.summary})"

@@ -42,6 +42,7 @@ _HIGHER = "better and worse mean higher and lower here: whether a high value is 
     {
         "--grades INPUT...": "Grades of several assessors, for a section about them: a table with query, doc, assessor and grade, or one file per "
         "assessor; repeat for more. --columns grades.query=NAME names a column; otherwise the judgments' column names are used if they fit.",
+        "--log INPUT": "The click log behind the judgments, for a section about it, as for `gainful clicks`. --columns log.doc=NAME names a column.",
         "--title TEXT": "The title of the page.  [default: the names of the runs]",
         "--depth RANK>=1": "The last rank that the lists show.  [default: the cutoff of the first measure, or 20]",
     },
@@ -68,11 +69,24 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     shared = call.read_shared_options(options)
     gf.results.Report.check_path(target)
     assessors = _agreement(runs, options, shared) if options["grades"] else None
-    how = {"agreement": assessors, **shared}
+    how = {"agreement": assessors, "log": _log(options.pop("log"), shared), **shared}
     page = call.work(gf.report, judgments, runs, options=options, **how)
     page.write(target)
     size = "" if target == "-" else f"{Path(target).stat().st_size / _MEGABYTE:.1f} MB, "
     tell(f"{target}: {size}{page.summary}")
+
+
+def _log(path: str | None, shared: dict[str, Any]) -> "gf.results.ClickLog | None":
+    """Read the log of --log; take its columns out of the shared columns."""
+    columns: dict[str, str] = shared.get("columns") or {}
+    own = {key: name for key, name in columns.items() if key.startswith("log.")}
+    shared["columns"] = {key: name for key, name in columns.items() if key not in own}
+    if path is None:
+        if own:
+            raise click.UsageError(f"--columns {next(iter(own))} needs --log.")
+        return None
+    named = {key.removeprefix("log."): name for key, name in own.items()}
+    return gf.behaviour.read_log(path, columns=named)
 
 
 def _agreement(

@@ -8,6 +8,7 @@ from typing import Any
 from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
 from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats
+from gainful.behaviour.click_log import ClickLog
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, at_cutoffs, measure_matched, sampled_like
@@ -27,6 +28,7 @@ from gainful.reporting.coverage_section import (
     policy_section,
     unjudged_by_rank,
 )
+from gainful.reporting.log_section import log_section
 from gainful.reporting.payload_sections import (
     finite,
     heading,
@@ -77,6 +79,7 @@ class ReportInputs:
         depth: the last rank to show, if the caller sets it.
         progress: called with the completed share of the work.
         agreement: the agreement of several assessors, if any.
+        log: the click log behind the judgments, if any.
     """
 
     reader: Reader
@@ -89,6 +92,7 @@ class ReportInputs:
     depth: int | None
     progress: Progress | None
     agreement: Agreement | None = None
+    log: ClickLog | None = None
 
     @property
     def names(self) -> list[str]:
@@ -178,6 +182,7 @@ def of_comparison(comparison: Comparison, title: str, created: str) -> dict[str,
         "curve": None,
         "slices": slices_section(comparison),
         "assessors": None,
+        "log": None,
         "coverage": checks_section(comparison.checks or {}),
         "policy": [],
         "settings": str(comparison.settings),
@@ -231,6 +236,7 @@ def _sections(inputs: ReportInputs, table: _Table, title: str, created: str) -> 
         "assessors": assessors_section(
             inputs.agreement, {entry["id"]: entry["text"] or "" for entry in table.entries}
         ),
+        "log": log_section(inputs.log),
         "coverage": {
             **coverage_section(inputs.evaluated, primary, ends, why),
             "unjudged": unjudged_by_rank(inputs.evaluated, inputs.shown),

@@ -16,6 +16,8 @@ from gainful.analysis.comparison.compare import (
 )
 from gainful.analysis.comparison.comparison_gate_and_charts import Comparison
 from gainful.analysis.comparison.settings import DEFAULTS, ComparisonOptions, Settings
+from gainful.behaviour.click_log import ClickLog, read_log
+from gainful.behaviour.judgments_from_clicks import ClickJudgments
 from gainful.errors import InputError, MissingDependencyError
 from gainful.evaluation.evaluate import (
     RunProgress,
@@ -170,6 +172,7 @@ def report(
     queries: TableLike | None = None,
     docs: TableLike | None = None,
     agreement: Agreement | None = None,
+    log: TableLike | ClickLog | None = None,
     title: str | None = None,
     created: str | None = None,
     depth: int | None = None,
@@ -193,6 +196,8 @@ def report(
             frame as for `queries`. Only the shown part of a file is kept in memory.
         agreement: the result of `gainful.judging.agreement`, for a section about the assessors; if it was
             made with runs, the section also shows verdicts that depend on the assessor.
+        log: the click log behind the judgments, for a section about it: any form that `read_log` accepts,
+            or its result. If None, the log of judgments by `click_judgments`.
         title: the title of the page; if None, the names of the runs, or their number.
         created: the date on it, such as "2026-11-15"; today if None.
         depth: the last rank that lists show; the cutoff of the first measure, or 20, if None.
@@ -214,6 +219,7 @@ def report(
         arguments.text(title, "title")
     if agreement is not None:
         arguments.one_of_type(agreement, "agreement", Agreement, "what agreement returns")
+    clicks = _log_of(judgments, log)
     comparing = None if progress is None else _within(progress, _EVALUATED, _COMPARED)
     settings = Settings.of_options(
         options, None if comparing is None else lambda share: comparing(share, "comparing")
@@ -275,12 +281,20 @@ def report(
             depth=depth,
             progress=None if progress is None else _within(progress, _COMPARED, 1.0),
             agreement=agreement,
+            log=clicks,
         )
         title = title_of([*runs], inputs.baseline) if title is None else title
         data, packed = of_evaluated(inputs, title, date)
     if progress is not None:
         progress(1.0, "page")
     return Report(comparison, scores, data, _packed=packed)
+
+
+def _log_of(judgments: Judgments, log: TableLike | ClickLog | None) -> ClickLog | None:
+    """Return the log of clicks to describe: the caller's, or that of judgments from clicks."""
+    if log is not None:
+        return read_log(log)
+    return judgments.log if isinstance(judgments, ClickJudgments) else None
 
 
 def refuse_missing_packages() -> None:

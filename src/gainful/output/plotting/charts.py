@@ -294,7 +294,7 @@ def empty(*, base: str | None = None, level: float = 0.95) -> dict[str, Spec]:
     `nDCG`) and the two runs `base` and `run`; a page may insert the names there, and nowhere else.
 
     >>> sorted(empty())
-    ['assessor_means', 'confusion', 'curve', 'differences', 'distribution', 'hard', 'heat', 'intervals', 'query_agreement', 'scatter', 'unjudged']
+    ['assessor_means', 'confusion', 'curve', 'differences', 'distribution', 'examination', 'hard', 'heat', 'intervals', 'query_agreement', 'scatter', 'unjudged']
     """
     wide: Width = "container"
     names = {"measure": "score", "base": "base", "run": "run"}
@@ -305,6 +305,9 @@ def empty(*, base: str | None = None, level: float = 0.95) -> dict[str, Spec]:
         ),
         "scatter": specifications.scatter(None, **names, width=wide, height=_SQUARE),
         "curve": specifications.curve(None, measure="nDCG", width=wide, height=_HEIGHT),
+        "examination": specifications.curve(
+            None, measure="examination", width=wide, height=_HEIGHT, of_ranks=True
+        ),
         "distribution": specifications.distribution(None, measure="score", width=wide),
         "heat": specifications.heat(None, measure="score", width=wide),
         "hard": specifications.hard(None, measure="score", width=wide),

@@ -31,6 +31,7 @@ SCRIPTS = (
     "detail.js",
     "reference.js",
     "assessors.js",
+    "log.js",
     "downloads.js",
     "main.js",
 )

@@ -17,6 +17,7 @@ function tablesToSave() {
   for (const { title, columns, rows } of report.assessors ? [{ ...report.assessors.coefficients, title: "agreement of assessors" }, ...report.assessors.tables] : []) {
     tables.push([title.replace(/,.*/, ""), "of the assessors", () => ({ columns, rows })]);
   }
+  if (report.log) tables.push(["click log", "documents and clicks by rank", () => report.log]);
   return tables;
 }
 

@@ -62,6 +62,7 @@ function start() {
     distributionSection(),
     slicesSection(),
     assessorsSection(),
+    logSection(),
     coverageSection(),
     policySection(),
     downloadsSection(),
