@@ -331,3 +331,37 @@ def test_what_does_not_fit_is_refused(arguments, error, message):
     usual = {"judgments": {"q": {"a": 1}}, "runs": {"A": {"q": {"x": 1}}, "B": {"q": {"a": 1}}}}
     with pytest.raises(error, match=message):
         gf.judging.next_to_judge(**{**usual, **arguments})
+
+
+def test_clicks_put_documents_first_that_they_say_little_about():
+    judgments = {"q1": {"a": 1}, "q2": {"a": 1}}
+    run = {query: {"seen": 4, "rare": 3, "new": 2, "a": 1} for query in judgments}
+    shows = [("seen", 400), ("rare", 8)]
+    counts = [
+        {"query": query, "doc": doc, "impressions": count, "clicks": count // 4}
+        for query in judgments
+        for doc, count in shows
+    ]
+    clicks = gf.behaviour.click_judgments(counts, "ctr")
+    plain = {
+        (r.query, r.doc): r.priority
+        for r in gf.judging.next_to_judge(judgments, run_of(run), "P@3")
+    }
+    found = gf.judging.next_to_judge(judgments, run_of(run), "P@3", clicks=clicks)
+    assert [row.doc for row in found] == ["new", "new", "rare", "rare", "seen", "seen"]
+    widths = {(row.query, row.doc): row.high - row.low for row in clicks.rows}
+    for row in found:
+        width = widths.get((row.query, row.doc), 1.0)
+        assert row.priority == pytest.approx(plain[row.query, row.doc] * width)
+    pooled = gf.pool(
+        run_of(run), judgments=judgments, order="priority", measure="P@3", clicks=clicks
+    )
+    assert [row.doc for row in pooled][:3] == ["new", "rare", "seen"]
+    with pytest.raises(gf.errors.InputError, match="order='priority'"):
+        gf.pool(run_of(run), judgments=judgments, clicks=clicks)
+    with pytest.raises(gf.errors.InputError, match="click_judgments"):
+        gf.judging.next_to_judge(judgments, run_of(run), "P@3", clicks={"q1": {"seen": 1}})
+
+
+def run_of(run):
+    return {"mine": run}

@@ -50,6 +50,7 @@ LAW = {
     "judging": {
         "analysis",
         "arithmetic",
+        "behaviour",
         "evaluation",
         "gainful",
         "integrations",

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Unpack
 
 from gainful import arguments
+from gainful.behaviour.judgments_from_clicks import ClickJudgments
 from gainful.errors import InputError
 from gainful.evaluation.request import Request, read_unmeasured, speaking
 from gainful.judging.gathered_inputs import (
@@ -209,6 +210,7 @@ def pool(
     measure: GivenMeasure | None = None,
     budget: int | None = None,
     grades: PossibleGrades | None = None,
+    clicks: ClickJudgments | None = None,
     **options: Unpack[MeasuringOptions],
 ) -> Pool:
     """Return the pool of runs: for each query, all documents down to a depth in any run.
@@ -229,6 +231,7 @@ def pool(
         budget: with `order="priority"`, the maximum number of documents to keep, those with the
             highest priority.
         grades: with `order="priority"`, the possible grades, as in `next_to_judge`.
+        clicks: with `order="priority"`, what clicks say about the documents, as in `next_to_judge`.
         **options: see `MeasuringOptions`.
 
     >>> one, two = {"q1": {"a": 3, "b": 2, "c": 1}}, {"q1": {"b": 9, "d": 8}, "q2": {"e": 1}}
@@ -245,8 +248,8 @@ def pool(
     if order == "priority":
         request = read_measured(_MEASURE if measure is None else measure, options)
         most = None if budget is None else read_whole(budget, "budget")
-        return _prioritised(named, judgments, request, deep, most, grades, options)
-    idle = {"measure": measure, "budget": budget, "grades": grades}
+        return _prioritised(named, judgments, request, deep, most, grades, clicks, options)
+    idle = {"measure": measure, "budget": budget, "grades": grades, "clicks": clicks}
     for name, value in idle.items():
         if value is not None:
             raise InputError(name, "None with order='pool'", shown(value), "Set order='priority'.")
@@ -271,6 +274,7 @@ def next_to_judge(
     grades: PossibleGrades | None = None,
     compare: tuple[str, str] | None = None,
     depth: int | None = None,
+    clicks: ClickJudgments | None = None,
     **options: Unpack[MeasuringOptions],
 ) -> Pool:
     """Return the unjudged documents whose grade could change a measure the most.
@@ -293,6 +297,9 @@ def next_to_judge(
             means, and `flips` is whether one of the grades would change their order.
         depth: the rank down to which documents of the runs are candidates; if None, the cutoff of
             the measure, or 100 without one.
+        clicks: the result of `click_judgments`. The priority is then multiplied by the width of the interval of the
+            document's grade from clicks (1 if users never saw it), so documents that the clicks say
+            little about come first.
         **options: see `MeasuringOptions`.
 
     >>> judgments = {"q1": {"a": 1}, "q2": {"c": 1}}
@@ -316,10 +323,11 @@ def next_to_judge(
     gathered = gather(named, judgments, request, depth=deep, options=options)
     with speaking(request.tool):
         moves = prioritise(gathered, target, gathered.policy, grades, deep, compared)
+    widths = _less_by_clicks(moves.widths, clicks)
     rows = [
-        replace(row, priority=moves.widths[row.query, row.doc])
+        replace(row, priority=widths[row.query, row.doc])
         for row in _rows(gathered)
-        if moves.widths.get((row.query, row.doc), 0.0) > 0
+        if widths.get((row.query, row.doc), 0.0) > 0
     ]
     rows = _highest(rows, most)
     if compared is not None:
@@ -343,6 +351,7 @@ def _prioritised(
     depth: int,
     budget: int | None,
     grades: PossibleGrades | None,
+    clicks: ClickJudgments | None,
     options: MeasuringOptions,
 ) -> Pool:
     if judgments is None:
@@ -352,9 +361,8 @@ def _prioritised(
     deepest = min(depth, measure.cutoff or depth)
     with speaking(request.tool):
         moves = prioritise(gathered, measure, gathered.policy, grades, deepest)
-    rows = [
-        replace(row, priority=moves.widths.get((row.query, row.doc))) for row in _rows(gathered)
-    ]
+    widths = _less_by_clicks(moves.widths, clicks)
+    rows = [replace(row, priority=widths.get((row.query, row.doc))) for row in _rows(gathered)]
     if budget is not None:
         rows = _highest([row for row in rows if row.priority is not None], budget)
     places = {query: place for place, query in enumerate(in_order({row.query for row in rows}))}
@@ -369,6 +377,17 @@ def _prioritised(
         query_type=gathered.query_type,
         doc_type=gathered.doc_type,
     )
+
+
+def _less_by_clicks(
+    widths: Mapping[tuple[str, str], float], clicks: ClickJudgments | None
+) -> Mapping[tuple[str, str], float]:
+    """Return priorities by query and document, each times the width of its grade's interval from clicks, if there are any."""
+    if clicks is None:
+        return widths
+    arguments.one_of_type(clicks, "clicks", ClickJudgments, "what click_judgments returns")
+    known = {(row.query, row.doc): min(row.high - row.low, 1.0) for row in clicks.rows}
+    return {pair: width * known.get(pair, 1.0) for pair, width in widths.items()}
 
 
 def _highest(rows: list[Pooled], budget: int | None) -> list[Pooled]:
