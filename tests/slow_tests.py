@@ -513,6 +513,7 @@ _LONG = {
         "test_perplexity_exposes_the_wrong_model",
     ),
     "tests/behaviour/test_judgments_from_clicks.py": (
+        "test_intervals_cover_in_a_thousand_simulations",
         "test_a_comparison_says_what_comes_from_the_clicks",
         "test_intervals_cover",
     ),

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import gainful as gf
-from gainful.arithmetic.kernels.click_models import MODELS
+from gainful.arithmetic.kernels.click_intervals import interval
+from gainful.arithmetic.kernels.click_models import MODELS, Fitting
 from simulated_clicks import Truth, simulated
 
 
@@ -54,19 +55,39 @@ def test_thresholds_make_grades():
         gf.behaviour.click_judgments(TABLE, "ctr", thresholds=(0.2, 0.1))
 
 
-# Nominal 95 %, over 1,000 simulations with about 130 impressions of each document: see the guide.
-@pytest.mark.parametrize("model", ["ctr", "cascade", "pbm", "ubm"])
-def test_intervals_cover(model):
+def share_inside(model, simulations, lists=1000):
+    """Return how often 95% intervals contain the truth if users behave as the model says."""
+    endless = model in ("dcm", "sdbn")  # as their closed forms assume
+    docs, depth = (40, 40) if endless else (6, 4)
     inside = []
-    for seed in range(60):
-        truth = Truth.drawn(5, 6, 4, seed=seed)
-        lists = simulated(model, truth, lists=1000, queries=5, docs=6, depth=4, seed=1000 + seed)
-        judgments = gf.behaviour.click_judgments(table_of(lists), model, rounds=300)
-        inside += (
-            (judgments.low <= truth.attraction) & (truth.attraction <= judgments.high)
-        ).tolist()
-    # 1,800 documents, of which those of a log are not independent
-    assert np.mean(inside) == pytest.approx(0.95, abs=0.025)
+    for seed in range(simulations):
+        truth = Truth.drawn(5, docs, depth, seed=seed)
+        shown = simulated(model, truth, lists=lists, queries=5, docs=docs, depth=depth, seed=seed + 10**6, endless=endless)  # fmt: skip
+        low, high = interval(
+            shown, MODELS[model].fit(shown, Fitting(1000)), np.array([0.025, 0.975])
+        )
+        true = truth.attraction * (truth.satisfaction if model in ("sdbn", "dbn") else 1)
+        if model == "coec":
+            true = true / truth.attraction.mean()
+        inside.append(((low <= true) & (true <= high)).mean())
+    return np.mean(inside)
+
+
+@pytest.mark.parametrize("model", [*MODELS])
+def test_intervals_cover(model):
+    assert share_inside(model, 40) == pytest.approx(0.95, abs=0.03)
+
+
+@pytest.mark.parametrize("model", [*MODELS])
+def test_intervals_cover_in_a_thousand_simulations(model):
+    assert share_inside(model, 1000) == pytest.approx(0.95, abs=0.015)
+
+
+def test_the_result_says_what_its_intervals_assume():
+    assert "stop reading at their last click, as sdbn does" in str(
+        gf.behaviour.click_judgments(TABLE, "sdbn")
+    )
+    assert "last click" not in str(gf.behaviour.click_judgments(TABLE, "dbn", rounds=500))
 
 
 def test_resamples_spread_as_the_intervals():

@@ -34,6 +34,7 @@ from gainful.rows.input_types import TableLike
 
 _TEST_SHARE = 0.2
 _FEW = 20  # impressions below which a grade is uncertain
+_STOPPING = ("dcm", "sdbn")  # biased if users read on below their last click
 _REFINING = 3  # rounds of EM from the fitted model, in a resample
 
 
@@ -181,7 +182,10 @@ class ClickJudgments(JudgmentsResult):
             for row in self.rows
         ]
         columns = ["query", "doc", "grade", "low", "high", "impressions", "clicks"]
-        return Table(columns, rows, notes=[f"{self.summary}."])
+        notes = [f"{self.summary}."]
+        if self.model in _STOPPING:
+            notes.append(f"The intervals assume that users stop reading at their last click, as {self.model} does.")  # fmt: skip
+        return Table(columns, rows, notes=notes)
 
     def __repr__(self) -> str:
         return f"ClickJudgments({self.summary})"
