@@ -157,6 +157,7 @@ def read_log(log: TableLike | ClickLog, **options: Unpack[LogOptions]) -> ClickL
 
     Args:
         log: a file (CSV, TSV, JSON, JSON lines, Parquet), a data frame, a DuckDB relation, or a list of dicts.
+            Spark counts the impressions and clicks of a Spark data frame, so only ctr, coec and pbm can use it.
         **options: see `LogOptions`.
 
     >>> rows = [

@@ -33,6 +33,8 @@ from gainful.rows.parquet_and_frame_tables import (
     registered,
 )
 from gainful.rows.run_and_judgment_columns import find_column, no_column, plain_name
+from gainful.rows.spark_click_counts import counted_on_spark
+from gainful.rows.spark_frames import is_spark
 
 IMPRESSIONS = ("impression", "impressions", "view", "view_item_list", "shown", "display", "serve")
 """The usual names of the action that means a document was shown."""
@@ -298,6 +300,8 @@ def shown_rows(log: TableLike, options: LogOptions, session: Session) -> Shape:
     """
     columns = options.get("columns") or {}
     lists_given = options.get("lists")
+    if is_spark(log):
+        log, columns = _counted_on_spark(log, columns), {}
     with opened_table(log, "log", columns, session) as table:
         _refuse_unknown_columns(table, columns, has_other=lists_given is not None)
         events = table.has("action") or lists_given is not None
@@ -324,6 +328,19 @@ def shown_rows(log: TableLike, options: LogOptions, session: Session) -> Shape:
         if table.has("query", "doc", "clicks"):
             return _rows(table, options, session)
         raise _unknown_shape(table)
+
+
+def _counted_on_spark(frame: Any, columns: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return counts of a data frame with a row per shown document, or with counts."""
+    roles = _roles(getattr(frame, "columns", []), columns, "log")
+    missing = {"query", "doc", "clicks"} - {*roles}
+    if missing or "action" in roles:
+        raise InputError(
+            "log", "a Spark data frame with a row per shown document, or with counts: the columns query, doc and clicked",
+            ", ".join(map(repr, roles.values())) or "none of them",
+            "Name the columns: columns doc=…. Write other logs to Parquet, and pass their path.",
+        )  # fmt: skip
+    return counted_on_spark(frame, roles)
 
 
 def _with_query(table: LogTable) -> LogTable:
