@@ -778,7 +778,9 @@ def _record_reader(layout: Layout, kind: Kind) -> Callable[[int, Any], Row]:
                 raise InputError("", *extra)
         ids = _record_id("query", record[query]), _record_id("doc", record[doc])
         value = record[number[0]] if number else kind.implied
-        return Row(place, *ids, kind.turned(checked_number(value, kind, "", finite=True)))
+        # Measures reject a table with NaN or infinities; a check counts them.
+        finite = layout.format == "jsonl" or not isinstance(value, float)
+        return Row(place, *ids, kind.turned(checked_number(value, kind, "", finite=finite)))
 
     return read
 
