@@ -32,7 +32,10 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 """The names that tell the column of an option apart in a table with several."""
 
 _BY_ID = "id:"
+_DELIMITERS = ("_", "-", ":", "/", "#", ".")
+_GROUPS = frozenset(["user", "session", "conversation", "document", "template", "group", "cluster"])
 _FEWEST_ALIKE = 2  # queries in a group, on average, before their ids are taken for groups
+_FEWEST_GROUPS = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -259,21 +262,42 @@ def _numbered(labels: Iterable[str]) -> Ints:
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64)
 
 
-def grouped_ids(queries: Sequence[str]) -> tuple[str, int] | None:
-    """Return the delimiter and the number of groups if ids look like parts of groups; None otherwise.
+def clusters_to_name(queries: Sequence[str], metadata: InputTable | None = None) -> list[str]:
+    """Return a hint if queries look like parts of groups that move together; nothing otherwise.
 
-    >>> grouped_ids([f"user_{user}_q{number}" for user in range(10) for number in range(3)])
-    ('_', 10)
-    >>> grouped_ids(["q1", "q2", "q3"]) is None
-    True
+    Args:
+        queries: the ids.
+        metadata: the table of slices, whose columns may name such groups.
+
+    >>> for hint in clusters_to_name([f"user_{user}_q{number}" for user in range(10) for number in range(3)]):
+    ...     print(hint)
+    The ids look like 10 groups of queries ('user_0' …). If the queries of a group move together, intervals are too short: name the groups by clusters='id:_'.
     """
-    for delimiter in ("_", "-", ":", "/", "#", "."):
-        if not all(delimiter in query for query in queries):
-            continue
-        groups = {_before(delimiter, query) for query in queries}
-        if 1 < len(groups) <= len(queries) / _FEWEST_ALIKE:
-            return delimiter, len(groups)
-    return None
+    columns = () if metadata is None else metadata.columns
+    for column in columns:
+        if column.lower().removesuffix("_id") in _GROUPS:
+            groups = len({*metadata.texts(column)}) if metadata is not None else 0
+            if _are_groups(groups, len(queries)):
+                what = f"The column {column} has {groups} values"
+                return [_hint(what, column)]
+    for delimiter in _DELIMITERS:
+        if all(delimiter in query for query in queries):
+            heads = {_before(delimiter, query) for query in queries}
+            if _are_groups(len(heads), len(queries)):
+                what = f"The ids look like {len(heads)} groups of queries ({min(heads)!r} …)"
+                return [_hint(what, f"{_BY_ID}{delimiter}")]
+    return []
+
+
+def _are_groups(groups: int, queries: int) -> bool:
+    return _FEWEST_GROUPS <= groups <= queries / _FEWEST_ALIKE
+
+
+def _hint(what: str, option: str) -> str:
+    return (
+        f"{what}. If the queries of a group move together, intervals are too short: "
+        f"name the groups by clusters={option!r}."
+    )
 
 
 def columns_of_sample(options: Mapping[str, Any]) -> list[str]:

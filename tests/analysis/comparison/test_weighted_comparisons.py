@@ -61,7 +61,8 @@ def test_equal_weights_give_the_same_comparison() -> None:
         compare_scores(RUNS, **options)  # type: ignore[arg-type]
         for options in ({}, {"weights": dict.fromkeys(QUERIES, 2.5)})
     )
-    assert plain.to_dict() == weighted.to_dict()
+    hinted = {"sample": []}  # without weights, the ids are pointed out
+    assert plain.to_dict() | hinted == weighted.to_dict() | hinted
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign", "wilcoxon-continuity"])
@@ -140,3 +141,17 @@ def test_the_error_rate_holds_for_clusters_without_a_difference() -> None:
         grouped += (TESTS["t"](apart, None, 0.0, sampling)[0].p or 0) < 0.05
     assert plain / 400 > 0.15
     assert grouped / 400 < 0.08
+
+
+def test_ids_and_columns_that_look_like_clusters_are_pointed_out() -> None:
+    hints = compare_scores(RUNS).sample
+    assert len(hints) == 1
+    assert "40 groups of queries ('user0' …)" in hints[0]
+    assert "clusters='id:-'" in hints[0]
+    users = {
+        query: {"user_id": f"u{i // 8}", "kind": "ab"[i % 2]} for i, query in enumerate(QUERIES)
+    }
+    (hint,) = compare_scores(RUNS, slices=users, by="kind").sample
+    assert hint.startswith("The column user_id has 20 values.")
+    numbered = [{f"q{i}": value for i, value in enumerate(run.values())} for run in (OLD, NEW)]
+    assert compare_scores(dict(zip("ab", numbered, strict=True))).sample == ()

@@ -30,7 +30,12 @@ from gainful.analysis.comparison.slices import slices_of
 from gainful.arithmetic.statistics.paired_tests import TESTS
 from gainful.errors import InputError, warn
 from gainful.evaluation.evaluate import evaluate_request
-from gainful.evaluation.query_samples import QuerySample, columns_of_sample, read_sample
+from gainful.evaluation.query_samples import (
+    QuerySample,
+    clusters_to_name,
+    columns_of_sample,
+    read_sample,
+)
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.score_slices import read_slices
@@ -296,7 +301,11 @@ def _compare(
         checks=checks,
         changed=changed,
         scores=scores or {},
-        sample=() if sample is None else tuple(sample.notes(paired.compared().queries)),
+        sample=tuple(
+            clusters_to_name(paired.queries, metadata)
+            if sample is None
+            else sample.notes(paired.compared().queries)
+        ),
         grade_variances=_grade_variances(paired, unsliced, settings, scores or {}),
     )
 
