@@ -814,6 +814,7 @@ OF_DICTS = {*dir(dict)}
 ELSEWHERE = {
     "ClickJudgments.get", "CollectedGrades.get", "Fused.get", "Measure.having", "MergedJudgments.get", "RecordedRun.get", "Spark.read", "Spark.session", "SubtopicMeasure.having",
     "RecommendationMeasure.having",
+    "Scores.per_query_intervals", "RecommendationScores.per_query_intervals",  # judgments from clicks
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from page_watch import Watch
 from reports import (
     assessors,
     bare,
+    clicks,
     cooking,
     family,
     hostile,
@@ -30,6 +31,7 @@ from gainful.reporting.page.compose import page as compose
 MAKERS = {
     "cooking": cooking,
     "assessors": assessors,
+    "clicks": clicks,
     "hostile": hostile,
     "single": single,
     "bare": bare,

@@ -1,5 +1,6 @@
 """The reports that the browser opens, each with what it was made from."""
 
+import csv
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,6 +99,16 @@ def single():
     """One run: nothing is compared."""
     judgments, runs = EXAMPLES / "judgments.qrels", {"hybrid": EXAMPLES / "hybrid.run"}
     return Case(judgments, runs, report(judgments, runs, MEASURES).payload())
+
+
+def clicks():
+    """Judgments from the clicks of a log, with something odd in it."""
+    folder = EXAMPLES.parent / "clicks"
+    table = list(csv.DictReader((folder / "impressions.csv").read_text().splitlines()))
+    log = gf.behaviour.read_log([*table, *table[:3]], columns={"doc": "product"})
+    judgments = gf.behaviour.click_judgments(log, "ctr")
+    runs = {name: folder / f"{name}.run" for name in ("old", "new")}
+    return Case(judgments, runs, report(judgments, runs, "nDCG@5", resamples=50).payload())
 
 
 def family(measure):

@@ -99,7 +99,7 @@ class PositionBias(ResultOfRows[RankExamined]):
 
     def plot(self, **look: Unpack[SizedLook]) -> "Chart":
         """Plot the estimates, with their intervals, next to the usual discounts."""
-        return charts.curve(self.chart_rows(), measure="examination", of_ranks=True, **look)
+        return charts.examination(self.chart_rows(), **look)
 
     def chart_rows(self) -> list[dict[str, Any]]:
         """Return the rows of the plot."""

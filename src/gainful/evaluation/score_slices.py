@@ -237,7 +237,7 @@ class ScoreSlice:
             drawn=self.redrawn and self.redrawn(0),
         )
 
-    def grade_variance(self, run: str, level: float) -> GradeVariance | None:
+    def grade_variance(self, run: str, level: float = 0.95) -> GradeVariance | None:
         """Return the part of the variance that comes from the clicks behind the grades; None for grades by people."""
         if self.redrawn is None or self.interval_or_none(level=level) is None:
             return None

@@ -56,6 +56,7 @@ EVERY = {
     "differences": QUERIES,
     "scatter": QUERIES,
     "curve": CURVE,
+    "examination": CURVE,
     "distribution": SCORES,
     "unjudged": UNJUDGED,
     "heat": HEAT,

@@ -135,7 +135,6 @@ def curve(
     rows: Rows,
     *,
     measure: str = "nDCG",
-    of_ranks: bool = False,
     width: Width = _WIDTH,
     height: int = _HEIGHT,
     theme: str | None = "light",
@@ -147,7 +146,6 @@ def curve(
     Args:
         rows: run, k, value and, for a band around the line, low and high; runs get their colour and shape in the order of the rows.
         measure: its name without a cutoff, for the axis.
-        of_ranks: whether k is a rank, and the values are of that rank alone.
         width: in pixels, or `container`.
         height: in pixels.
         theme: light, dark, or None where a page gives it.
@@ -159,15 +157,34 @@ def curve(
         warning = f"curve: {run!r} has no value at {at}, and no point there."
         warn(warning)
     return _drawn(
-        specifications.curve(
-            drawn,
-            measure=measure,
-            width=_width(width),
-            height=_height(height),
-            of_ranks=of_ranks,
-        ),
+        specifications.curve(drawn, measure=measure, width=_width(width), height=_height(height)),
         theme,
     )
+
+
+def examination(
+    rows: Rows,
+    *,
+    width: Width = _WIDTH,
+    height: int = _HEIGHT,
+    theme: str | None = "light",
+) -> "Chart":
+    """Draw how often users look at each rank, a line for each estimate or discount.
+
+    Args:
+        rows: run, k (the rank), value and, for a band around the line, low and high.
+        width: in pixels, or `container`.
+        height: in pixels.
+        theme: light, dark, or None where a page gives it.
+    """
+    spec = specifications.curve(
+        rows,
+        measure="examination",
+        width=_width(width),
+        height=_height(height),
+        of_ranks=True,
+    )
+    return _drawn(spec, theme)
 
 
 def distribution(
