@@ -418,15 +418,12 @@ def test_long_logs_are_read_in_parts(monkeypatch, shuffled):
         assert grades[0] == pytest.approx(grades[1])
 
 
-def test_texts_of_a_source_whose_order_changes(monkeypatch):
-    """The rows of pairs are found by their hashes if they aren't where they were."""
-    from gainful.behaviour import log_rows
-
-    names = log_rows._names
-    monkeypatch.setattr(
-        log_rows, "_names", lambda hashes, firsts, *rest: names(hashes, firsts[::-1].copy(), *rest)
-    )
-    assert told(gf.behaviour.read_log(rows())) == EXPECTED
+def test_pairs_with_the_same_hash_are_noticed(monkeypatch):
+    monkeypatch.setattr("gainful.behaviour.log_rows._PAIR", "hash(query)")
+    with pytest.raises(
+        gf.errors.InputError, match="pairs of query and document with different hashes"
+    ):
+        gf.behaviour.read_log(rows())
 
 
 def test_keys_that_differ_in_their_last_bits_only():

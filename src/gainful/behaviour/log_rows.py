@@ -1,8 +1,8 @@
 """The shown documents of a log as arrays, with whole numbers instead of queries and documents.
 
 The engine returns only numbers: a 64-bit hash for each pair of query and document, for each list and for
-each session. Among a million of them, two have the same hash in one of 40 million logs. The texts are then
-read for one row of each pair. Long logs are read in parts, between which the engine may keep them on disk.
+each session. Among a million lists, two have the same hash in one of 40 million logs; pairs are checked.
+Long logs are read in parts, between which the engine may keep them on disk.
 """
 
 from collections.abc import Iterator, Sequence
@@ -107,23 +107,19 @@ def rows_of_log(shape: Shape, session: Session) -> tuple[LogRows, Columns, int]:
         source = f"FROM {rows} WHERE query IS NOT NULL AND doc IS NOT NULL"
         parts: list[LogRows] = []
         hashes: list[AnyArray] = []  # of the pairs of each part
-        firsts: list[Ints] = []
-        read = pair_count = 0
+        pair_count = 0
         for part in _parts(f"SELECT {_numbers(shape)} {source}", int(total), session):
             keys = part.columns.pop("key")
             numbers, first = numbered(keys)
             part.columns["pair"] = numbers + np.int32(pair_count)
             pair_count += len(first)
             hashes.append(keys[first])
-            firsts.append(first + read)
             parts.append(part)
-            read += len(keys)
-        if not read:
+        if not pair_count:
             raise InputError("log", "at least one row with a query and a document", "none")
-        pairs, first = numbered(np.concatenate(hashes))
-        names, places = _names(
-            np.concatenate(hashes)[first], np.concatenate(firsts)[first], source, session
-        )
+        together = np.concatenate(hashes)
+        pairs, first = numbered(together)
+        names, places = _names(together[first], source, session)
     joined = _joined(parts)
     joined.columns["pair"] = places[pairs][joined.columns["pair"]]
     return joined, names, int(total)
@@ -196,31 +192,22 @@ def _one_array(arrays: Sequence[AnyArray | None]) -> AnyArray | None:
     return np.concatenate(known) if known else None
 
 
-def _names(
-    hashes: AnyArray, firsts: Ints, source: str, session: Session
-) -> tuple[Columns, AnyArray]:
+def _names(hashes: AnyArray, source: str, session: Session) -> tuple[Columns, AnyArray]:
     """Return the query and doc (p,) of each pair, in order, and the place (p,) of each pair among them.
 
     Args:
-        hashes: (p,) of each pair.
-        firsts: (p,) the first row of each pair in the source.
+        hashes: (p,) of each pair, in order.
         source: SQL for the rows.
         session: the engine's session.
     """
-    pairs = session.register(
-        "pairs", {"key": hashes, "row": firsts, "pair": np.arange(len(hashes))}
-    )
-    numbered_rows = f"(SELECT query, doc, row_number() OVER () - 1 AS row {source})"
     names = session.columns(
-        f"SELECT query, doc, pair FROM {numbered_rows} JOIN {pairs} USING (row) WHERE {_PAIR} = key ORDER BY query, doc"
+        f"SELECT query, doc, {_PAIR} AS key {source} GROUP BY query, doc ORDER BY query, doc"
     )
-    if len(names["pair"]) < len(
-        hashes
-    ):  # a source that returns its rows in another order each time
-        names = session.columns(
-            f"SELECT query, doc, pair FROM (SELECT DISTINCT query, doc {source}) JOIN {pairs} ON {_PAIR} = key "
-            "ORDER BY query, doc"
-        )
-    places: AnyArray = np.empty(len(hashes), np.int32)
-    places[names.pop("pair")] = np.arange(len(hashes), dtype=np.int32)
+    keys = names.pop("key")
+    places = np.argsort(keys).astype(np.int32)
+    if not np.array_equal(keys[places], hashes):
+        raise InputError(
+            "log", "pairs of query and document with different hashes, and the same rows each time", "others",
+            "Write the log to a file, with a prefix to all ids if this persists.",
+        )  # fmt: skip
     return names, places
