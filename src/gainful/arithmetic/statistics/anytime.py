@@ -19,10 +19,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gainful import arguments
+from gainful.arithmetic.number_arrays import as_array, as_numbers
 from gainful.arithmetic.statistics.argument_checks import read_share, read_values
 from gainful.arithmetic.statistics.moments import Moments
 from gainful.array_types import Floats
 from gainful.errors import InputError
+from gainful.message_texts import shown
 
 EXPECTED = 300
 """The number of units at which asymptotic intervals are shortest by default."""
@@ -53,13 +56,11 @@ def betting_capital(
     (True, True)
     """
     table = read_values(values, "values", ("values",))
-    counts = np.broadcast_to(np.asarray(weights, np.float64), table.shape)
-    shares, sizes, level = _scaled(table, counts, ends)
-    inside = (mean - ends[0]) / (ends[1] - ends[0])
-    if not 0 < inside < 1:
-        raise InputError(
-            "mean", f"a number between the ends, {ends[0]:g} and {ends[1]:g}", f"{mean:g}"
-        )
+    low, high = _read_ends(ends)
+    shares, sizes, level = _scaled(table, weights, (low, high))
+    expected = f"a number between the ends, {low:g} and {high:g}"
+    against = arguments.number(mean, "mean", expected, lambda number: low < number < high)
+    inside = (against - low) / (high - low)
     return np.exp(_log_capital(shares, sizes, _stakes(shares, level), inside))
 
 
@@ -82,8 +83,8 @@ def betting_ends(
     """
     table = read_values(values, "values", ("values",))
     limit = -math.log1p(-read_share(level, "level"))
-    counts = np.broadcast_to(np.asarray(weights, np.float64), table.shape)
-    shares, sizes, scale = _scaled(table, counts, ends)
+    lowest, highest = _read_ends(ends)
+    shares, sizes, scale = _scaled(table, weights, (lowest, highest))
     stakes = _stakes(shares, scale)
     middle = float(shares.sum() / sizes.sum())
 
@@ -100,21 +101,33 @@ def betting_ends(
             inner, outer = (inner, between) if excluded(between) else (between, outer)
         return outer
 
-    width = ends[1] - ends[0]
-    return ends[0] + end(0.0) * width, ends[0] + end(1.0) * width
+    width = highest - lowest
+    return lowest + end(0.0) * width, lowest + end(1.0) * width
 
 
-def _scaled(values: Floats, weights: Floats, ends: Ends) -> tuple[Floats, Floats, float]:
+def _read_ends(ends: Ends) -> Ends:
+    expected = "the lowest and the highest possible value"
+    listed = arguments.listed(ends, "ends", expected)
+    if len(listed) != 2:
+        raise InputError("ends", expected, shown(ends))
+    low, high = (arguments.number(end, "ends", expected, math.isfinite) for end in listed)
+    if low >= high:
+        raise InputError("ends", expected, f"{low:g} and {high:g}")
+    return low, high
+
+
+def _scaled(values: Floats, weights: ArrayLike, ends: Ends) -> tuple[Floats, Floats, float]:
     """Return weighted values and weights (n,), values from 0 to 1 and weights up to 1, and the mean weight."""
     low, high = ends
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InputError(
-            "ends", "the lowest and the highest possible value", f"{low:g} and {high:g}"
-        )
+    given = as_numbers(as_array(weights, "weights"), "weights")
+    if given.shape not in ((), values.shape) or not (given >= 0).all() or not given.any():
+        expected = "a number from 0 for each value, not only 0"
+        raise InputError("weights", expected, shown(weights))
+    counts = np.broadcast_to(given, values.shape)
     if (values < low).any() or (values > high).any():
         beyond = values[(values < low) | (values > high)][0]
         raise InputError("values", f"numbers from {low:g} to {high:g}", f"{beyond:g}")
-    sizes = weights / weights.max()
+    sizes = counts / counts.max()
     return sizes * (values - low) / (high - low), sizes, float(sizes.mean())
 
 
