@@ -9,10 +9,12 @@ from gainful import arguments
 from gainful.analysis.comparison.differences import Difference
 from gainful.analysis.comparison.paired_scores import Paired
 from gainful.analysis.comparison.query_differences import QueryDifferences, query_differences
+from gainful.analysis.comparison.reversals import Reversal, find_reversals, notes_on_reversals
 from gainful.analysis.comparison.score_columns import name_among
 from gainful.analysis.comparison.settings import Settings
 from gainful.analysis.comparison.slices import Slice
 from gainful.analysis.comparison.verdict import without_correction
+from gainful.arithmetic.cores import cached_property
 from gainful.arithmetic.statistics.corrections import CORRECTIONS
 from gainful.arithmetic.statistics.intervals import INTERVALS, few_queries
 from gainful.errors import InputError
@@ -124,7 +126,15 @@ class ComparisonResult(Document, Logged, FormerNames):
     def __getstate__(self) -> dict[str, object]:
         # Scores may refer to their source, such as a connection, which can't be pickled.
         kept = {name: value for name, value in self.__dict__.items() if name != "plot"}
-        return kept | {"scores": {}}
+        return kept | {"scores": {}, "reversals": self.reversals}
+
+    @cached_property
+    def reversals(self) -> tuple[Reversal, ...]:
+        """The pairs of runs that nDCG and its DCG put in opposite orders, unless the difference is negligible.
+
+        Computed on first use, from the rankings of the runs; empty for scores that were computed before.
+        """
+        return find_reversals(self.paired, self.differences, self.scores)
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -252,7 +262,7 @@ class ComparisonResult(Document, Logged, FormerNames):
         return [table, slices.without(left_out)]
 
     def cautions(self, base: str | None = None) -> list[str]:
-        """Return warnings about intervals whose true error rate may exceed the nominal one.
+        """Return warnings about intervals whose true error rate may exceed the nominal one, and about `reversals`.
 
         Args:
             base: the name of a run: only differences from this run; None for all differences.
@@ -269,7 +279,8 @@ class ComparisonResult(Document, Logged, FormerNames):
         if len(skewed) > _CAUTIONS:
             more = counted(len(skewed) - _CAUTIONS, "more skewed or rare difference")
             lines.append(f"… and {more}")
-        return lines
+        reversed_pairs = [pair for pair in self.reversals if base in (None, pair.baseline)]
+        return [*lines, *notes_on_reversals(reversed_pairs)]
 
     @property
     def basis(self) -> list[str]:
@@ -390,6 +401,7 @@ class ComparisonResult(Document, Logged, FormerNames):
             "left_out": {m: list(queries) for m, queries in self.paired.left_out().items()},
             "sample": list(self.sample),
             "grade_variances": [asdict(part) for part in self.grade_variances],
+            "reversals": [asdict(pair) for pair in self.reversals],
             "differences": [difference.to_dict() for difference in self.differences],
             "slices": [part.to_dict() for part in self.slices],
         }
