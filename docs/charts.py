@@ -203,9 +203,52 @@ def examination() -> str:
     )
 
 
+def reversal() -> str:
+    """Differences between two runs in nDCG and in DCG, added up query by query, smallest ideals first."""
+    pages, others = [f"page{at}" for at in range(10)], [f"other{at}" for at in range(10)]
+    judgments: dict[str, dict[str, float]] = {f"narrow{at}": {"wanted": 1} for at in range(60)}
+    judgments |= {f"broad{at}": dict.fromkeys(pages, 3) for at in range(40)}
+    old = {f"narrow{at}": ([] if at % 2 else others[:3]) + ["wanted"] for at in range(60)}
+    old |= {f"broad{at}": pages for at in range(40)}
+    new = {f"narrow{at}": ["wanted"] for at in range(60)}
+    new |= {f"broad{at}": pages[: 6 + at % 3] + others[: 4 - at % 3] for at in range(40)}
+    (found,) = gf.compare(judgments, {"old": old, "new": new}, "nDCG@10").reversals
+    series = {
+        found.measure: [0, found.small, found.difference],
+        found.dcg: [0, found.dcg_small, found.dcg_difference],
+    }
+    ends = [0, 100 * found.share, 100]
+    plot = Plot((0, 100), (-1, 0.4))
+    lines = [
+        plot.line(number, list(zip(ends, values, strict=True)))
+        for number, values in enumerate(series.values())
+    ]
+    ticks = [(share, f"{share}%") for share in (20, 40, 60, 80)]
+    heights = [-1, -0.8, -0.6, -0.4, -0.2, 0, 0.2, 0.4]
+    frame = plot.frame(ticks, heights, "queries, the smallest ideals first")
+    said = "; ".join(
+        f"{name}: {values[1]:+.4f} after the narrow queries, {values[2]:+.4f} after all"
+        for name, values in series.items()
+    )
+    return picture(
+        "The difference, query by query: new − old",
+        f"What the queries add up to, first 60 with small ideals and then 40 with large ones. {said}.",
+        frame + "".join(lines) + legend([*series]),
+    )
+
+
 CHARTS = {
     chart.__name__: chart
-    for chart in (gains, discounts, contributions, cumulated, orders, one_and_five, examination)
+    for chart in (
+        gains,
+        discounts,
+        contributions,
+        cumulated,
+        orders,
+        one_and_five,
+        examination,
+        reversal,
+    )
 }
 
 

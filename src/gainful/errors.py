@@ -44,6 +44,7 @@ CODES: Mapping[str, str] = {
     "judgments.marked-unjudged": "Grades of −1 count as grades, but may mean that a document wasn't judged.",
     "judgments.several-assessors": "Several assessors graded the documents, and no rule for merging their grades was given.",
     "measure.invalid": "A measure or a parameter doesn't exist, or doesn't fit here.",
+    "measure.uneven-ideals": "CG or DCG is averaged over queries with very different ideals, so few queries decide the mean.",
     "policy.invalid": "The policy has no such choice, or the choice has no such value.",
     "policy.refused": "The policy rejects this input: one of its choices, such as missing=error, makes it an error.",
     "rows.duplicate": "A document is listed twice for the same query.",

@@ -329,7 +329,13 @@ def measure_runs(
             progress.finish_run()
     request.warn_of_marks(reader)
     if request.tool is None:
-        _warn_of_ratings(next(iter(results.values())), request.measures, "judgments")
+        first = next(iter(results.values()))
+        _warn_of_ratings(first, request.measures, "judgments")
+        if any(measure.name in ("CG", "DCG") for measure in request.measures):
+            # Imported here because most means are of normalised measures.
+            from gainful.evaluation.sizes_of_ideals import warn_of_uneven_ideals
+
+            warn_of_uneven_ideals(first, request.measures)
     return results
 
 

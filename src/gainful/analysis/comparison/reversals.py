@@ -16,6 +16,7 @@ from gainful.analysis.comparison.differences import Difference
 from gainful.analysis.comparison.paired_scores import Paired
 from gainful.array_types import AnyArray, Floats
 from gainful.evaluation.scores import Scores, remeasured
+from gainful.evaluation.sizes_of_ideals import unnormalised
 from gainful.measures.measure import Measure
 
 _NEGLIGIBLE = 0.5  # standard errors of a difference, below which its sign means nothing
@@ -89,7 +90,7 @@ def find_reversals(
     @cache
     def dcg_and_ideal(run: str, measure: Measure) -> dict[str, list[float]]:
         again = remeasured(
-            scores[run], (_unnormalised("DCG", measure), _unnormalised("IDCG", measure))
+            scores[run], (unnormalised("DCG", measure), unnormalised("IDCG", measure))
         )
         return dict(zip(again.queries, again.values.tolist(), strict=True))
 
@@ -112,20 +113,13 @@ def find_reversals(
             np.array([dcg_and_ideal(name, measure)[paired.queries[row]] for row in rows.tolist()])
             for name in runs
         )
-        systems = [paired.systems.index(name) for name in runs]
-        apart = paired.apart(rows, *systems, place)
+        one, two = (paired.systems.index(name) for name in runs)
+        apart = paired.apart(rows, one, two, place)
         reversal = _reversal(
             paired, rows, difference, measure, apart, run[:, 0] - base[:, 0], base[:, 1]
         )
         found += [] if reversal is None else [reversal]
     return tuple(found)
-
-
-def _unnormalised(name: str, measure: Measure) -> Measure:
-    """Return the DCG or IDCG of an nDCG."""
-    taken = {parameter.name for parameter in Measure(name).family.parameters}
-    settings = {key: value for key, value in measure.settings if key in taken}
-    return Measure(name, cutoff=measure.cutoff, **settings)
 
 
 def _has_common_ideal(measure: Measure) -> bool:
@@ -165,7 +159,7 @@ def _reversal(
     small = groups <= best
     return Reversal(
         str(measure),
-        str(_unnormalised("DCG", measure)),
+        str(unnormalised("DCG", measure)),
         difference.baseline,
         difference.run,
         difference.difference,
