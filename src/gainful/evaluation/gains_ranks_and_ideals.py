@@ -311,10 +311,41 @@ class Terms(NamedTuple):
 
 
 class Working(NamedTuple):
-    """How a value follows from the terms: as a formula in symbols and in numbers, "" without one, and in words."""
+    """How a value follows from the terms.
 
-    formula: str = ""
+    Attributes:
+        symbols: the formula in symbols; "" without one.
+        numbers: the formula in numbers, with a field for each one that may be rounded: `{}`, `{:()}` with
+            brackets if it is negative, or `{:f}` with decimals even if it is whole; "" without one.
+        values: the numbers of these fields.
+        remark: what the formula leaves out.
+    """
+
+    symbols: str = ""
+    numbers: str = ""
+    values: tuple[float, ...] = ()
     remark: str = ""
+
+    def in_numbers(self, digits: int) -> str:
+        """Return the formula in numbers with so many decimals.
+
+        >>> Working("sum / R", "{} / {}", (1 / 3, 2)).in_numbers(4)
+        '0.3333 / 2'
+        """
+        return self.numbers.format(*(_Rounded(value, digits) for value in self.values))
+
+
+class _Rounded(NamedTuple):
+    """A number that is written with so many decimals, as the formula's field specifies."""
+
+    value: float
+    digits: int
+
+    def __format__(self, form: str) -> str:
+        if form == "f":
+            return f"{self.value:.{self.digits}f}"
+        text = said(self.value, self.digits)
+        return f"({text})" if form == "()" and self.value < 0 else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,24 +411,19 @@ def sum_of_terms(
     return Arithmetic(worth, weight, terms, values, None, divisor, over, has_ideal)
 
 
-_DIGITS = 3
+DIGITS = 3
 _SMALL = 0.1  # below, three decimals are fewer than three digits
 
 
-def said(number: float) -> str:
-    """Write a number: whole ones without decimals, small ones with three significant digits.
+def said(number: float, digits: int = DIGITS) -> str:
+    """Write a number: whole ones without decimals, small ones with so many significant digits.
 
     >>> said(3.0), said(1 / 3), said(1 / 300)
     ('3', '0.333', '0.00333')
     """
     if float(number).is_integer():
         return str(int(number))
-    return f"{number:.{_DIGITS}f}" if abs(number) >= _SMALL else f"{number:#.{_DIGITS}g}"
-
-
-def bracketed(number: float) -> str:
-    """Write a number as `said` does, a negative one in brackets."""
-    return said(number) if number >= 0 else f"({said(number)})"
+    return f"{number:.{digits}f}" if abs(number) >= _SMALL else f"{number:#.{digits}g}"
 
 
 def discounted(sheet: Worksheet, worth: Floats, discounts: Floats, cutoff: int | None) -> Terms:

@@ -10,6 +10,7 @@ from gainful.analysis.explanation.attribution import (
     Side,
     attribution_of,
 )
+from gainful.analysis.explanation.printed_arithmetic import written_working
 from gainful.analysis.explanation.worked_lists import (
     IDEAL,
     NO_VALUE,
@@ -242,7 +243,8 @@ class RankedLists:
             return f"{self._name} has no value  ({remark})"
         if remark:
             return worked_conclusion(self._name, "", value, remark)
-        return worked_conclusion(self._name, worked.working, value, worked.remark)
+        working = written_working(worked.working, value)
+        return worked_conclusion(self._name, working, value, worked.working.remark)
 
     def _query(
         self,

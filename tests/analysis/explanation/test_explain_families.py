@@ -1,8 +1,11 @@
 """Every family of the catalogue is worked out: the steps lead to the value that the kernels have."""
 
+import itertools
 import math
 import random
 import re
+from decimal import Decimal
+from fractions import Fraction
 
 import ir_measures
 import pytest
@@ -89,23 +92,52 @@ def test_the_steps_of_every_family_lead_to_its_value(name, deep, monkeypatch):
             if name in ADDITIVE and not is_empty and not measure.changes("norm"):
                 divisor = 1.0 if worked.divisor is None else worked.divisor
                 assert close(worked.total / divisor if divisor else 0.0, value), (where, worked)
-        assert is_empty or close_enough(found.working, value), (where, found.conclusion)
+        assert is_empty or a_reader_gets_the_value(found), (where, found.conclusion)
         if not (is_empty or found.working or found.remark):  # a reader sees only the sum
             assert [part.total for part in found.parts] == [pytest.approx(value)], where
     assert explained >= 10
 
 
-def close_enough(working, value):
-    """Return whether the numbers that a reader sees give the value, but for their rounding."""
-    if not working:
+def a_reader_gets_the_value(explanation):
+    """Return whether the printed numbers give the printed value, to its last digit, however halves are rounded."""
+    if not explanation.working:
         return True
-    numbers = working.rpartition(" = ")[2].replace("·", "*").replace("−", "-").replace("^", "**")
+    _, numbers, value = explanation.conclusion.partition("  (")[0].rsplit(" = ", 2)
+    numbers = numbers.replace("·", "*").replace("−", "-").replace("^", "**")
     assert re.fullmatch(r"[-+*/(). \deln]*", numbers), numbers
+    exactly = re.sub(r"[\d.]+(e-?\d+)?", r"Fraction('\g<0>')", numbers)
     try:
-        found = eval(numbers, {"ln": math.log})  # noqa: S307 - checked above
+        found = eval(exactly, {"ln": math.log, "Fraction": Fraction})  # noqa: S307 - checked above
     except ZeroDivisionError:
-        return value == 0
-    return math.isclose(found, value, rel_tol=0.02, abs_tol=0.02)
+        return explanation.value == 0
+    last_digit = Fraction(10) ** Decimal(value).as_tuple().exponent
+    return abs(found - Fraction(value)) < last_digit / 2
+
+
+def test_every_printed_fraction_gives_the_printed_value_to_its_last_digit():
+    measures = ["nDCG@3", "nDCG(gain=exp2)", "AP", "P@3", "F@3", "nERR", "Q"]
+    explained = 0
+    for grades in itertools.product(range(3), repeat=4):
+        for measure in measures:
+            found = gf.explanation.explain_grades(grades, measure, judged=[*grades, 2, 1, 1])
+            assert a_reader_gets_the_value(found), found.conclusion
+            explained += bool(found.working)
+    assert explained > 483
+
+
+def test_fractions_have_three_decimals_where_those_are_enough():
+    for grades, said in {
+        (1, 0, 0): "AP = sum / R = 1 / 3 = 0.333",
+        (0, 1, 0): "AP = sum / R = 0.500 / 3 = 0.167",
+        (0, 0, 1): "AP = sum / R = 0.333 / 3 = 0.111",
+        (0, 1, 1): "AP = sum / R = 1.167 / 3 = 0.389",
+    }.items():
+        judged = [1, 1, 1, *[0] * 3]
+        assert gf.explanation.explain_grades(grades, "AP", judged=judged).conclusion == said
+    sixth = gf.explanation.explain_grades([0] * 5 + [1], "AP", judged=[0] * 5 + [1, 1])
+    assert sixth.conclusion == "AP = sum / R = 0.1667 / 2 = 0.083"
+    half = gf.explanation.explain_grades([0] * 7 + [1], "AP", judged=[0] * 7 + [1, 1])
+    assert half.conclusion == "AP = sum / R = 0.125 / 2 = 0.0625"
 
 
 @pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
@@ -207,7 +239,7 @@ def test_a_formula_shows_its_measures_and_their_values():
     ]  # fmt: skip
     assert found.working == "0.5*0.380 + 0.5*0.500 - min(0.833, 1)"
     assert found.value == gf.evaluate(judgments, run, found.measure).means[str(found.measure)]
-    assert "AP = sum / R = 1.667 / 2 = 0.833" in found.conclusion
+    assert "AP = sum / R = 1.6667 / 2 = 0.833" in found.conclusion
 
 
 @gf.measures.define("Half", cutoff=True)

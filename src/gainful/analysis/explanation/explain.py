@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from gainful.analysis.explanation.printed_arithmetic import written_working
 from gainful.analysis.explanation.worked_lists import (
     IDEAL,
     IDEAL_SUM,
@@ -32,7 +33,7 @@ from gainful.array_types import Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing.own_measures import steps_of_own
 from gainful.evaluation.evaluate import with_values_of_run
-from gainful.evaluation.gains_ranks_and_ideals import Terms, bracketed, said
+from gainful.evaluation.gains_ranks_and_ideals import Terms, Working, said
 from gainful.evaluation.measures_on_grade_lists import Grades, match_grades
 from gainful.evaluation.measuring import COMPUTE
 from gainful.evaluation.request import read_one
@@ -183,7 +184,14 @@ def _explained(measure: Measure, work: Callable[[Measure], Explanation], sums: S
             unique = often[part.name] == 1 and part.name not in (SUM, IDEAL_SUM)
             name = part.name if unique else f"{part.name} of {inner}"
             parts.append(dataclasses.replace(part, title=f"{inner}: {part.title}", name=name))
-    working = measure.formula.written(lambda inner: bracketed(worked[inner].value))
+    values: list[float] = []
+
+    def field(inner: Measure) -> str:
+        values.append(worked[inner].value)
+        return "{:()}"
+
+    numbers = measure.formula.written(field)
+    working = written_working(Working("", numbers, tuple(values)), value)
     first = next(iter(worked.values()))
     remark = "; ".join(explanation.conclusion for explanation in worked.values())
     return Explanation(measure, first.query, value, tuple(parts), first.policy, remark, working)
@@ -205,7 +213,8 @@ def _worked(
         part, remark = _own_part(measure, sums, entries, value)
         parts, working = [part], ""
     elif measure.name in COMPUTE:
-        parts, working, remark = _parts(sums, entries, pool, alone=alone)
+        parts, how = _parts(sums, entries, pool, alone=alone)
+        working, remark = written_working(how, value), how.remark
     else:
         inside = down_to_cutoff(entries, measure)
         worth = [0.0 if entry.grade is None else sums.worth(entry.grade) for entry in inside]
@@ -218,8 +227,8 @@ def _worked(
 
 def _parts(
     sums: Sums, entries: Sequence[Entry], pool: JudgedDocs, *, alone: bool
-) -> tuple[list[Part], str, str]:
-    """Return the sums of the list and its ideal, the formula that divides them, and a remark."""
+) -> tuple[list[Part], Working]:
+    """Return the sums of the list and its ideal, and the formula that divides them."""
     measure, arithmetic = sums.measure, COMPUTE[sums.measure.name]
     worked, ideal = work_out(sums, 0, entries), work_out_ideal(sums, 0, entries, pool)
     weight = arithmetic.weight
@@ -241,10 +250,10 @@ def _parts(
         worst = steps[-1].sum if steps else 0.0
         title = "the worst: documents of negative gain, worst first"
         parts.append(_part(title, "worst", steps, worst))
-        best, lowest = said(worked.divisor or 0.0), bracketed(worst)
-        numbers = f"({said(worked.total)} − {lowest}) / ({best} − {lowest})"
-        working = f"({worked.name} − worst) / ({worked.over} − worst) = {numbers}"
-    return parts, working, worked.remark
+        symbols = f"({worked.name} − worst) / ({worked.over} − worst)"
+        values = (worked.total, worst, worked.divisor or 0.0, worst)
+        working = Working(symbols, "({} − {:()}) / ({} − {:()})", values, working.remark)
+    return parts, working
 
 
 def _listed_part(entries: Sequence[Entry], worth: Floats, heading: str) -> Part:

@@ -6,7 +6,7 @@
 import dataclasses
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -16,7 +16,7 @@ from gainful.arithmetic.cores import cached_property
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.computing.cumulated_gain import floor_of
-from gainful.evaluation.gains_ranks_and_ideals import Terms, Working, Worksheet, said
+from gainful.evaluation.gains_ranks_and_ideals import Terms, Working, Worksheet
 from gainful.evaluation.measuring import COMPUTE, SKIPPED, empty_for
 from gainful.evaluation.request import refuse_grades
 from gainful.evaluation.scores import measure_matched
@@ -45,8 +45,6 @@ from gainful.rows.input_types import Run
 
 SUM, IDEAL_SUM = "sum", "ideal"
 """The names of a list's sum and of its ideal's, if these aren't measures."""
-
-_DIGITS = 3
 
 NO_VALUE = (*SKIPPED, "error")
 """The values of the policy `empty` that give an empty query no value."""
@@ -271,8 +269,7 @@ class WorkedList:
         total: the sum of their terms.
         divisor: the number that the sum is divided by; None if the measure has none.
         over: how the divisor is written.
-        working: the formula, in symbols and in numbers; "" if the sum is the value.
-        remark: what the formula leaves out.
+        working: how the value follows; without a formula if the sum is the value.
     """
 
     name: str
@@ -280,8 +277,7 @@ class WorkedList:
     total: float
     divisor: float | None = None
     over: str = ""
-    working: str = ""
-    remark: str = ""
+    working: Working = field(default=Working())
 
 
 def work_out(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
@@ -300,8 +296,8 @@ def work_out(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
         over = _symbol(measure, arithmetic.over)
         divisor = float(arithmetic.divisor(sheet, measure.parameters, [measure.cutoff])[0, 0])
         remark = "" if divisor else f"there is nothing to divide by: {over} is 0"
-        working = Working(f"sum / {over} = {said(total)} / {said(divisor)}", remark)
-    return WorkedList(SUM, steps, total, divisor, over, *working)
+        working = Working(f"sum / {over}", "{} / {}", (total, divisor), remark)
+    return WorkedList(SUM, steps, total, divisor, over, working)
 
 
 def _cumulated(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
@@ -317,7 +313,7 @@ def _cumulated(sums: Sums, place: int, entries: Sequence[Entry]) -> WorkedList:
         return WorkedList(name, steps, total)
     ideal = summed(measure, IDEAL)
     over, divisor = str(ideal), sums.values(ideal)[place]
-    working = f"{name} / {over} = {total:.{_DIGITS}f} / {divisor:.{_DIGITS}f}"
+    working = Working(f"{name} / {over}", "{:f} / {:f}", (total, divisor))
     return WorkedList(name, steps, total, divisor, over, working)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from gainful.analysis.explanation.printed_arithmetic import written_value
 from gainful.evaluation.coverage import policy_note
 from gainful.measures.gain import FORMS as GAINS
 from gainful.measures.measure import Measure
@@ -248,17 +249,16 @@ class Explanation(Account):
 def worked_conclusion(measure: str, working: str, value: float, remark: str = "") -> str:
     """Write how a value follows from a formula, and a remark.
 
-    >>> worked_conclusion("AP", "sum / R = 1.667 / 2", 0.8333)
-    'AP = sum / R = 1.667 / 2 = 0.833'
+    >>> worked_conclusion("AP", "sum / R = 1.6667 / 2", 0.8333)
+    'AP = sum / R = 1.6667 / 2 = 0.833'
     """
     said = f"  ({remark})" if remark else ""
-    small = 0 < abs(value) < 10.0**-_DIGITS
-    shown = f"{value:.{_DIGITS}g}" if small else f"{value:.{_DIGITS}f}"
+    shown = written_value(value)
     return " = ".join([measure, working, shown] if working else [measure, shown]) + said
 
 
 def _table(part: Part) -> Table:
-    notes = [] if part.total is None else [f"{part.name} = {part.total:.{_DIGITS}f}"]
+    notes = [] if part.total is None else [f"{part.name} = {written_value(part.total)}"]
     if part.beyond:
         more = "1 more rank adds" if part.beyond == 1 else f"{part.beyond} more ranks add"
         notes.insert(0, f"{more} nothing")

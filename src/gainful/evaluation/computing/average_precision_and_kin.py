@@ -25,7 +25,6 @@ from gainful.evaluation.gains_ranks_and_ideals import (
     Worksheet,
     deepest,
     relevant,
-    said,
     sum_of_terms,
 )
 
@@ -173,8 +172,9 @@ def _mean_of_eleven(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Flo
 
 
 def _eleven_working(sheet: Worksheet, parameters: Parameters, _: int | None, __: float) -> Working:
-    points = " + ".join(map(said, _eleven_points(sheet, parameters)[0].tolist()))
-    return Working(f"Σ iprec(recall=0, 0.1, …, 1) / 11 = ({points}) / 11")
+    points = _eleven_points(sheet, parameters)[0].tolist()
+    numbers = f"({' + '.join(['{}'] * len(points))}) / 11"
+    return Working("Σ iprec(recall=0, 0.1, …, 1) / 11", numbers, tuple(points))
 
 
 def _above(sheet: Worksheet, rel: float) -> tuple[Ints, Ints]:
@@ -214,9 +214,8 @@ def _smoothed(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
 def _smoothed_working(
     sheet: Worksheet, parameters: Parameters, _: int | None, total: float
 ) -> Working:
-    count, found = relevant_count(sheet, parameters), said(total)
-    numbers = f"ln((1 + {found}) / (1 + {count} − {found}))"
-    return Working(f"ln((1 + sum) / (1 + R − sum)) = {numbers}")
+    numbers = f"ln((1 + {{}}) / (1 + {relevant_count(sheet, parameters)} − {{}}))"
+    return Working("ln((1 + sum) / (1 + R − sum))", numbers, (total, total))
 
 
 _PRECISIONS = "relevant", "precision", _precision_terms

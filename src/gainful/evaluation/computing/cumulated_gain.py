@@ -231,12 +231,14 @@ def _at_relevant_working(
     sheet: Worksheet, parameters: Parameters, _: int | None, total: float
 ) -> Working:
     (relevant,), (lacking,) = with_gain(sheet, parameters)
-    final = said(_ndcg_in_the_end(sheet, parameters)[0])
     if not lacking:
-        return Working(f"sum / R = {said(total)} / {relevant}")
+        return Working("sum / R", "{} / {}", (total, relevant))
+    final = _ndcg_in_the_end(sheet, parameters)[0]
     return Working(
-        f"(sum + lacking·nDCG) / R = ({said(total)} + {lacking}·{final}) / {relevant}",
-        f"nDCG = {final} counts for each relevant document that is not retrieved",
+        "(sum + lacking·nDCG) / R",
+        f"({{}} + {lacking}·{{}}) / {relevant}",
+        (total, final),
+        f"nDCG = {said(final)} counts for each relevant document that is not retrieved",
     )
 
 
@@ -269,8 +271,8 @@ def _at_changes_working(
         names.append("the end")
     if not points:
         return Working()
-    numbers = f"({' + '.join(map(said, points))}) / {len(points)}"
-    return Working(f"Σ nDCG / points = {numbers}", f"nDCG at {', '.join(names)}")
+    numbers = f"({' + '.join(['{}'] * len(points))}) / {len(points)}"
+    return Working("Σ nDCG / points", numbers, tuple(points), f"nDCG at {', '.join(names)}")
 
 
 def _at_changes_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:

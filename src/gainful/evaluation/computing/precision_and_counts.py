@@ -15,7 +15,6 @@ from gainful.evaluation.gains_ranks_and_ideals import (
     Working,
     Worksheet,
     are_judged,
-    bracketed,
     deepest,
     discounted,
     expected_hits,
@@ -101,15 +100,14 @@ def _f_working(
     sheet: Worksheet, parameters: Parameters, cutoff: int | None, total: float
 ) -> Working:
     square, size = parameters["beta"] ** 2, sizes(sheet, parameters, [cutoff])[0, 0]
-    both = _precision_and_recall(sheet, parameters, [cutoff])
-    precision, recall = (said(share[0, 0]) for share in both)
-    factor = "" if square == 1 else f"{said(square)}·"
-    formula = "2·P·R / (P + R)" if square == 1 else "(1+β²)·P·R / (β²·P + R)"
-    numbers = f"{said(1 + square)}·{precision}·{recall} / ({factor}{precision} + {recall})"
-    return Working(
-        f"{formula} = {numbers}",
-        f"P = {said(total)} / {size}, R = {said(total)} / {relevant_count(sheet, parameters)}",
-    )
+    shares = _precision_and_recall(sheet, parameters, [cutoff])
+    precision, recall = (float(share[0, 0]) for share in shares)
+    remark = f"P = {said(total)} / {size}, R = {said(total)} / {relevant_count(sheet, parameters)}"
+    if square == 1:
+        both = (precision, recall, precision, recall)
+        return Working("2·P·R / (P + R)", "2·{}·{} / ({} + {})", both, remark)
+    values = (1 + square, precision, recall, square, precision, recall)
+    return Working("(1+β²)·P·R / (β²·P + R)", "{}·{}·{} / ({}·{} + {})", values, remark)
 
 
 def _most(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Ints:
@@ -124,8 +122,8 @@ def _unranked(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Flo
 def _unranked_working(
     sheet: Worksheet, parameters: Parameters, _: int | None, total: float
 ) -> Working:
-    retrieved, count = said(sheet.matched.retrieved[0]), relevant_count(sheet, parameters)
-    return Working(f"P · R = {said(total)} / {retrieved} · {said(total)} / {count}")
+    retrieved, count = sheet.matched.retrieved[0], relevant_count(sheet, parameters)
+    return Working("P · R", "{} / {} · {} / {}", (total, retrieved, total, count))
 
 
 def _success(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
@@ -161,12 +159,10 @@ def _utility(sheet: Worksheet, parameters: Parameters, _: Cutoffs) -> Floats:
 
 
 def _utility_working(sheet: Worksheet, parameters: Parameters, _: int | None, __: float) -> Working:
-    numbers = [
-        f"{bracketed(parameters[name])}·{bracketed(count[0, 0])}"
-        for name, count in _utility_counts(sheet, parameters).items()
-    ]
-    formula = "a·sum + b·(others) + c·(relevant, not retrieved) + d·(others, not retrieved)"
-    return Working(f"{formula} = {' + '.join(numbers)}")
+    counted = _utility_counts(sheet, parameters).items()
+    values = [value for name, count in counted for value in (parameters[name], count[0, 0])]
+    symbols = "a·sum + b·(others) + c·(relevant, not retrieved) + d·(others, not retrieved)"
+    return Working(symbols, " + ".join(["{:()}·{:()}"] * len(counted)), tuple(values))
 
 
 def _relevant_working(

@@ -102,8 +102,8 @@ def _residual_working(
 ) -> Working:
     p, retrieved = parameters["p"], sheet.matched.retrieved[0]
     seen = retrieved if cutoff is None else min(cutoff, retrieved)
-    formula = f"sum + p^n = {said(total)} + {write_number(p)}^{seen}"
-    return Working(formula, f"{said(p**seen)} for all that follows")
+    remark = f"{said(p**seen)} for all that follows"
+    return Working("sum + p^n", f"{{}} + {write_number(p)}^{seen}", (total,), remark)
 
 
 def _blended_terms(sheet: Worksheet, parameters: Parameters, _: int | None) -> Terms:
