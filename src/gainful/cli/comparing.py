@@ -54,8 +54,8 @@ _VALUE = 2  # the place of the measure's column on a leaderboard
 def compare(files: tuple[str, ...], **options: Any) -> None:
     """Test whether RUNs differ from BASE, how certain the difference is, and on which queries.
 
-    JUDGMENTS and runs are files as for `gainful evaluate`; BASE may also be a file that `gainful
-    evaluate --save-baseline` wrote. Every RUN is compared with BASE, query by query, and p-values are
+    JUDGMENTS and runs are the same files as for `gainful evaluate`; BASE may also be a file that
+    `gainful evaluate --save-baseline` wrote. Every RUN is compared with BASE, query by query, and p-values are
     corrected for multiple comparisons. If --judgments or the project file names the judgments, pass
     BASE and RUNs only, as also with --human and --model, which combine people's grades of some
     queries with a model's grades of all queries.
@@ -183,7 +183,7 @@ def _files_to_compare(
 def leaderboard(files: tuple[str, ...], **options: Any) -> None:
     """Rank RUNs, with an interval for each rank and letters for groups of runs.
 
-    JUDGMENTS and runs are files as for `gainful evaluate`. Every RUN is compared with every other, query
+    JUDGMENTS and runs are the same files as for `gainful evaluate`. Every RUN is compared with every other, query
     by query. If two runs share a letter, their comparison is inconclusive. The interval of a rank runs
     from the best to the worst rank that the comparisons allow: the best is 1 plus the number of
     significantly better runs, the worst is the number of runs minus the significantly worse ones.

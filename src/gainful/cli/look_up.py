@@ -104,8 +104,8 @@ def conformance(words: tuple[str, ...], topics: tuple[str, ...], **options: Any)
     "value", it prints "error": "reason" to reject a case, and "skip": "reason" if it doesn't support
     such cases.
 
-    Every failure comes with a likely cause: another choice, such as gain=exp2, the behaviour of a tool, or
-    a common mistake. Exit 0 if no case fails, 1 if some fail or all are skipped, 2 if the command cannot be run or
+    Every failure comes with a likely cause: a different choice (such as gain=exp2), the behaviour of
+    another tool, or a common mistake. Exit 0 if no case fails, 1 if some fail or all are skipped, 2 if the command cannot be run or
     crashes. vectors/README.md defines the cases.
     """
     call.format_of(options)  # reports a wrong format before the work

@@ -51,13 +51,13 @@ _HIGHER = "better and worse mean higher and lower here: whether a high value is 
         "required": True,
         "help": "The page to write; an existing file is replaced once the page is complete. - is standard output.",
     },
-    measures="What to measure, such as 'nDCG@10 AP'; repeat for more. Charts and details show the first one at first.",
+    measures="What to measure, such as 'nDCG@10 AP'; repeat for more. Charts and details start with the first one.",
 )
 def report(files: tuple[str, ...], **options: Any) -> None:
     """Write an HTML page about RUNs: verdict, charts, and the ranked lists of every query that matters.
 
-    The page is a single file that works offline. JUDGMENTS and RUNs are files as for `gainful evaluate`;
-    the first RUN is the baseline of the others. With a single RUN, the page has no comparison. If
+    The page is a single file that works offline. JUDGMENTS and RUNs are the same files as for `gainful
+    evaluate`; the first RUN is the baseline for the others. With a single RUN, the page has no comparison. If
     --judgments or the project file names the judgments, every file is a RUN.
     """
     target = options["output"]
@@ -353,7 +353,7 @@ def fuse(runs: tuple[str, ...], **options: Any) -> None:
 def recommend(runs: tuple[str, ...], **options: Any) -> None:
     """Measure recommendations beyond relevance: coverage, novelty, diversity.
 
-    RUNs are files as for `gainful evaluate`, with users as queries and items as documents. `gainful
+    RUNs are files like those for `gainful evaluate`, with users as queries and items as documents. `gainful
     measures --recommend NAME` lists the other files that a measure needs.
     """
     _, named = call.runs_alone(runs, options)

@@ -66,8 +66,8 @@ FAMILIES = (
         title="R-precision",
         definition=(
             "Rprec = the precision of the first R documents, where R is the number of relevant "
-            "documents. With mult=m, the precision of the first ⌊m·R + 0.9⌋ documents, which is m·R "
-            "rounded up as in trec_eval"
+            "documents. With mult=m, it is the precision of the first ⌊m·R + 0.9⌋ documents (m·R "
+            "rounded up, as in trec_eval)"
         ),
         range="0 to 1",
         ends=SHARE,
@@ -84,7 +84,7 @@ FAMILIES = (
     ),
     Family(
         name="iprec",
-        title="Interpolated precision at a recall",
+        title="Interpolated precision at a recall level",
         definition=(
             "iprec(recall=r) = the highest P@i over all ranks i by which at least ⌊r·R + 0.9⌋ relevant "
             "documents are found; 0 if the list never reaches that many. ⌊r·R + 0.9⌋ is r·R rounded up "
