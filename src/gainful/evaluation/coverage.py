@@ -88,11 +88,7 @@ class Coverage(Record):
                 f"{counted(count, 'query', 'queries')} of the run {'has' if count == 1 else 'have'} no judgments (ignored)."
             )
         said += unjudged_sentence(self.unjudged_share, _documents(self.seen, self.depth), answers)
-        if self.tied:
-            documents = "1 judged document has a tied score"
-            if self.tied > 1:
-                documents = f"{self.tied} judged documents have tied scores"
-            said.append(f"{documents}{_treated('ties', answers)}.")
+        said += tied_sentence(self.tied, answers)
         return " ".join(said)
 
 
@@ -180,6 +176,20 @@ def unjudged_sentence(
     elif share > 1 - _ONE_PERCENT:
         percent = "More than 99%"
     return [f"{percent} of {documents} have no grade{_treated('unjudged', answers)}."]
+
+
+def tied_sentence(tied: int, answers: Mapping[str, object] | None = None) -> list[str]:
+    """Return a sentence about the judged documents that share their score with another; nothing without any.
+
+    >>> tied_sentence(2, {"ties": "doc"}), tied_sentence(0)
+    (['2 judged documents have tied scores (ordered by id).'], [])
+    """
+    if not tied:
+        return []
+    documents = "1 judged document has a tied score"
+    if tied > 1:
+        documents = f"{tied:,} judged documents have tied scores"
+    return [f"{documents}{_treated('ties', answers)}."]
 
 
 def _empty(count: int, judged: int, answers: Mapping[str, object] | None) -> str:

@@ -446,3 +446,28 @@ def test_differences_of_pairs_are_those_of_each_pair():
         expected = [paired.apart(rows, base, run, measure) for base, run in pairs]
         assert np.array_equal(found, expected)
         assert not found[0].any()
+
+
+def test_tied_scores_are_reported_as_by_evaluate():
+    judgments = {f"q{i}": {"a": 1, "b": 0} for i in range(12)}
+    tied = {query: {"a": 1, "b": 1} for query in judgments}
+    clear = {query: {"a": 2, "b": 1} for query in judgments}
+    runs = {"tied": tied, "clear": clear}
+    note = "tied: 12 queries. 24 judged documents have tied scores (ordered by id)."
+    evaluated = gf.evaluate_runs(judgments, runs, "nDCG@10")
+    assert note in str(evaluated)
+    compared, board = gf.compare(judgments, runs), gf.leaderboard(judgments, runs)
+    for found in (compared, board):
+        assert note in found.basis
+        assert "clear: 12 queries." in found.basis
+        assert found.to_dict()["coverage"]["tied"]["tied"] == 24
+    averaged = gf.compare(judgments, runs, policy={"ties": "average"})
+    assert "tied scores (averaged over all orders)." in averaged.basis[0]
+
+
+def test_tied_scores_of_a_saved_baseline_are_reported(tmp_path):
+    judgments = {f"q{i}": {"a": 1, "b": 0} for i in range(12)}
+    tied = {query: {"a": 1, "b": 1} for query in judgments}
+    gf.comparison.save_baseline(gf.evaluate(judgments, tied, "nDCG@10"), tmp_path / "main.json")
+    found = gf.compare(judgments, {"main": tmp_path / "main.json", "new": tied})
+    assert "main: 12 queries. 24 judged documents have tied scores (ordered by id)." in found.basis

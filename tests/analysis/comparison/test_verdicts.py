@@ -52,7 +52,9 @@ def test_where_test_and_interval_disagree_the_sentence_says_so():
     found = gf.comparison.compare_scores(moved(skewed))
     (one,) = found.differences
     assert (one.verdict.word, one.interval.low < 0 < one.interval.high) == ("worse", True)
-    assert one.verdict.sentence.endswith("; the interval contains 0, so it is a close call.")
+    assert one.verdict.sentence.endswith(
+        "; the interval contains 0 although p < 0.05, so it is a close call (the two are computed differently)."
+    )
     assert one.verdict.sentence in found.table().notes
     assert "a close call" in str(found).replace("\n  ", " ")
     (one,) = gf.comparison.compare_scores(moved(skewed), interval="t").differences
@@ -71,7 +73,21 @@ def test_the_interval_that_leaves_0_out_of_what_is_not_decided():
     changes = [0.6, 0.5, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     (one,) = gf.comparison.compare_scores(moved(changes), interval="bca").differences
     assert (one.verdict.word, one.interval.low > 0) == ("inconclusive", True)
-    assert "; the interval excludes 0, so it is a close call; if the" in one.verdict.sentence
+    remark = "; the interval excludes 0 although p is not below 0.05, so it is a close call ("
+    assert remark in one.verdict.sentence
+
+
+def test_the_notes_say_that_the_queries_needed_depend_on_the_number_of_comparisons():
+    old, new = ({f"q{i}": value for i, value in enumerate(own)} for own in ([0] * 30, normal(0.1)))
+    one = gf.comparison.compare_scores({"old": old, "new": new})
+    runs = {"old": old, "new": new, "same": new}
+    two = gf.comparison.compare_scores(runs)
+    needed = [found.differences[0].verdict.queries_needed for found in (one, two)]
+    assert needed[0] < needed[1]
+    (note,) = (line for line in two.notes() if line.startswith("queries needed"))
+    assert "p < 0.05/2, as p is corrected over 2 comparisons" in note
+    others = (one, gf.comparison.compare_scores(runs, correction="none"))
+    assert not any("queries needed" in line for found in others for line in found.notes())
 
 
 def test_the_sentence_of_a_difference():

@@ -452,6 +452,7 @@ def checks_of_runs(
             int(row["missing"] or 0),
             float(row["unjudged_share"] or 0),
             None if row["depth"] is None else int(row["depth"]),
+            int(row["tied"] or 0),
         )
         for name, row in counts.items()
     }

@@ -18,7 +18,12 @@ from gainful.arithmetic.cores import cached_property
 from gainful.arithmetic.statistics.corrections import CORRECTIONS
 from gainful.arithmetic.statistics.intervals import INTERVALS, few_queries
 from gainful.errors import InputError
-from gainful.evaluation.coverage import policy_note, query_sentences, unjudged_sentence
+from gainful.evaluation.coverage import (
+    policy_note,
+    query_sentences,
+    tied_sentence,
+    unjudged_sentence,
+)
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.uncertain_grades import GradeVariance
 from gainful.measures.notation import GivenMeasure, name_of
@@ -51,12 +56,15 @@ class Checks:
         missing: the number of judged queries that the run lacks.
         unjudged: the share of unjudged documents, among all documents down to the cutoff.
         depth: the deepest cutoff; None for all documents.
+        tied: the number of judged documents down to the cutoff that share their score with another
+            document; None if unknown.
     """
 
     judged: int | None = None
     missing: int | None = None
     unjudged: float | None = None
     depth: int | None = None
+    tied: int | None = None
 
     def __str__(self) -> str:
         return self.described(None)
@@ -73,7 +81,8 @@ class Checks:
         answers = answers_in(policy or "")
         said = query_sentences(self.judged, self.missing, answers, units)
         seen = "its documents" if self.depth is None else f"its top {self.depth}"
-        return " ".join(said + unjudged_sentence(self.unjudged or 0, seen, answers))
+        said += unjudged_sentence(self.unjudged or 0, seen, answers)
+        return " ".join(said + tied_sentence(self.tied or 0, answers))
 
 
 def notes_on_runs(
@@ -81,7 +90,8 @@ def notes_on_runs(
 ) -> list[str]:
     """Return a note on each run that was compared; on all runs together if they don't differ."""
     notes = {name: each.described(policy, units) for name, each in checks.items()}
-    if len({*notes.values()}) == 1 and not any(e.missing or e.unjudged for e in checks.values()):
+    partial = any(each.missing or each.unjudged or each.tied for each in checks.values())
+    if len({*notes.values()}) == 1 and not partial:
         return [next(iter(notes.values()))]
     return [f"{name}: {note}" for name, note in notes.items()]
 
@@ -220,7 +230,20 @@ class ComparisonResult(Document, Logged, FormerNames):
             "",
             f"{how}; interval by {interval}, of each difference alone",
         ]
-        return [*notes, f"settings: {self.settings}", *self.cautions(), *self.basis]
+        notes += [f"settings: {self.settings}", *self._level_of_queries_needed(made)]
+        return [*notes, *self.cautions(), *self.basis]
+
+    def _level_of_queries_needed(self, made: int) -> list[str]:
+        """Return the level for which verdicts estimate queries, if some do and the correction lowers it."""
+        corrected = made > 1 and any(CORRECTIONS[name].changes for name in self._corrections)
+        estimated = (one.verdict.queries_needed for one in self.differences[:_SENTENCES])
+        if not corrected or not any(estimated):
+            return []
+        level = f"{self.settings.alpha:g}/{made}"
+        why = (
+            f"as p is corrected over {made} comparisons; fewer measures or runs need fewer queries"
+        )
+        return [f"queries needed are estimated at p < {level}, {why}"]
 
     def _first_verdicts(self, most: int) -> list[str]:
         """Return the first verdicts, and the number of the others."""

@@ -220,9 +220,12 @@ def _sentence(
     evidence = _evidence(grounds, grounds.correction, grounds.p)
     if word != "inconclusive":
         decided = f"{grounds.run} is {word} than {grounds.base}"
-        return f"{grounds.measure}: {decided} ({evidence}){but}{_close_call(word, grounds)}.", None
+        return (
+            f"{grounds.measure}: {decided} ({evidence}){but}{_close_call(word, grounds, settings)}.",
+            None,
+        )
     needed = _needed(grounds, settings)
-    more = _close_call(word, grounds) + _more(grounds, settings, needed)
+    more = _close_call(word, grounds, settings) + _more(grounds, settings, needed)
     reachable = None if needed is None or _out_of_reach(grounds, needed) else needed
     inconclusive = f"the difference between {pair} is inconclusive"
     return f"{grounds.measure}: {inconclusive} ({evidence}){but}{more}.", reachable
@@ -233,17 +236,22 @@ def _out_of_reach(grounds: Grounds, needed: int) -> bool:
     return bool(grounds.size.too_few) or needed > _MOST
 
 
-def _close_call(word: str, grounds: Grounds) -> str:
+def _close_call(word: str, grounds: Grounds, settings: Settings) -> str:
     """Return a remark if the interval disagrees with the test, which is a different procedure."""
     if not grounds.interval.known:
         return ""
     contains_0 = grounds.interval.low <= 0 <= grounds.interval.high
+    why = "so it is a close call (the two are computed differently)"
     if word != "inconclusive":
-        return "; the interval contains 0, so it is a close call" if contains_0 else ""
+        return (
+            f"; the interval contains 0 although p < {settings.alpha:g}, {why}"
+            if contains_0
+            else ""
+        )
     alone = grounds.comparisons == 1 or not CORRECTIONS[grounds.correction].changes
     if contains_0 or grounds.contrary or not alone or grounds.p is None:
         return ""
-    return "; the interval excludes 0, so it is a close call"
+    return f"; the interval excludes 0 although p is not below {settings.alpha:g}, {why}"
 
 
 def _below(p: float | None, alpha: float) -> bool:
