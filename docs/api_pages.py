@@ -106,6 +106,12 @@ TASKS = {
             "statistics.betting_ends statistics.betting_capital",
             "guides/means_that_hold.md",
         ),
+        ApiPage(
+            "History",
+            "history.add history.read results.History results.HistoryEntry results.Changes"
+            " results.Change",
+            "guides/history.md",
+        ),
         ApiPage("power", "power results.Power", "decide/how_many_queries.md"),
         ApiPage("report", "report results.Report", "guides/report.md"),
         ApiPage(

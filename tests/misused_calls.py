@@ -427,6 +427,11 @@ def functions() -> Iterator[tuple[str, Call]]:
             {"judgments": JUDGMENTS, "runs": RUNS, "budget": 3, "compare": ("one", "two")},
         ),
         "fuse": Call(gf.fuse, {"runs": [one, two], "k": 5, "depth": 3}),
+        "add": Call(
+            gf.history.add,
+            {"path": "own.history", "scores": gf.evaluate(JUDGMENTS, one, "AP"), "label": "v1", "time": "2026-05-01"},
+        ),
+        "read": Call(gf.history.read, {"path": "of-results.history"}),
         "methods": Call(gf.fusion.methods, {}),
         "normalisations": Call(gf.fusion.normalisations, {}),
         "tune": Call(
@@ -495,8 +500,8 @@ def functions() -> Iterator[tuple[str, Call]]:
 
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
-    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Case", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
-    "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
+    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Change", "Changes", "Case", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
+    "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "History", "HistoryEntry", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
     "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
     "ClickJudgments", "ClickLog", "ClickModels", "Earnings", "Interleaved", "InterleavingVerdict", "PositionBias",
     "Slice", "TieRange",
@@ -705,6 +710,17 @@ CLICK_LOG = [
 ]  # fmt: skip
 
 
+def history_with_a_change() -> "gf.results.History":
+    """Write and return a history in which every one of 20 queries became better."""
+    path = Path("of-results.history")
+    path.unlink(missing_ok=True)
+    judgments = {f"q{at}": {"a": 1} for at in range(20)}
+    for order in ("ba", "ab"):
+        run = {query: dict(zip(order, (2, 1), strict=True)) for query in judgments}
+        gf.history.add(path, gf.evaluate(judgments, run, "AP"))
+    return gf.history.read(path)
+
+
 def results() -> dict[str, Any]:
     """Return one of every kind of result, by the name of its class."""
     scores = gf.evaluate(JUDGMENTS, RUN, ["nDCG@10", "AP"])
@@ -715,6 +731,7 @@ def results() -> dict[str, Any]:
     bounds = gf.bounds(JUDGMENTS, RUN, ["nDCG@2"], grades=(0, 2))
     gf.comparison.save_baseline(scores, "baseline-of-results.json")
     difference = compared["two", "nDCG@2"]
+    history = history_with_a_change()
     found = gf.check(JUDGMENTS, RUNS)
     return {
         "Agreement": gf.judging.agreement([JUDGMENTS, JUDGMENTS], resamples=9, runs=RUNS),
@@ -730,6 +747,10 @@ def results() -> dict[str, Any]:
         "Bound": bounds["nDCG@2"],
         "Bounds": bounds,
         "Calibration": gf.judging.calibrate(PEOPLE, JUDGMENTS, RUNS, drawn="random"),
+        "Change": history.changes()[0],
+        "Changes": history.changes(),
+        "History": history,
+        "HistoryEntry": history[0],
         "Chance": gf.judging.random_order(JUDGMENTS, RUN),
         "Choice": gf.measures.choices()[0],
         "CollectedGrades": gf.judging.collect_grades(
@@ -805,7 +826,7 @@ OF_METHODS: dict[str, Any] = {
 
 # Sequences, whose items raise what Python's lists do.
 OF_PLACES = (
-    "ClickModels", "Findings", "Interleaved", "InterleavingVerdict", "Pool", "PoolBias", "PositionBias",
+    "Changes", "ClickModels", "Findings", "Interleaved", "InterleavingVerdict", "Pool", "PoolBias", "PositionBias",
 )  # fmt: skip
 # What must raise what Python's protocols say: IndexError, TypeError, ValueError. Spark starts Java.
 PROTOCOL = {"index", "count", "__contains__", "__iter__"}
@@ -827,6 +848,7 @@ def methods() -> Iterator[tuple[str, Call]]:
         "MergedJudgments": {"query": "q1", "doc": "a"},
         "Scores": {"measure": "AP", "runs": {"one": scores}},
         "Bounds": {"measure": "nDCG@2"},
+        "History": {"run": "run", "place": 0},
         "Calibration": {
             "fail_if": ["Δ nDCG@10 < -0.9"],
             "measures": ["nDCG@10"],

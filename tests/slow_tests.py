@@ -508,6 +508,9 @@ ALIKE = {
 # draws. `make test` leaves them out, as it does the cases above; `make rest` tries a part of all that
 # is left out, and each submission another part: see .ci/run.
 _LONG = {
+    "tests/analysis/history/test_history_file.py": (
+        "test_a_thousand_kills_lose_no_completed_entry",
+    ),
     "tests/behaviour/test_click_models.py": (
         "test_more_sessions_recover_them_better",
         "test_perplexity_exposes_the_wrong_model",

@@ -18,7 +18,7 @@ from gainful.version import VERSION
 # to docs/reference/api/index.md.
 _NAMES = {
     "gainful": {
-        "": "behaviour, compat, comparison, errors, explanation, fusion, inputs, integrations, judging, measures, "
+        "": "behaviour, compat, comparison, errors, explanation, fusion, history, inputs, integrations, judging, measures, "
         "recommending, results, statistics, subtopics, vectors, writing",
         "analysis.comparison.assert_not_worse": "assert_not_worse",
         "analysis.comparison.compare": "compare",
@@ -72,6 +72,10 @@ _NAMES = {
         "analysis.fusion.method_table": "methods, normalisations",
         "analysis.fusion.tuning": "tune",
     },
+    "gainful.history": {
+        "analysis.history.entries": "add",
+        "analysis.history.history": "read",
+    },
     "gainful.inputs": {
         "rows.input_types": "Judgments, Run, TableLike",
         "rows.run_and_judgment_columns": "column_names",
@@ -118,6 +122,9 @@ _NAMES = {
         "analysis.comparison.gate": "Gate",
         "analysis.comparison.leaderboard": "Leaderboard",
         "analysis.comparison.slices": "Slice",
+        "analysis.history.changes": "Change, Changes",
+        "analysis.history.entries": "HistoryEntry",
+        "analysis.history.history": "History",
         "analysis.comparison.verdict": "Verdict",
         "evaluation.check_measure": "MeasureCheck",
         "evaluation.coverage": "Coverage",
@@ -201,6 +208,7 @@ difference between two runs to documents; to explain a query of a run, use `gain
     "fusion": """Fusion of several runs into one: methods, and tuning of their settings on judgments.
 
 The main function is `gainful.fuse`.""",
+    "history": """The history of a system: scores over time, and which changes are real.""",
     "inputs": """Input: files, ids, and their validation. Only this package reads files.
 
 The public names find runs, read maps of chunks, and list the options of all functions that read

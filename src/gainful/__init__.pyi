@@ -6,6 +6,7 @@ from gainful import compat
 from gainful import errors
 from gainful import explanation
 from gainful import fusion
+from gainful import history
 from gainful import inputs
 from gainful import integrations
 from gainful import judging
@@ -74,6 +75,7 @@ __all__ = [
     "explanation",
     "fuse",
     "fusion",
+    "history",
     "idcg",
     "inputs",
     "integrations",

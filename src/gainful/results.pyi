@@ -12,6 +12,10 @@ from gainful.analysis.explanation.why_tools_differ import Why
 from gainful.analysis.explanation.worked_tables import Explanation
 from gainful.analysis.fusion.fused_run import Fused
 from gainful.analysis.fusion.tuning import Tuned
+from gainful.analysis.history.changes import Change
+from gainful.analysis.history.changes import Changes
+from gainful.analysis.history.entries import HistoryEntry
+from gainful.analysis.history.history import History
 from gainful.analysis.linting.findings import Finding
 from gainful.analysis.linting.findings import Findings
 from gainful.analysis.power import Power
@@ -57,6 +61,8 @@ __all__ = [
     "Bounds",
     "Calibration",
     "Chance",
+    "Change",
+    "Changes",
     "ClickJudgments",
     "ClickLog",
     "ClickModels",
@@ -72,6 +78,8 @@ __all__ = [
     "Findings",
     "Fused",
     "Gate",
+    "History",
+    "HistoryEntry",
     "Inferred",
     "InferredAP",
     "Interleaved",

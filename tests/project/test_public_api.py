@@ -35,6 +35,7 @@ BELOW = {
     ],
     "explanation": ["attribute", "explain_grades", "which"],
     "fusion": ["methods", "normalisations", "tune", "write_fused"],
+    "history": ["add", "read"],
     "inputs": [
         "Judgments",
         "MeasuringOptions",
@@ -58,8 +59,8 @@ BELOW = {
         "recommendation_catalogue", "recommendation_family",
     ],
     "results": [
-        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "ClickJudgments", "ClickLog", "ClickModels", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
-        "Difference", "Earnings", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Interleaved", "InterleavingVerdict", "Leaderboard", "LearningCurve",
+        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Change", "Changes", "ClickJudgments", "ClickLog", "ClickModels", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
+        "Difference", "Earnings", "Explanation", "Finding", "Findings", "Fused", "Gate", "History", "HistoryEntry", "Inferred", "InferredAP", "Interleaved", "InterleavingVerdict", "Leaderboard", "LearningCurve",
         "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "PositionBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
         "Slice",
         "TieRange", "Tuned", "Verdict", "Which", "Why",
@@ -74,6 +75,8 @@ BELOW = {
 }  # fmt: skip
 # The data comes first, by place; everything else by keyword.
 BY_PLACE = {
+    "add": ["path", "scores"],
+    "read": ["path"],
     "click_judgments": ["log", "model"],
     "click_models": ["log", "models"],
     "read_log": ["log"],

@@ -1,0 +1,216 @@
+"""The file of a history: completed entries survive kills and other writers, and nothing is half-read."""
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import gainful as gf
+from gainful.analysis.history.packed_arrays import packed_numbers, unpacked_floats
+
+JUDGMENTS = {f"q{at}": {"a": 1, "b": 2} for at in range(3000)}
+FORKS = multiprocessing.get_context("fork") if sys.platform == "linux" else None
+on_linux = pytest.mark.skipif(FORKS is None, reason="kills forked processes")
+
+
+def scores_of(seed=1, queries=3000):
+    draw = random.Random(seed)  # noqa: S311
+    judgments = {query: JUDGMENTS[query] for query in [*JUDGMENTS][:queries]}
+    run = {
+        query: {"a": draw.random(), "b": draw.random(), "c": draw.random()} for query in judgments
+    }
+    return gf.evaluate(judgments, run, ["nDCG@10", "AP"])
+
+
+def add_forever(path, scores, done, writer):
+    for number in range(100_000):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the entry of a killed process is removed
+            gf.history.add(path, scores, label=f"{writer}-{number}")
+        os.write(done, b"%d\n" % number)
+
+
+def completed(pipe):
+    """Return how many entries the writer was told are on the disk."""
+    return len(pipe.split())
+
+
+@on_linux
+def test_kills_at_random_times_lose_no_completed_entry(tmp_path):
+    kill_writers(tmp_path / "killed.history", 50)
+
+
+@on_linux
+def test_a_thousand_kills_lose_no_completed_entry(tmp_path):
+    kill_writers(tmp_path / "killed.history", 1000)
+
+
+def kill_writers(path, kills):
+    """Kill writers at random times; every entry they completed must be there, and no other but the last."""
+    draw, scores = random.Random(7), scores_of()  # noqa: S311
+    expected = []
+    for kill in range(kills):
+        reading, writing = os.pipe()
+        writer = FORKS.Process(target=add_forever, args=(path, scores, writing, kill))
+        writer.start()
+        os.close(writing)
+        time.sleep(draw.uniform(0.005, 0.08))
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.join()
+        with os.fdopen(reading, "rb") as pipe:
+            count = completed(pipe.read())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            labels = [entry.label for entry in gf.history.read(path)] if path.exists() else []
+        own = [label for label in labels if label.startswith(f"{kill}-")]
+        assert own[:count] == [f"{kill}-{number}" for number in range(count)]
+        assert len(own) <= count + 1  # it may be killed between the disk and its answer
+        expected += own
+        assert labels == expected
+    gf.history.add(path, scores, label="last")
+    history = gf.history.read(path)
+    assert history[-1].label == "last"
+    for entry in {0, len(history) // 2, len(history) - 1}:
+        np.testing.assert_array_equal(history[entry].scores.values, scores.values)
+
+
+@on_linux
+def test_processes_can_write_at_the_same_time(tmp_path):
+    path, each = tmp_path / "shared.history", 15
+
+    def write(writer):
+        scores = scores_of(writer, queries=300 + writer % 2)
+        for number in range(each):
+            gf.history.add(path, scores, label=f"{writer}-{number}", run=f"writer {writer}")
+
+    writers = [FORKS.Process(target=write, args=(writer,)) for writer in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    history = gf.history.read(path)
+    for writer in range(4):
+        entries = history.of(f"writer {writer}")
+        assert [entry.label for entry in entries] == [f"{writer}-{at}" for at in range(each)]
+        expected = scores_of(writer, queries=300 + writer % 2)
+        for entry in entries:
+            np.testing.assert_array_equal(entry.scores.values, expected.values)
+    lines = path.read_bytes().splitlines()
+    assert sum(line.startswith(b'{"queries"') for line in lines) == 2
+
+
+@pytest.mark.parametrize("cut", [1, 2, 30, 500, "header"])
+def test_an_incomplete_line_is_left_out_and_removed(tmp_path, cut):
+    path, scores = tmp_path / "torn.history", scores_of(queries=20)
+    gf.history.add(path, scores, label="first")
+    whole = path.read_bytes()
+    gf.history.add(path, scores, label="second")
+    content = path.read_bytes()
+    path.write_bytes(content[:10] if cut == "header" else content[:-cut])
+    kept = [] if cut == "header" else ["first"]
+    with pytest.warns(gf.errors.GainfulWarning, match="left out"):
+        assert [entry.label for entry in gf.history.read(path)] == kept
+    with pytest.warns(gf.errors.GainfulWarning, match="removed"):
+        gf.history.add(path, scores, label="third", time="2100-01-01")
+    assert [entry.label for entry in gf.history.read(path)] == [*kept, "third"]
+    if kept:
+        assert path.read_bytes().startswith(whole)
+
+
+@pytest.mark.parametrize("content", ["q1 0 a 1\n", "{}", '{"gainful": "baseline"', "x"])
+def test_other_files_are_never_changed(tmp_path, content):
+    path = tmp_path / "other.json"
+    path.write_text(content)
+    with pytest.raises(gf.errors.InputError, match="a history that gainful wrote"):
+        gf.history.add(path, scores_of(queries=12))
+    with pytest.raises(gf.errors.InputError, match="a history that gainful wrote"):
+        gf.history.read(path)
+    assert path.read_text() == content
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
+    path, scores = tmp_path / "full.history", scores_of(queries=20)
+    gf.history.add(path, scores)
+    before, write = path.read_bytes(), os.write
+    asked = []
+
+    def half(file, data):
+        if asked:
+            raise OSError(28, "No space left on device")
+        asked.append(len(data))
+        return write(file, data[: len(data) // 2])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", half)
+        with pytest.raises(gf.errors.InputError, match="No space left"):
+            gf.history.add(path, scores)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("path", ["no/such/folder/a.history", ""])
+def test_a_path_that_cannot_be_written_is_rejected(path):
+    with pytest.raises(gf.errors.InputError):
+        gf.history.add(path, scores_of(queries=12))
+
+
+@pytest.mark.parametrize("damage", ["values", "entry", "ids"])
+def test_a_damaged_line_is_named(tmp_path, damage):
+    path = tmp_path / "damaged.history"
+    gf.history.add(path, scores_of(queries=20), label="v1")
+    header, queries, entry = path.read_bytes().splitlines(keepends=True)
+    if damage == "ids":
+        members = json.loads(queries)
+        members["ids"] = members["ids"][8:]
+        queries = json.dumps(members).encode() + b"\n"
+    else:
+        members = json.loads(entry)
+        if damage == "entry":
+            del members["entry"]["time"]
+        else:
+            members["scores"]["values"]["AP"] = "=AAAA"
+        entry = json.dumps(members).encode() + b"\n"
+    path.write_bytes(header + queries + entry)
+    where = {"values": "entry v1", "entry": "line 3", "ids": "line 2"}[damage]
+    with pytest.raises(gf.errors.InputError, match=where):
+        _ = gf.history.read(path)[0].scores
+
+
+def test_values_keep_every_bit():
+    draw = np.random.default_rng(3)
+    special = [0.0, -0.0, np.nan, np.inf, -np.inf, 5e-324, 0.1, 1 / 3]
+    for values in (
+        np.array(special),
+        draw.random(1000),
+        np.repeat(draw.random(3), 300),
+        np.empty(0),
+    ):
+        assert unpacked_floats(packed_numbers(values)).tobytes() == values.tobytes()
+
+
+def test_an_entry_keeps_everything_that_identifies_scores(tmp_path):
+    path = tmp_path / "whole.history"
+    judgments = {"q1": {"a": 1}, "q\n2": {"b": 0}, "ü": {"c": 2, "d": 1}}
+    scores = gf.evaluate(
+        judgments, {"q1": {"a": 1}, "ü": {"d": 1}}, ["nDCG@10", "NumRet"], policy={"empty": "skip"}
+    )
+    gf.history.add(
+        path, scores, label="v1", commit="abc", time="2026-05-01T08:00+02:00", run="bm25"
+    )
+    (entry,) = gf.history.read(path)
+    again = entry.scores
+    assert (entry.label, entry.commit, entry.run) == ("v1", "abc", "bm25")
+    assert entry.time.isoformat() == "2026-05-01T06:00:00+00:00"
+    assert again.queries == scores.queries
+    assert again.policy == scores.policy
+    np.testing.assert_array_equal(again.values, scores.values)
+    np.testing.assert_array_equal(again.counted, scores.counted)
+    np.testing.assert_array_equal(again.judged, scores.judged)
+    assert entry.means == dict(scores)
+    assert again.signatures["nDCG@10"] == scores.signature("nDCG@10")
