@@ -1,7 +1,7 @@
 """Measures of recommendations: `Sources`, the tables next to the runs, read once, and the formula of each measure."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -251,7 +251,7 @@ def read_items(
     columns: Columns | None = None,
     separator: str | None = None,
 ) -> ItemTable:
-    """Read the items: ids alone, `{item: category}`, `{item: [category, …]}`, or a table.
+    """Read the items: ids alone, a table, or a dict from each item to categories or `{column: categories}`.
 
     >>> table = read_items({"a": ["x", "y"], "b": "x"}, Codes(), Session())
     >>> table.column(None, "ILD").names
@@ -285,16 +285,25 @@ def read_items(
 
 def _as_records(items: Any) -> list[dict[str, object]] | None:
     """Return ids alone, or a dict with lists of categories, as records; None for anything else."""
-    if isinstance(items, Mapping) and any(isinstance(own, _SEVERAL) for own in items.values()):
-        several = {item: own if isinstance(own, _SEVERAL) else [own] for item, own in items.items()}
-        return [
-            {"item": item, "category": category}
-            for item, categories in several.items()
-            for category in [*categories] or [None]
-        ]
-    if isinstance(items, _SEVERAL) and not any(isinstance(item, Mapping) for item in items):
+    if isinstance(items, Mapping):
+        by_item = {
+            item: own if isinstance(own, Mapping) else {"category": own}
+            for item, own in items.items()
+        }
+        if any(isinstance(cell, _SEVERAL) for own in by_item.values() for cell in own.values()):
+            return [row for item, own in by_item.items() for row in _rows_of({**own, "item": item})]
+    elif isinstance(items, _SEVERAL) and not any(isinstance(item, Mapping) for item in items):
         return [{"item": item} for item in items]
     return None
+
+
+def _rows_of(record: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """Yield one row for each place in the lists of a record; cells that aren't lists are in every row."""
+    lists = {name: [*cell] for name, cell in record.items() if isinstance(cell, _SEVERAL)}
+    for place in range(max([1, *map(len, lists.values())])):
+        yield {**record} | {
+            name: cells[place] if place < len(cells) else None for name, cells in lists.items()
+        }
 
 
 def _usual_separator(cells: Sequence[str]) -> str | None:

@@ -338,7 +338,7 @@ WEIGHTS = Roles(
 )
 ITEMS = Roles(
     contents="a table of items",
-    shape="{item: category}, {item: [category, …]} or {item: {column: category}}",
+    shape="{item: category}, {item: [category, …]} or {item: {column: category or list}}",
     keys=(_ITEM,),
     bare="category",
     others=True,

@@ -87,6 +87,18 @@ def test_the_same_from_every_form(tmp_path):
     assert rows(board([folder / f"{name}.json" for name in THREE])) == expected
 
 
+def test_scores_without_a_name_take_the_name_that_is_passed():
+    found = board(BY_NAME, "nDCG@10")
+    assert found.measure == "nDCG@10"
+    assert rows(found) == rows(board(BY_NAME))
+    assert board(BY_NAME, "success rate").measure == "success rate"
+    named = {
+        name: {task: {"RR": value} for task, value in own.items()} for name, own in BY_NAME.items()
+    }
+    with pytest.raises(gf.errors.InputError, match="a column of AP"):
+        board(named, "AP")
+
+
 def test_tables_of_each_run_name_their_tasks_as_a_board_does(tmp_path):
     frames = {name: pd.DataFrame({"task": TASKS, "score": THREE[name]}) for name in THREE}
     assert rows(board(frames)) == rows(board(BY_NAME))

@@ -47,6 +47,17 @@ EVENTS = {
 }
 
 
+def test_columns_of_items_may_contain_lists():
+    by_column = {item: {"category": names} for item, names in ITEMS.items()}
+    assert evaluate(RUN, MEASURES, **{**GIVEN, "items": by_column}) == USUAL
+    labels = {"a": "new", "b": "old", "c": "old", "d": "new", "e": None, "f": "old"}
+    several = {item: {"genre": names, "age": labels[item]} for item, names in ITEMS.items()}
+    for column, items in {"genre": ITEMS, "age": labels}.items():
+        (found,) = evaluate(RUN, f"ILD(by={column})@3", items=several).means.values()
+        (wanted,) = evaluate(RUN, "ILD@3", items=items).means.values()
+        assert found == wanted
+
+
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_data_frames(frame):
     found = evaluate(

@@ -383,7 +383,7 @@ def leaderboard_of_scores(
             the path of a file. Alternatively a dict from names to the scores of one run, as in
             `gainful.comparison.compare_scores`, or the paths of several files, one for each run.
         measure: the column to rank by, if each run has its own table; required if they share several
-            columns. For one table of all runs, the name of its scores.
+            columns. For one table of all runs, or `{query: score}` for each run, the name of the scores.
         correction: as in `leaderboard`, like the remaining arguments.
         level: the level of all intervals together.
         resamples: the number of resamples in the correction.
@@ -456,7 +456,8 @@ def _columns(
     )
     if len(tables) == 1 and not isinstance(scores, Mapping):
         return _of_one_table(next(iter(tables.values())), measure)
-    columns, names = columns_of_tables(tables, None if measure is None else [measure], TASKS)
+    chosen = None if measure is None else [measure]
+    columns, names = columns_of_tables(tables, chosen, TASKS, names_scores=True)
     if len(names) > 1:
         raise InputError("measure", "one measure to rank by", ", ".join(names), "Name one of them.")
     return columns, names[0]

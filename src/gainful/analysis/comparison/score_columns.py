@@ -95,9 +95,16 @@ def _formula_of(
 
 
 def columns_of_tables(
-    tables: Mapping[str, object], measures: Measures | None, roles: Roles = QUERIES
+    tables: Mapping[str, object],
+    measures: Measures | None,
+    roles: Roles = QUERIES,
+    *,
+    names_scores: bool = False,
 ) -> tuple[dict[str, Column], list[str]]:
-    """Read tables by name, and determine which measures are compared."""
+    """Read tables by name, and determine which measures are compared.
+
+    With `names_scores`, the only measure is also the name of scores without one, as in `{query: score}`.
+    """
     chosen = None if measures is None else _column_names(measures)
     tables = {name: _opened(table) for name, table in tables.items()}
     # Cached, because all tables have the same columns.
@@ -105,6 +112,8 @@ def columns_of_tables(
     read = {
         name: _column(table, name, chosen or (), name_of, roles) for name, table in tables.items()
     }
+    if names_scores and chosen:
+        read = {name: _named(column, roles, chosen[0]) for name, column in read.items()}
     if chosen is None:
         first, *others = [list(column.values) for column in read.values()]
         names = [name for name in first if all(name in other for other in others)]
@@ -120,6 +129,16 @@ def columns_of_tables(
                 raise InputError(name, f"a column of {shortened(measure)}", "none", hint)
     _warn_of_other_bases(tables, names)
     return read, names
+
+
+def _named(column: Column, roles: Roles, measure: str) -> Column:
+    """Return scores without a name under the name of a measure; any other column unchanged."""
+    if [*column.values] != [roles.bare] or column.called:
+        return column
+    known = measure_of(measure)
+    ends = {} if known is None else {measure: known.family.ends}
+    (values,) = column.values.values()
+    return replace(column, values={measure: values}, ends=ends)
 
 
 def _opened(table: object) -> object:
