@@ -101,3 +101,42 @@ def test_the_command_line(cli, files):
     run = files("r.run", "q1 Q0 doc8::1::2 1 2 x\nq1 Q0 doc7::256::3 2 1 x\n")
     done = cli("evaluate", judgments, run, "-m", "RR", "--chunks", "first:::", "-f", "csv")
     assert ",0.5" in done.stdout
+
+
+MIXED = {"q1": {"doc7": 1, "doc8#2": 1}, "q2": {"doc9#1": 1}, "q3": {"doc1": 1, "doc2#9": 1}}
+OF_CHUNKS = {"q1": {"doc7#1": 3, "doc8#2": 2}, "q2": {"doc9#1": 4}, "q3": {"doc1#4": 1}}
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        "#",
+        "first:#",
+        lambda chunk: chunk.split("#")[0],
+        {doc: doc.split("#")[0] for found in OF_CHUNKS.values() for doc in found},
+    ],
+    ids=["last", "first", "function", "dict"],
+)
+@pytest.mark.parametrize("form", ["dict", "file"])
+def test_ids_of_chunks_among_judged_documents_are_warned_about(files, chunks, form):
+    run = OF_CHUNKS
+    if form == "file":
+        lines = (
+            f"{q} Q0 {doc} 0 {score} t\n" for q, own in run.items() for doc, score in own.items()
+        )
+        run = files("r.run", "".join(lines))
+    with pytest.warns(gf.errors.GainfulWarning) as seen:
+        scores = gf.evaluate(MIXED, run, "R@10", chunks=chunks)
+    (told,) = (str(one.message) for one in seen)
+    assert "'doc8#2' of query 'q1' (and 1 more) is the id of a chunk" in told
+    assert "Judge 'doc8' instead, or leave chunks out." in told
+    assert scores.per_query["R@10"] == [0.5, 0.0, 0.5]
+
+
+def test_only_ids_of_chunks_that_were_returned_are_warned_about():
+    """Ids of documents may contain the delimiter."""
+    judgments = {"q1": {"a-b": 1, "c-d": 1}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = gf.evaluate(judgments, {"q1": {"a-b-1": 2, "c-d-7": 1}}, "R@10", chunks="-")
+    assert scores["R@10"] == 1

@@ -62,6 +62,19 @@ class Chunks:
             raise unknown_chunk(chunk)
         return self.by[chunk]
 
+    def is_chunk(self, doc: str) -> bool:
+        """Return whether an id is that of a chunk rather than of a document.
+
+        >>> Chunks("#").is_chunk("doc7#2"), Chunks("#").is_chunk("doc7"), Chunks({"c1": "doc7"}).is_chunk("doc7")
+        (True, False, False)
+        """
+        if isinstance(self.by, Mapping):
+            return self.by.get(doc, doc) != doc
+        try:
+            return self.document(doc) != doc
+        except InputError:  # a function of chunks may reject ids of documents
+            return False
+
     def __reduce__(self) -> "tuple[type[Chunks], tuple[object]]":
         """Pickle without a function that cannot be pickled, such as a lambda."""
         if not isinstance(self.by, str | Mapping):

@@ -21,7 +21,7 @@ import numpy as np
 
 from gainful.arithmetic.cores import beside, cached_property
 from gainful.array_types import Floats, Ints
-from gainful.errors import InputError
+from gainful.errors import InputError, warn
 from gainful.matching.chunks_to_documents import Chunks, FurtherChunk, fold
 from gainful.matching.matched import Matched, offsets_of
 from gainful.matching.ranking import (
@@ -482,7 +482,9 @@ def match(
     matcher.refuse_other_queries(run, parts)
     if policy.unjudged == "error":
         matcher.refuse_unjudged(run, parts)
-    if not any(part.shared.any() for part in parts):
+    if matcher.found_chunks:
+        matcher.warn_of_judged_chunks()
+    elif not any(part.shared.any() for part in parts):
         matcher.warn_if_disjoint(run, parts)
     return matcher.matched(parts)
 
@@ -525,6 +527,15 @@ class _Matcher:
         self.steps = steps_of(policy)
         # Documents below the depth may rise above it.
         self.cut = None if needs_ids(policy) else depth
+        self.found_chunks: list[tuple[str, str]] = []  # queries and judged ids of chunks
+
+    @cached_property
+    def _judged_chunks(self) -> dict[str, list[str]]:
+        """The judged ids of chunks by query; a folded run contains only ids of documents."""
+        assert self.chunks is not None  # noqa: S101 - without chunks, nothing is folded
+        is_chunk = self.chunks.is_chunk
+        judged = zip(self.judged.queries, self.judged.documents, strict=True)
+        return {query: [*filter(is_chunk, docs)] for query, docs in judged}
 
     def part(self, rows: PackedRows | Numbers) -> _Part:
         """Match some queries."""
@@ -554,6 +565,10 @@ class _Matcher:
             rows = rows.at(ranges(rows.starts[chosen], np.diff(rows.starts)[chosen]))
             if self.policy.duplicates == "error" and (again := first_repeat(rows)) is not None:
                 raise _RepeatedError(*again)
+            if self.chunks is not None and any(self._judged_chunks.values()):
+                for query, scores in zip(rows.names, rows.documents(), strict=True):
+                    found = (doc for doc in self._judged_chunks.get(query, ()) if doc in scores)
+                    self.found_chunks += [(query, doc) for doc in found]
             rows = applied(rows, self.steps, self.policy, self.chunks)
         return rows, every[chosen], chosen, extra
 
@@ -684,6 +699,18 @@ class _Matcher:
         docs = [doc for doc in scores if getattr(doc, "document", doc) not in judged]
         docs.sort(key=scores.__getitem__, reverse=True)
         raise unjudged_documents(query, docs)
+
+    def warn_of_judged_chunks(self) -> None:
+        """Warn that some judged ids are those of chunks, which a folded run doesn't contain."""
+        query, chunk = min(self.found_chunks)
+        document = "" if self.chunks is None else self.chunks.document(chunk)
+        more = len(self.found_chunks) - 1
+        others = f" (and {more} more)" if more else ""
+        warn(
+            f"judgments: {chunk!r} of query {query!r}{others} is the id of a chunk, but chunks are folded into "
+            f"documents before they are measured, so it counts as not returned. Judge {document!r} instead, "
+            "or leave chunks out.",
+        )
 
     def warn_if_disjoint(self, run: Run, parts: Sequence[_Part]) -> None:
         """Warn if no retrieved document is judged, including documents below the depth."""
