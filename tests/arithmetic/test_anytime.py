@@ -50,6 +50,22 @@ def test_the_capital_is_that_of_one_bet_after_the_other(mean: float) -> None:
     assert betting_capital(values, mean) == pytest.approx(expected, rel=1e-9)
 
 
+# confseq 0.0.11, betting_mart with convex_comb and lambda_predmix_eb at alpha/2, untruncated, trunc_scale 0.5: the
+# capital after 1, 10, 40 and 80 values.
+CONFSEQ = {
+    0.0: [1.0, 0.7170365446649581, 1.8036289739961056, 0.7757050627937426],
+    0.1: [1.025613368477081, 0.7783441790511003, 0.39146089140770046, 0.3643828284715141],
+    -0.2: [0.9784224275160207, 1.355584198298109, 184.76360626852735, 1831.8704973825038],
+}
+
+
+@pytest.mark.parametrize("mean", CONFSEQ)
+def test_the_capital_equals_that_of_confseq(mean: float) -> None:
+    values = np.random.default_rng(11).uniform(-0.6, 0.9, 80)
+    capital = betting_capital(values, mean)[[0, 9, 39, 79]]
+    assert capital == pytest.approx(CONFSEQ[mean], rel=1e-9)
+
+
 @pytest.mark.parametrize("kind", STREAMS)
 def test_a_true_mean_is_rarely_excluded_at_any_time(kind: str) -> None:
     """Of 500 streams of 400 queries, looked at after each one; a t test fails in 20 to 60 of 100."""

@@ -111,4 +111,4 @@ def test_a_base_is_no_list_of_grades_and_is_never_overwritten(cli, three):
 def test_a_list_of_grades_longer_than_the_name_of_a_file(cli, tmp_path):
     done = cli("explain", ",".join(["3"] * 400), "-o", tmp_path / "steps.csv")
     assert (done.returncode, done.stdout) == (0, "")
-    assert (tmp_path / "steps.csv").read_text().splitlines()[-1] == "nDCG@400,,,,,,,1.0"
+    assert (tmp_path / "steps.csv").read_text().splitlines()[-1] == "nDCG,,,,,,,1.0"

@@ -154,8 +154,8 @@ def test_a_student_finds_the_numbers_of_the_textbook():
 
 def test_a_student_sees_each_step(cli):
     shown = cli("explain", "3,2,3,0,1,2").stdout
-    assert shown == f"{gf.explanation.explain_grades(GRADES, 'nDCG@6')}\n"
-    assert shown.splitlines()[-1] == "nDCG@6 = DCG@6 / IDCG@6 = 6.861 / 7.141 = 0.961"
+    assert shown == f"{gf.explanation.explain_grades(GRADES, 'nDCG')}\n"
+    assert shown.splitlines()[-1] == "nDCG = DCG / IDCG = 6.861 / 7.141 = 0.961"
     assert cli("explain", "3,", "2,", "3").stdout == cli("explain", "3,2,3").stdout
     assert "--judged expects grades such as" in cli("explain", "3,2", "--judged", "all").stderr
     for option in ("--gain", "-k"):

@@ -54,7 +54,7 @@ def _grades(text: str) -> list[float]:
         "--against BASE": "Another run: show which documents moved from it to RUN, and how each changed the value.",
     },
     "measure result evaluating",
-    measure="The measure to explain.  [default: nDCG at the length of GRADES; nDCG@10 for a run]",
+    measure="The measure to explain.  [default: nDCG for GRADES, as gf.ndcg; nDCG@10 for a run]",
 )
 def explain(arguments: tuple[str, ...], **options: Any) -> None:
     """Show the arithmetic behind a value, line by line.
@@ -89,7 +89,7 @@ def _of_grades(grades: list[float], options: Options) -> "gf.results.Explanation
         raise click.UsageError(
             f"{option.option_name(idle[0])} requires JUDGMENTS and RUN instead of GRADES."
         )
-    measure = options["measure"] or f"nDCG@{len(grades)}"
+    measure = options["measure"] or "nDCG"
     how = {"judged": options["judged"], "policy": shared["policy"]}
     return gf.explanation.explain_grades(grades, measure, **how)
 

@@ -90,6 +90,12 @@ FORMS: dict[str, Form] = {
         has_exponent=True,
     ),
     "none": Form("1", lambda rank, _: rank * 0 + 1),
+    "misprint": Form(
+        "1/(log_b(i) + 1), as some texts print log_b(i+1)",
+        # log_b(i) + 1 = log_b(b·i), whose argument is above 1 at rank 1, too.
+        lambda rank, arithmetic: arithmetic.inverse_log(arithmetic.base * rank),
+        has_base=True,
+    ),
 }
 """The discounts by name, the default first."""
 
