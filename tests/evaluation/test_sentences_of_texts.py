@@ -48,3 +48,9 @@ def test_cg_is_unchanged_only_while_both_ranks_are_within_the_cutoff() -> None:
     assert round(gf.dcg(swapped), 3) == 6.653
     assert round(gf.ndcg(swapped), 3) == 0.932
     assert round(gf.ndcg(swapped, k=6, judged=JUDGED), 3) == 0.761
+
+
+def test_cumulated_gain_is_sometimes_called_graded_precision() -> None:
+    with pytest.raises(gf.errors.MeasureError, match="Did you mean 'CG'"):
+        gf.measure("graded precision")
+    assert "graded precision" in gf.measures.family("CG").definition

@@ -26,7 +26,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "nDCG": ("normalized_discounted_cumulative_gain", "normalised_discounted_cumulative_gain",
              "normalized_dcg", "normalised_dcg", "normalized_gain", "dcg_normalized"),
     "DCG": ("discounted_cumulative_gain", "discounted_gain"),
-    "CG": ("cumulative_gain", "gain", "total_gain"),
+    "CG": ("cumulative_gain", "gain", "total_gain", "graded_precision"),
     "IDCG": ("ideal_dcg", "max_dcg", "ideal"),
     "ERR": ("expected_reciprocal_rank", "cascade"),
     "RBP": ("rank_biased_precision",),

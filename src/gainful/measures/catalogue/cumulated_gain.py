@@ -20,7 +20,7 @@ FAMILIES = (
     Family(
         name="CG",
         title="Cumulated gain",
-        definition="CG@k = Σ_{i=1..k} g_i, the sum of the gains of the first k documents",
+        definition="CG@k = Σ_{i=1..k} g_i, the sum of the gains of the first k documents; some texts call it graded precision",
         range="any real number; 0 or more without negative grades",
         ends=AMOUNT,
         citation=_CUMULATED,
