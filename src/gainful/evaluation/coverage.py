@@ -78,10 +78,13 @@ class Coverage(Record):
     def __str__(self) -> str:
         return coverage_sentences(self)
 
+    def _empty_sentence(self, answers: Mapping[str, object] | None) -> str:
+        return _empty(len(self.empty), self.judged, answers)
+
     def _sentences(self, answers: Mapping[str, object] | None, *, of_run: bool) -> str:
         said = query_sentences(self.judged, len(self.missing), answers)
         if self.empty and of_run:
-            said.append(_empty(len(self.empty), self.judged, answers))
+            said.append(self._empty_sentence(answers))
         if self.extra:
             count = len(self.extra)
             said.append(
@@ -230,7 +233,7 @@ def notes_by_run(coverages: Mapping[str, tuple[Coverage, Policy]]) -> list[str]:
     ]
     coverage, policy = next(iter(coverages.values()))
     if shared and coverage.empty:
-        notes.append(_empty(len(coverage.empty), coverage.judged, policy.answers()))
+        notes.append(coverage._empty_sentence(policy.answers()))  # noqa: SLF001 - no method of a result
     return notes
 
 

@@ -117,6 +117,16 @@ def _refuse_without_tables(measures: Sequence[Measure], options: Mapping[str, ob
 
 
 _USUAL_CUTOFF = 10
+_SHOWN = 6  # measures with users left out, in a sentence
+# What a user needs in order to have a value; users without one are left out of the mean.
+_NEEDED_BY_USERS: Mapping[str, str] = {
+    "Novelty": "a list",
+    "Popularity": "a list",
+    "ILD": "two known items in the list",
+    "Serendipity": "judgments",
+    "HitRate": "a relevant item in the segment",
+    "Miscalibration": "a list and a history in known categories",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -147,20 +157,26 @@ class ListCoverage(Coverage):
             "left_out": [*self.left_out],
         }
 
+    def _empty_sentence(self, _answers: Mapping[str, object] | None) -> str:
+        """Describe which means leave out how many users, and why."""
+        parts = []
+        for measure, count in (self.without or {}).items():
+            needed = _NEEDED_BY_USERS.get(measure.partition("(")[0].partition("@")[0], "a value")
+            parts += [f"{measure}: {counted(count, 'user')} without {needed}"] if count else []
+        if len(parts) > _SHOWN:  # such as a hit rate for each of many segments
+            parts[_SHOWN:] = [counted(len(parts) - _SHOWN, "more measure")]
+        return f"Left out of the mean of {'; of '.join(parts)}."
+
     def _sentences(self, _answers: Mapping[str, object] | None, *, of_run: bool) -> str:
         """Describe which users have no list or no judgments, and how many items are shown."""
-        users = {
-            "no judgments": self.extra,
-            "no value of some measure": self.empty if of_run else (),
-        }
         said = query_sentences(
             self.judged, self.judged - self.evaluated, None, ("user", "users"), "got no list"
         )
-        said += [
-            f"{counted(len(some), 'user')} {'has' if len(some) == 1 else 'have'} {what}."
-            for what, some in users.items()
-            if some
-        ]
+        if self.extra:
+            have = "has" if len(self.extra) == 1 else "have"
+            said.append(f"{counted(len(self.extra), 'user')} {have} no judgments.")
+        if self.empty and of_run:
+            said.append(self._empty_sentence(_answers))
         within = "the lists" if self.depth is None else f"the top {self.depth}"
         of = "" if self.catalogue is None else f" (the catalogue contains {self.catalogue:,})"
         unknown = "".join(

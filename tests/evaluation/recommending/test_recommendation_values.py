@@ -307,9 +307,34 @@ def test_users_without_a_value_are_left_out_and_told():
     assert found.coverage.empty == ("v", "w", "x")
     assert found.coverage.unknown == {"items": 1}
     said = " ".join(str(found).split())
-    assert "1 of 4 users got no list. 3 users have no value of some measure." in said
+    left_out = "Left out of the mean of ILD@5: 3 users without two known items in the list."
+    assert f"1 of 4 users got no list. {left_out}" in said
     assert "1 of them is not in the items." in said
     assert found["Coverage@5"] == 2 / 3  # what the catalogue lacks covers none of it
+
+
+def test_the_reason_why_users_are_left_out_is_the_same_note_for_several_runs():
+    items, history = {"a": "p", "b": "q", "c": "p"}, {"u": ["a"], "v": ["c"]}
+    runs = {"one": {"u": ["a", "b"], "w": ["b"]}, "two": {"u": ["a", "c"], "w": ["c"]}}
+    names = ["ILD@5", "Miscalibration@5"]
+    found = gf.recommending.evaluate_recommendation_runs(runs, names, items=items, history=history)
+    said = " ".join(str(found).split())
+    reasons = (
+        "ILD@5: 1 user without two known items in the list; "
+        "of Miscalibration@5: 1 user without a list and a history in known categories."
+    )
+    assert said.count(f"Left out of the mean of {reasons}") == 1
+    assert "no relevant documents" not in said
+
+
+def test_of_many_measures_the_first_say_whom_they_leave_out():
+    items = {f"i{at}": f"c{at}" for at in range(8)}
+    run = {"u": ["i0", "i1"], "v": ["i1"]}
+    liked = {"u": dict.fromkeys(items, 1)}
+    found = evaluate(run, "HitRate@5", items=items, judgments=liked)
+    said = " ".join(str(found).split())
+    assert "HitRate(segment=c5)@5: 1 user without a relevant item in the segment" in said
+    assert "; of 2 more measures." in said
 
 
 def test_what_the_run_has_as_a_whole_is_told_apart():
