@@ -28,7 +28,7 @@ ANSWERS: dict[str, tuple[Any, ...]] = {
     "ideal": ("judged", "retrieved"),
     "depth": ("cutoff", "all", "retrieved"),
     "ties": ("doc", "doc_ascending", "order", "average", "best", "worst"),
-    "unjudged": ("zero", "condense", 1),
+    "unjudged": ("zero", "condense", 1, "error"),
     "absent": ("zero",),
     "negative": ("keep", "zero", "both", "unjudged"),
     "missing": ("zero", "skip"),

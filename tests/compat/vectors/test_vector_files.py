@@ -254,6 +254,18 @@ def test_a_choice_that_is_named_matters_and_one_that_is_not_does_not(deep):
     assert_every_case(check, CASES)
 
 
+def test_a_case_with_unjudged_documents_names_what_they_count():
+    for case in CASES:
+        lists = [(q["judged"], q["run"]) for q in case.queries if q["judged"] and q["run"]]
+        judged_and_run = [
+            ({doc for doc, _ in judged}, {doc for doc, _ in run}) for judged, run in lists
+        ]
+        if any(run - judged for judged, run in judged_and_run) and case.expect.get("error") is None:
+            assert case.choices.get("drop_self", "no") != "no" or "unjudged" in case.choices, (
+                case.id
+            )
+
+
 def test_cases_cannot_be_spoiled():
     case = gf.vectors.cases(topics="ties")[0]
     case.asked()["choices"].clear()
