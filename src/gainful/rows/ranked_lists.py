@@ -651,7 +651,10 @@ def _refuse_mixed(items: list[_Item], where: str) -> None:
 
 
 def _remedy_of_column(value: Any) -> str:
-    """Return advice on turning a column or a tensor into a list; empty for anything else."""
+    """Return advice on turning a column, a tensor or a text into a list; empty for anything else."""
+    if isinstance(value, str) and len(value.replace(",", " ").split()) > 1:
+        mark = "','" if "," in value else ""
+        return f"Split the texts: {{query: text.split({mark}) for query, text in lists.items()}}."
     if not getattr(value, "shape", None):
         return ""
     if hasattr(value, "to_dict") and hasattr(value, "tolist"):  # of pandas

@@ -1,6 +1,7 @@
 """Find the columns of a table that hold the query, the doc and the number."""
 
 import os
+import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -525,7 +526,50 @@ def _swapped(role: str, names: Sequence[str], kind: Kind) -> str:
     return ""
 
 
+_NUMBERED = re.compile(r"(.*\D)\d+", re.ASCII)
+_LISTS_AS_TEXT = ("docs", "documents", "doc_ids", "ids", "items", "results")
+
+
+def advice_on_several_columns(role: str, names: Sequence[str]) -> str:
+    """Return the line of pandas that reshapes a table with a column for each rank or each run; else empty.
+
+    >>> advice_on_several_columns("doc", ["query", "doc1", "doc2"])
+    "For ranked lists with a column for each rank, pass frame.set_index('query')[['doc1', 'doc2']].T.to_dict('list'), or write that dict as JSON."
+    >>> advice_on_several_columns("doc", ["query", "docs"])
+    "For lists as text, such as 'd1 d2 d3', pass dict(zip(frame['query'], frame['docs'].str.split())), or write that dict as JSON."
+    >>> advice_on_several_columns("score", ["query", "doc", "score_a", "score_b"])
+    "For the scores of several runs, pass {name: frame.rename(columns={name: 'score'}) for name in ['score_a', 'score_b']}, or a file for each run; for one of them, name it: columns score=score_a."
+    """
+    if role == RUN.number:
+        scores = [name for name in names if {"score", "scores"} & {*plain_name(name).split("_")}]
+        if len(scores) < 2:
+            return ""
+        return (
+            f"For the scores of several runs, pass {{name: frame.rename(columns={{name: 'score'}}) for name in "
+            f"{scores}}}, or a file for each run; for one of them, name it: columns score={scores[0]}."
+        )
+    query = next((name for name in names if plain_name(name) in ALIASES["query"]), None)
+    if role != "doc" or query is None:
+        return ""
+    numbered = [name for name in names if name != query and _NUMBERED.fullmatch(name)]
+    stems = {_NUMBERED.sub(r"\1", name) for name in numbered}
+    if len(numbered) > 1 and len(stems) == 1:
+        return (
+            f"For ranked lists with a column for each rank, pass frame.set_index({query!r})[{numbered}]"
+            ".T.to_dict('list'), or write that dict as JSON."
+        )
+    listed = next((name for name in names if plain_name(name) in _LISTS_AS_TEXT), None)
+    if listed is None:
+        return ""
+    return (
+        f"For lists as text, such as 'd1 d2 d3', pass dict(zip(frame[{query!r}], frame[{listed!r}].str.split())), "
+        "or write that dict as JSON."
+    )
+
+
 def _remedy(role: str, names: Sequence[str], kind: Kind) -> str:
+    if several := advice_on_several_columns(role, names):
+        return several
     distance = next((name for name in names if is_name_of_distances(name)), None)
     if role == RUN.number and distance is not None:
         return (

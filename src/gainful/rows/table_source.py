@@ -24,9 +24,9 @@ from gainful.rows.duckdb_engine import (
     said,
 )
 from gainful.rows.files import BYTE_ORDER_MARK, LocalFile
-from gainful.rows.grades_scores_or_ranks import JUDGMENTS, Kind
+from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN, Kind
 from gainful.rows.identifiers import UNTYPED, IdType
-from gainful.rows.run_and_judgment_columns import no_rank, rank_again
+from gainful.rows.run_and_judgment_columns import no_rank, plain_name, rank_again
 from gainful.rows.text_formats import (
     Fault,
     Layout,
@@ -53,6 +53,8 @@ NO_ID = ", where ids are whole numbers"
 """The end of the error message for a fraction as id in a typed table."""
 NOT_HELD = ", which no float64 holds"
 """The end of the error message for an integer that would be rounded."""
+_NAMES_OF_RUNS = ("system", "system_id", "run", "run_id", "run_name", "model")
+_SEVERAL_RUNS = "If the column {0!r} names several runs, pass them as dict([*frame.groupby({0!r})]), or write a file for each."
 _SUBTOPICS = " Pass judgments of subtopics with --subtopics, or to gf.subtopics.evaluate_subtopics."
 
 
@@ -376,6 +378,9 @@ def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = 
         remedy = "Remove one, or set the policy duplicates to first or best."
         if source.kind is JUDGMENTS and source.layout.format == "trec":
             remedy += _SUBTOPICS
+        names = source.layout.names if source.kind.name == RUN.name else ()
+        if run := next((name for name in names if plain_name(name) in _NAMES_OF_RUNS), None):
+            remedy = _SEVERAL_RUNS.format(run)
     if source.kind.name == JUDGMENTS.name and source.layout.assessor:
         remedy = SEVERAL_ASSESSORS.format(source.layout.assessor)
         code = "judgments.several-assessors"

@@ -30,6 +30,7 @@ from gainful.rows.grades_scores_or_ranks import number_in as checked_number
 from gainful.rows.identifiers import ROWS_OR_JSON, id_text, is_list_as_text
 from gainful.rows.run_and_judgment_columns import (
     ALIASES,
+    advice_on_several_columns,
     asked_columns,
     assessor_in,
     find_columns,
@@ -556,7 +557,9 @@ def _advice_on_names(
             return "The names are in line 2: remove line 1."
     if line.count(_WIDE) > 1 and len(line.split()) == 1:
         return f"Replace {_WIDE!r}: sed 's/::/\\t/g' FILE > FILE.tsv. {_by_numbers(kind)}"
-    return ROWS_OR_JSON if has_name_of_list(map(plain_name, fields)) else ""
+    return advice_on_several_columns("doc", fields) or (
+        ROWS_OR_JSON if has_name_of_list(map(plain_name, fields)) else ""
+    )
 
 
 def are_times(rows: Iterable[Sequence[str]]) -> bool:
