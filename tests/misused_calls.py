@@ -821,7 +821,7 @@ OF_METHODS: dict[str, Any] = {
     "path": "out.json", "format": "json", "notes": "a note", "comparison": None, "title": "t",
     "created": "c", "rank": 2, "amount": 0.5, "scores": None, "upto": 3, "run": "two",
     "base": "one", "column": "nDCG@10", "lowest": -1.0, "chunks": True,
-    "tracker": a_function, "resamples": 9, "seed": 1, "count": 2,
+    "tracker": a_function, "resamples": 9, "seed": 1, "count": 2, "level": 0.9,
 }  # fmt: skip
 
 # Sequences, whose items raise what Python's lists do.
