@@ -108,7 +108,7 @@ TASKS = {
         ),
         ApiPage(
             "History",
-            "history.add history.read results.History results.HistoryEntry results.Changes"
+            "history.add history.read history.page results.History results.HistoryEntry results.Changes"
             " results.Change",
             "guides/history.md",
         ),

@@ -431,6 +431,7 @@ def functions() -> Iterator[tuple[str, Call]]:
             gf.history.add,
             {"path": "own.history", "scores": gf.evaluate(JUDGMENTS, one, "AP"), "label": "v1", "time": "2026-05-01"},
         ),
+        "page": Call(gf.history.page, {"history": "of-results.history", "title": "t", "level": 0.9}),
         "read": Call(gf.history.read, {"path": "of-results.history"}),
         "methods": Call(gf.fusion.methods, {}),
         "normalisations": Call(gf.fusion.normalisations, {}),

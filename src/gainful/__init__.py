@@ -75,6 +75,7 @@ _NAMES = {
     "gainful.history": {
         "analysis.history.entries": "add",
         "analysis.history.history": "read",
+        "reporting.history_page": "page",
     },
     "gainful.inputs": {
         "rows.input_types": "Judgments, Run, TableLike",

@@ -2,8 +2,10 @@
 
 from gainful.analysis.history.entries import add
 from gainful.analysis.history.history import read
+from gainful.reporting.history_page import page
 
 __all__ = [
     "add",
+    "page",
     "read",
 ]

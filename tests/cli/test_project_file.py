@@ -154,6 +154,7 @@ def test_every_command_is_among_these(project):
         "config",
         "trec_eval",
         "fuse",
+        "history",
         "agreement",
         "clicks",
         "judge",

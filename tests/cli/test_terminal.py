@@ -83,6 +83,13 @@ CALLS = {
         ("recommend", "lists.csv", "--items", "items.csv", "-m", "Coverage@2"),
         ("recommend", "lists.csv", "other.csv", "--history", "history.csv", "--compare"),
     ],
+    "history": [
+        ("history", "add", "new.history", J, *RUNS, "--label", "v1"),
+        ("history", "show", "old.history"),
+        ("history", "show", "old.history", "--changes"),
+        ("history", "page", "old.history", "-o", "page.html"),
+        ("history", "show", "none.history", 2),
+    ],
     "power": [("power", J, *RUNS, "--difference", "0.02")],
     "measures": [("measures",), ("measures", "nDCG")],
     "dialects": [("dialects",)],
@@ -184,6 +191,9 @@ def folder(tmp_path_factory):
         (place / "search.py").write_text(SEARCH)
         (place / "answer.py").write_text(ANSWER)
         (place / "model.py").write_text("def grade(prompt):\n    return 'grade: 1'\n")
+        for day, run in enumerate(RUNS, 1):
+            scores = gf.evaluate(place / J, place / run, "nDCG@10")
+            gf.history.add(place / "old.history", scores, time=f"2026-05-0{day}")
         (place / "lists.csv").write_text("query,doc,score\nu,a,2\nu,b,1\nv,a,2\nv,c,1\n")
         (place / "other.csv").write_text("query,doc,score\nu,c,2\nu,b,1\nv,b,2\nv,c,1\n")
         (place / "items.csv").write_text("item,genre\na,jazz\nb,rock\nc,jazz\nd,folk\n")
@@ -239,6 +249,7 @@ def test_a_terminal_changes_nothing_but_bars_and_colours(done, call):
 
 WITH_BARS = {
     "clicks", "demo", "evaluate", "compare", "report", "leaderboard", "power", "pool", "collect", "calibrate", "run", "fuse", "recommend",
+    "history",
 }  # fmt: skip
 
 

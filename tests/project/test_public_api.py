@@ -35,7 +35,7 @@ BELOW = {
     ],
     "explanation": ["attribute", "explain_grades", "which"],
     "fusion": ["methods", "normalisations", "tune", "write_fused"],
-    "history": ["add", "read"],
+    "history": ["add", "page", "read"],
     "inputs": [
         "Judgments",
         "MeasuringOptions",
@@ -77,6 +77,7 @@ BELOW = {
 BY_PLACE = {
     "add": ["path", "scores"],
     "read": ["path"],
+    "page": ["history"],
     "click_judgments": ["log", "model"],
     "click_models": ["log", "models"],
     "read_log": ["log"],

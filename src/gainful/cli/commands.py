@@ -26,6 +26,7 @@ _GROUPS = {
     },
     "Decide": {
         "leaderboard": ("comparing", "Rank many runs, with the uncertainty of each rank."),
+        "history": ("history", "Keep scores over time, and show which changes are real."),
         "power": ("explaining", "Compute how many queries a comparison needs."),
         "why": ("explaining", "Explain why two tools differ, or find the tool behind a number."),
     },

@@ -60,23 +60,23 @@ def page(payload: Mapping[str, Any], packed: Packed | None = None) -> str:
     if packed is None:
         packed = pack(payload["details"].items())
     rest = {name: value for name, value in payload.items() if name != "details"}
-    charts, script, style = _bundling().result(), _script(), _asset("page.css")
+    charts, script, style = _bundling().result(), _script(), asset("page.css")
     return str(
         _template().render(
             title=payload["title"],
-            policy=_policy([charts, script], style),
+            policy=content_policy([charts, script], style),
             style=style,
-            payload=_data({**rest, "packed": packed.data()}),
+            payload=as_data({**rest, "packed": packed.data()}),
             charts=charts,
             script=script,
         )
     )
 
 
-def _data(payload: Mapping[str, object]) -> str:
+def as_data(payload: Mapping[str, object]) -> str:
     r"""Write JSON that is safe inside a `script` element, whatever its texts contain.
 
-    >>> _data({"id": "</script><b>&"})
+    >>> as_data({"id": "</script><b>&"})
     '{"id":"\\u003c/script\\u003e\\u003cb\\u003e\\u0026"}'
     """
     try:
@@ -86,7 +86,7 @@ def _data(payload: Mapping[str, object]) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _policy(scripts: list[str], style: str) -> str:
+def content_policy(scripts: list[str], style: str) -> str:
     """Return the Content-Security-Policy: only the page's own scripts may run, identified by their hashes."""
     allowed = " ".join(map(_hash, scripts))
     return (
@@ -108,7 +108,7 @@ def _hash(text: str) -> str:
 @cache
 def _script() -> str:
     """Return the page's own script: its files in one scope."""
-    files = "\n".join(_asset(name) for name in SCRIPTS)
+    files = "\n".join(asset(name) for name in SCRIPTS)
     return f'"use strict";\n(() => {{\n{files}\n}})();\n'
 
 
@@ -150,10 +150,10 @@ def _template() -> Any:
     except ImportError as problem:
         raise _missing("jinja2") from problem
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    return environment.from_string(_asset("page.html.jinja"))
+    return environment.from_string(asset("page.html.jinja"))
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     """Return the text of a file in this folder, with the line ends that a browser reads."""
     text = resources.files("gainful.reporting.page").joinpath(name).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n")
