@@ -382,3 +382,16 @@ def test_a_share_is_from_0_to_1(fact, number):
 
 def test_every_fact_is_a_share_or_a_count():
     assert {*FACTS} - SHARES == {"missing"}
+
+
+@pytest.mark.parametrize(("changed", "few"), [(2, True), (5, False), (0, False)])
+def test_a_gate_says_when_few_queries_changed(changed, few):
+    old = {f"q{i}": 0.5 for i in range(20)}
+    new = old | {f"q{i}": 0.6 + i / 50 for i in range(changed)}
+    (checked,) = (
+        gf.comparison.compare_scores({"old": old, "new": new}).gate("Δ value < -0.1").checked
+    )
+    assert not checked.failed
+    reason = f", but only {changed} of 20 queries changed, too few to trust the interval"
+    assert checked.found.endswith(reason) == few
+    assert few or "too few to trust" not in checked.found

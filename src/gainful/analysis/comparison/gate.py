@@ -29,6 +29,7 @@ from gainful.arithmetic.statistics.intervals import (
     INTERVALS,
     Ends,
     Interval,
+    few_changed,
     few_queries,
     intervals_of_means,
 )
@@ -684,8 +685,12 @@ def _difference(
     interval = _interval(comparison, apart, level, ends, paired.sampling(kept))
     checked = check_change(condition, run, paired.mean(kept, apart), interval, apart.size)
     whole = paired.unjudged and condition.part is None  # shares are known only for all queries
-    doubt = comparison[run, condition.name].verdict.qualification if whole else ""
-    return replace(checked, found=f"{checked.found}, but {doubt}") if doubt else checked
+    doubts = [comparison[run, condition.name].verdict.qualification if whole else ""]
+    changed = int(np.count_nonzero(apart))
+    if changed and interval.known and interval.low < interval.high:
+        doubts.append(few_changed(changed, apart.size))
+    found = ", but ".join([checked.found, *filter(None, doubts)])
+    return replace(checked, found=found)
 
 
 def check_change(
