@@ -30,7 +30,7 @@ def gains() -> str:
     said = "; ".join(f"{kind}: {', '.join(f'{v:g}' for v in values[kind])}" for kind in kinds)
     return picture(
         "What a grade gains",
-        f"Bars of the gain for the grades 0 to 4, {said}.",
+        f"The gain of the grades 0 to 4. {said[0].upper()}{said[1:]}.",
         frame + "".join(bars) + legend(list(kinds.values()), bars=True),
     )
 
@@ -93,7 +93,7 @@ def contributions() -> str:
     )
     return picture(
         "What each rank adds to DCG",
-        f"Bars of gain times discount, by rank, for {said}.",
+        f"Gain times discount at ranks 1 to 6. {said[0].upper()}{said[1:]}.",
         frame + "".join(bars) + legend(list(series), bars=True),
     )
 
@@ -118,7 +118,7 @@ def cumulated() -> str:
     )
     return picture(
         "A list against its ideal",
-        f"Cumulated gain for k from 1 to 6, for {said}; nDCG@k: {', '.join(f'{r:.3f}' for r in ratios)}.",
+        f"Cumulated gain for k from 1 to 6. {said[0].upper()}{said[1:]}; nDCG@k: {', '.join(f'{r:.3f}' for r in ratios)}.",
         frame + "".join(lines) + legend(list(series)),
     )
 
@@ -165,7 +165,7 @@ def one_and_five() -> str:
     )
     return picture(
         "nDCG@k of one good answer, and of five",
-        f"nDCG@k for k from 1 to 5, where five documents are good, for {said}.",
+        f"nDCG@k for k from 1 to 5 if five documents are good. {said[0].upper()}{said[1:]}.",
         frame + "".join(lines) + legend(list(series)),
     )
 
@@ -198,7 +198,7 @@ def examination() -> str:
     )
     return picture(
         "How often users look at a rank, compared with rank 1",
-        f"Examination of the ranks 1 to 5, with 95% intervals, and three discounts. {said}.",
+        f"How often users look at ranks 1 to 5, with 95% intervals, and three discounts. {said[0].upper()}{said[1:]}.",
         frame + "".join(lines + ends) + legend([*series]),
     )
 
@@ -232,7 +232,7 @@ def reversal() -> str:
     )
     return picture(
         "The difference, query by query: new − old",
-        f"What the queries add up to, first 60 with small ideals and then 40 with large ones. {said}.",
+        f"The difference summed over the queries, first the 60 with small ideals and then the 40 with large ones. {said}.",
         frame + "".join(lines) + legend([*series]),
     )
 

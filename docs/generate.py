@@ -179,7 +179,7 @@ def discounts_compared() -> str:
         "1 / i": ("`reciprocal`", {"discount": "reciprocal"}),
     }
     lines = [
-        f"| discount | its name | {' | '.join(f'at rank {rank}' for rank in ranks)} |",
+        f"| discount | name | {' | '.join(f'at rank {rank}' for rank in ranks)} |",
         f"|---|---|{'---:|' * len(ranks)}",
     ]
     for formula, (name, chosen) in kinds.items():

@@ -1,8 +1,8 @@
 """`Reversal`: two runs that DCG and nDCG put in opposite orders, and the queries behind it.
 
 The mean DCG counts each query by the size of its ideal, and the mean nDCG counts all queries alike. If
-the two differences have opposite signs, some queries with small ideals favour one run, and the others
-the other run.
+the two differences have opposite signs, the queries with small ideals favour one run, and those with
+large ideals favour the other.
 """
 
 import math
@@ -62,7 +62,7 @@ class Reversal:
             f"{ahead} is ahead of {behind} by {self.measure}, but behind by {self.dcg}, which counts "
             f"queries by the size of their ideal: the {self.share:.0%} of queries with an ideal up to "
             f"{self.ideal:.4g} contribute {self.small:+.4f} to the difference in {self.measure} and "
-            f"{self.dcg_small:+.4f} to the difference in {self.dcg}, the others {large:+.4f} and {dcg_large:+.4f}"
+            f"{self.dcg_small:+.4f} to the difference in {self.dcg}; the rest contribute {large:+.4f} and {dcg_large:+.4f}"
         )
 
 
