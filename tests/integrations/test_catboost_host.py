@@ -69,11 +69,33 @@ def test_the_dialect_holds(model, tmp_path, cli, monkeypatch):
     assert value_of(done) == curve.means()[-1]
 
 
-def test_weights_are_told_of(model):
+def test_the_dialect_holds_with_group_weights(model, tmp_path, monkeypatch):
+    """CatBoost's NDCG counts queries by group_weight, those without any gain as well."""
+    monkeypatch.chdir(tmp_path)
+    labels = np.where(IDS % 5 == 0, 0, VY)
+    weight = np.random.default_rng(4).uniform(0.2, 4, len(VSIZES))[IDS]
+    data = catboost.Pool(V, labels, group_id=IDS, group_weight=weight)
+    (said,) = model.eval_metrics(data, ["NDCG:top=5;type=Base"], thread_count=1).values()
+    asked = {"measures": "nDCG@5", "dialect": "catboost"}
+    curve = ours.learning_curve(model, data, group_weight=weight, **asked)
+    assert curve.means() == pytest.approx(said, rel=1e-14)
+    plain = ours.learning_curve(model, data, **asked)
+    assert curve.means() != plain.means()
+    order = np.random.default_rng(0).permutation(len(VY))
+    shuffled = ours.learning_curve(
+        model, V[order], labels[order], group_id=IDS[order], group_weight=weight[order], **asked
+    )
+    assert shuffled.means() == pytest.approx(said, rel=1e-14)
+    with pytest.raises(gf.errors.InputError, match="group_weight: expected one for each of"):
+        ours.learning_curve(model, data, group_weight=weight[1:], **asked)
+
+
+def test_weights_of_documents_do_not_count_as_in_catboost(model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     weighted = catboost.Pool(V, VY, group_id=IDS, weight=1.0 + IDS % 2)
-    with pytest.warns(gf.errors.GainfulWarning, match="weights of the data are not used"):
-        found = ours.learning_curve(model, weighted, every=7)
-    assert found == ours.learning_curve(model, pool(V, VY, VSIZES), every=7)
+    (said,) = model.eval_metrics(weighted, ["NDCG:top=5;type=Base"], thread_count=1).values()
+    curve = ours.learning_curve(model, weighted, measures="nDCG@5", dialect="catboost")
+    assert curve.means() == pytest.approx(said, rel=1e-14)
 
 
 def test_what_is_wrong_is_said(model):

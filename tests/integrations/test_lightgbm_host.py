@@ -141,16 +141,47 @@ def test_an_objective_serves_both_signatures():
     assert ranker.booster_.predict(V) == pytest.approx(own.predict(V), abs=1e-12)
 
 
-def test_weights_weigh_objectives_and_are_told_of_in_measures():
+def test_weights_weigh_objectives_and_measures():
     weight = np.repeat(np.where(np.arange(len(SIZES)) % 2, 3.0, 1.0), SIZES)
     train = lgb.Dataset(X, Y, group=SIZES, weight=weight, params={"verbose": -1})
     own = ours.objective("nDCG")
     train.construct()
     zeros = np.zeros(len(Y))
     assert own(zeros, train)[0] == pytest.approx(own(Y, zeros, None, SIZES)[0] * weight)
-    with pytest.warns(gf.errors.GainfulWarning, match="weights of the data are not used"):
-        found = ours.metric("AP")(X[:, 0], train)
-    assert found == ours.metric("AP")(Y, X[:, 0], None, SIZES)
+    found = ours.metric("AP")(X[:, 0], train)
+    assert found == ours.metric("AP")(Y, X[:, 0], weight, SIZES)
+    values = gf.evaluate_arrays(labels=Y, scores=X[:, 0], group=SIZES, measures="AP").values[:, 0]
+    of_queries = np.where(np.arange(len(SIZES)) % 2, 3.0, 1.0)
+    assert found == [("AP", pytest.approx(np.average(values, weights=of_queries)), True)]
+    with pytest.raises(gf.errors.InputError, match="weight: expected one for each of"):
+        ours.metric("AP")(Y, X[:, 0], weight[1:], SIZES)
+
+
+@pytest.mark.parametrize("of_documents", [False, True])
+@pytest.mark.parametrize("empty", [False, True])
+def test_the_dialect_holds_with_weights(of_documents, empty):
+    """LightGBM counts a query without any gain as 1, whatever its weight."""
+    random = np.random.default_rng(4)
+    weight = np.repeat(random.uniform(0.2, 4, len(VSIZES)), VSIZES)
+    weight *= random.uniform(0.5, 2, len(VY)) if of_documents else 1
+    owner = np.repeat(np.arange(len(VSIZES)), VSIZES)
+    labels = np.where(empty & (owner % 5 == 0), 0, VY)
+    labels[owner == 1] += not empty
+    train = lgb.Dataset(X, Y, group=SIZES, params={"verbose": -1})
+    valid = lgb.Dataset(V, labels, group=VSIZES, weight=weight, reference=train)
+    found = {}
+    own = ours.metric("nDCG@5", dialect="lightgbm")
+    params = {**QUIET, "objective": "lambdarank", "metric": "ndcg", "eval_at": [5]}
+    recording = [lgb.record_evaluation(found)]
+    booster = lgb.train(params, train, 4, valid_sets=[valid], feval=own, callbacks=recording)
+    ((theirs, measured),) = [[each["ndcg@5"], each["nDCG@5"]] for each in found.values()]
+    assert measured == pytest.approx(theirs, rel=1e-14)
+    lists = {"group": VSIZES, "dialect": "lightgbm"}
+    curve = ours.learning_curve(booster, V, labels, "nDCG@5", weight=weight, **lists)
+    assert curve.means() == pytest.approx(theirs, rel=1e-14)
+    plain = ours.learning_curve(booster, V, labels, "nDCG@5", **lists)
+    assert curve.means() != plain.means()
+    assert curve.interval(4) != plain.interval(4)
 
 
 @pytest.mark.parametrize("boosting", ["gbdt", "rf", "dart"])

@@ -44,6 +44,29 @@ def test_cross_validation_knows_the_queries():
 
 
 @pytest.mark.usefixtures("routed")
+def test_cross_validation_weighs_the_queries():
+    weight = np.random.default_rng(3).uniform(0.2, 4, len(SIZES))[IDS]
+    own = ours.scorer("nDCG@5").set_score_request(qid=True, sample_weight=True)
+    params = {"qid": IDS, "groups": IDS, "sample_weight": weight}
+    model = Ridge().set_fit_request(sample_weight=False)
+    found = cross_validate(model, X, Y, cv=GroupKFold(3), scoring=own, params=params)
+    for fold, (train, test) in enumerate(GroupKFold(3).split(X, Y, IDS)):
+        predictions = Ridge().fit(X[train], Y[train]).predict(X[test])
+        ids, first = np.unique(IDS[test], return_index=True)
+        lists = [np.flatnonzero(IDS[test] == query) for query in ids]
+        values = [gf.ndcg(Y[test][at][np.argsort(-predictions[at])], k=5) for at in lists]
+        expected = np.average(values, weights=weight[test][first])
+        assert found["test_score"][fold] == pytest.approx(expected)
+    labels, scores = Y[: 8 * (len(Y) // 8)].reshape(-1, 8), X[: 8 * (len(Y) // 8), 0].reshape(-1, 8)
+    weights = weight[: len(labels)]
+    mean = gf.evaluate_arrays(
+        labels=labels, scores=scores, measures="nDCG@5", weights=weights, dialect="scikit-learn"
+    )
+    theirs = sklearn.metrics.ndcg_score(labels, scores, k=5, sample_weight=weights)
+    assert next(iter(mean.means.values())) == pytest.approx(theirs, rel=1e-12)
+
+
+@pytest.mark.usefixtures("routed")
 def test_a_grid_search_knows_the_queries():
     grid = {"alpha": [0.1, 1e4, 1e6]}
     search = GridSearchCV(Ridge(), grid, scoring=ours.scorer("nDCG@5"), cv=GroupKFold(3))

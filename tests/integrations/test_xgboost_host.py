@@ -91,17 +91,40 @@ def test_objectives_train(method, options):
     assert reached(obj=ours.objective(measure, method=method, **options)) > theirs - 0.02
 
 
-def test_weights_of_queries_weigh_the_objective_and_are_told_of_in_measures():
+def test_weights_of_queries_weigh_the_objective_and_measures():
     train, _ = matrices()
     own, zeros = ours.objective("nDCG"), np.zeros(len(Y), np.float32)
     plain, _ = own(zeros, train)
     weight = 1.0 + np.arange(len(SIZES)) % 2
     train.set_weight(weight)
     assert own(zeros, train)[0] == pytest.approx(plain * np.repeat(weight, SIZES))
-    with pytest.warns(gf.errors.GainfulWarning, match="weights of the data are not used"):
-        ours.metric("AP")(X[:, 0], train)
-    with pytest.warns(gf.errors.GainfulWarning, match="weights of the data are not used"):
-        ours.RankingMonitor("AP", data=train)
+    values = gf.evaluate_arrays(labels=Y, scores=X[:, 0], group=SIZES, measures="AP").values[:, 0]
+    assert ours.metric("AP")(X[:, 0], train) == [
+        ("AP", pytest.approx(np.average(values, weights=weight)))
+    ]
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_the_dialect_holds_with_weights(empty):
+    """XGBoost counts a query without any gain as 1, whatever its weight."""
+    train, _ = matrices()
+    qid = query_ids(VSIZES)
+    labels = np.where(empty & (qid % 5 == 0), 0, VY)
+    valid = xgb.DMatrix(V, label=labels, qid=qid, nthread=1)
+    valid.set_weight(np.random.default_rng(4).uniform(0.2, 4, len(VSIZES)))
+    monitor = ours.RankingMonitor("nDCG@5", data=valid, dialect="xgboost")
+    found = {}
+    params = {**PARAMS, "disable_default_eval_metric": 0, "eval_metric": "ndcg@5"}
+    xgb.train(
+        params, train, 4, evals=[(valid, "v")], evals_result=found, verbose_eval=False,
+        custom_metric=ours.metric("nDCG@5", dialect="xgboost"), callbacks=[monitor],
+    )  # fmt: skip
+    assert found["v"]["nDCG@5"] == pytest.approx(found["v"]["ndcg@5"], abs=2e-6)
+    assert monitor.curve.means() == pytest.approx(found["v"]["ndcg@5"], abs=2e-6)
+    unweighted = gf.evaluate_arrays(
+        labels=labels, query=qid, scores=np.zeros(len(VY)), measures="nDCG@5", dialect="xgboost"
+    )
+    assert list(unweighted.means.values()) != found["v"]["ndcg@5"][:1]
 
 
 def size_of(labels, scores):

@@ -486,6 +486,8 @@ def evaluate_arrays(
     group: "ArrayLike | None" = None,
     query: "ArrayLike | None" = None,
     mask: "ArrayLike | None" = None,
+    weights: "ArrayLike | TableLike | None" = None,
+    clusters: "ArrayLike | TableLike | Callable[[str], object] | None" = None,
     policy: GivenPolicy | None = None,
     dialect: str | Dialect | None = None,
 ) -> Scores:
@@ -501,6 +503,9 @@ def evaluate_arrays(
         query: for flat arrays, the query id of each document, in any order; for
             [batch, list], the query id of each list. Without it, queries are numbered from 0.
         mask: an array of the shape of labels, True where there is a document.
+        weights: the weight of each list, in the order of the lists; for flat arrays, also of each
+            document, whose query then counts with their mean; or by query id, as in `evaluate`.
+        clusters: the cluster of each list, or of each document, in the same ways.
         policy: the policy, as in `evaluate`; ties are averaged by default.
         dialect: the name of a tool whose numbers to reproduce, as in `evaluate`; for a tool that
             orders ties by id, ties are averaged here.
@@ -536,6 +541,12 @@ def evaluate_arrays(
         result = scores_of(
             batches, measured, asked, resolved, dialect=tool, query_type=lists.query_type
         )
+    if weights is not None or clusters is not None:
+        # Imported here because most lists count the same.
+        from gainful.evaluation.array_samples import read_array_sample
+
+        sample = read_array_sample(weights, clusters, labels, group=group, query=query)
+        result = result if sample is None else sample.weighed(result)
     if chosen.negative == "auto" and tool is None:
         tell_marks(marks_among(batches), arrays=True)
     if tool is None:

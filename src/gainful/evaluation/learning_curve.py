@@ -1,7 +1,7 @@
 """`LearningCurve`: the measures of a model after some of its training iterations."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
+from gainful.arithmetic.statistics.query_sampling import Sampling
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.mean_intervals import ends_of, interval_or_none, mean_interval
-from gainful.evaluation.measuring import aggregate_of
+from gainful.evaluation.query_samples import QuerySample
 from gainful.evaluation.request import find_measure
 from gainful.evaluation.scores import Scores
 from gainful.measures.measure import Measure
@@ -42,6 +43,8 @@ class LearningCurve(Printed):
         policy: the choices made.
         coverage: the coverage after the last iteration.
         dialect: the dialect of another tool, if the caller named one.
+        averages: [iteration, measure], the means over the queries.
+        sample: the weights and clusters of the queries; None if all count equally and independently.
     """
 
     measures: tuple[Measure, ...]
@@ -52,6 +55,8 @@ class LearningCurve(Printed):
     policy: Policy
     coverage: Coverage
     dialect: str | None = None
+    averages: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    sample: QuerySample | None = None
 
     @classmethod
     def of(cls, steps: Iterable[tuple[int, Scores]]) -> "LearningCurve":
@@ -77,7 +82,9 @@ class LearningCurve(Printed):
         at = arguments.whole(step[0], "steps, iteration", least=0)
         scores = arguments.one_of_type(step[1], "steps", Scores, "scores, as `evaluate` gives them")
         held = scores.measures, (at,), scores.queries, scores.values[None], scores.counted[None]
-        return cls(*held, scores.policy, scores.coverage, scores.dialect)
+        averages = np.array([[*scores.means.values()]])
+        choices = scores.policy, scores.coverage, scores.dialect
+        return cls(*held, *choices, averages, scores.sample)
 
     @classmethod
     def joined(cls, curves: Iterable["LearningCurve"]) -> "LearningCurve":
@@ -102,8 +109,12 @@ class LearningCurve(Printed):
                 raise InputError("steps", expected, f"others after iteration {part.iterations[0]}")
         values = np.concatenate([part.values for part in parts])
         counted = np.concatenate([part.counted for part in parts])
-        values.flags.writeable = counted.flags.writeable = False
-        return replace(last, iterations=iterations, values=values, counted=counted)
+        averages = np.concatenate([part.averages for part in parts])
+        for array in (values, counted, averages):
+            array.flags.writeable = False
+        return replace(
+            last, iterations=iterations, values=values, counted=counted, averages=averages
+        )
 
     def means(self, measure: GivenMeasure | None = None) -> list[float]:
         """Return the mean of a measure over the queries (i,), after each iteration.
@@ -111,11 +122,8 @@ class LearningCurve(Printed):
         Args:
             measure: one of those measured; the first if None.
         """
-        chosen = self._chosen(measure)
-        return [
-            aggregate_of(chosen, self._counted_values(row, chosen).tolist())
-            for row in range(len(self.iterations))
-        ]
+        means: list[float] = self.averages[:, self.measures.index(self._chosen(measure))].tolist()
+        return means
 
     def best(self, measure: GivenMeasure | None = None, *, better: str = "higher") -> int:
         """Return the number of iterations after which the mean of a measure is best; the smallest if several are.
@@ -152,25 +160,28 @@ class LearningCurve(Printed):
             expected = f"one of those measured, {self.iterations[0]} to {self.iterations[-1]}"
             raise InputError("iteration", expected, shown(iteration))
         row, chosen = self.iterations.index(iteration), self._chosen(measure)
-        values = self._counted_values(row, chosen)
-        return mean_interval(chosen, values, method=method, level=level)
+        values, sampling = self._counted_values(row, chosen)
+        return mean_interval(chosen, values, sampling, method=method, level=level)
 
     def table(self) -> Table:
         """Return a row for each iteration and measure, with the mean and its 95 % interval."""
         rows: list[list[Cell]] = []
         for row, iteration in enumerate(self.iterations):
-            for measure in self.measures:
-                values = self._counted_values(row, measure)
-                mean = aggregate_of(measure, values.tolist())
-                ends = ends_of(interval_or_none(measure, values))
+            means = self.averages[row].tolist()
+            for measure, mean in zip(self.measures, means, strict=True):
+                ends = ends_of(interval_or_none(measure, *self._counted_values(row, measure)))
                 rows.append([iteration, str(measure), mean, *ends])
         names = ["iteration", "measure", "mean", "low", "high"]
-        return Table(names, rows, notes=notes_of(self.policy, self.coverage))
+        sampled = [] if self.sample is None else self.sample.notes(self.queries)
+        return Table(names, rows, notes=[*sampled, *notes_of(self.policy, self.coverage)])
 
-    def _counted_values(self, row: int, measure: Measure) -> Floats:
+    def _counted_values(self, row: int, measure: Measure) -> tuple[Floats, Sampling | None]:
+        """Return the values of the queries that count, and how these were drawn."""
         column = self.measures.index(measure)
-        values: Floats = self.values[row, self.counted[row, :, column], column]
-        return values
+        counted = self.counted[row, :, column]
+        sampling = None if self.sample is None else self.sample.of(self.queries)
+        drawn = None if sampling is None or sampling.plain else sampling.at(counted)
+        return self.values[row, counted, column], drawn
 
     def _chosen(self, measure: GivenMeasure | None) -> Measure:
         if measure is None:

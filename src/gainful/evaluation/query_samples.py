@@ -14,6 +14,7 @@ from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.coverage import digest_of
 from gainful.evaluation.measuring import aggregate_of
+from gainful.measures.dialect_catalogue import counts_empty_once
 from gainful.message_texts import counted, shown
 from gainful.rows.identifiers import examples
 from gainful.rows.input_types import SAMPLING
@@ -91,6 +92,9 @@ class QuerySample:
                 kept = scores.counted[:, column]
                 values = scores.values[kept, column].tolist()
                 means[str(measure)] = aggregate_of(measure, values, sampling.at(kept))
+        if sampling.weights is not None and counts_empty_once(scores.dialect):
+            for measure, excess in scores.excess_of_empty(sampling.weights).items():
+                means[str(measure)] += excess
         return replace(scores, means=means, sample=self)
 
     def signature(self, queries: Sequence[str]) -> str:

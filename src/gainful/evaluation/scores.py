@@ -122,6 +122,26 @@ class Scores(Logged, Printed):
         column = self.measures.index(self.measure(measure))
         return None if self.sampling is None else self.sampling.at(self.counted[:, column])
 
+    def excess_of_empty(self, weights: Floats) -> dict[Measure, float]:
+        """Return how much each weighted mean of nDCG grows if queries without any gain count without their weight.
+
+        Args:
+            weights: (q,) the weights of the queries.
+        """
+        excess: dict[Measure, float] = {}
+        columns = [at for at, measure in enumerate(self.measures) if measure.name == "nDCG"]
+        if not columns or not self.evidence.lists:
+            return excess
+        asked = tuple(self.measures[column] for column in columns)
+        known = measure_matched(self.evidence.lists, asked, replace(self.policy, empty="nan"))
+        for place, column in enumerate(columns):
+            counted = self.counted[:, column]
+            empty = np.isnan(known.values[:, place])[counted]
+            surplus = self.values[counted, column] * (1 - weights[counted])
+            total = math.fsum(weights[counted].tolist())
+            excess[asked[place]] = math.fsum(surplus[empty].tolist()) / total if total else 0.0
+        return excess
+
     @property
     def values(self) -> Floats:
         """[query, measure], read-only; NaN where not counted."""

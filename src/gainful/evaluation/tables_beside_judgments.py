@@ -18,6 +18,7 @@ from gainful.evaluation.coverage import (
     coverage_sentences,
     query_sentences,
 )
+from gainful.evaluation.query_samples import read_sample
 from gainful.evaluation.request import naming_run, warn_of_ratings
 from gainful.evaluation.scores import RunScores, Scores, measure_matched
 from gainful.matching.keyword_options import (
@@ -43,7 +44,7 @@ from gainful.message_texts import counted
 from gainful.output.rendering.table_formats import Table
 from gainful.rows.grades_scores_or_ranks import JUDGMENTS, RUN
 from gainful.rows.identifiers import IdType, decided_type
-from gainful.rows.input_types import Judgments, Run
+from gainful.rows.input_types import Judgments, Run, SamplingOptions
 from gainful.rows.runs_by_name import Runs, read_runs
 from gainful.rows.spark_frames import refuse_spark
 
@@ -216,7 +217,8 @@ class RecommendationScores(Scores):
             for measure, count in counting
         ]
         rows = [[*row, text] for row, text in zip(super().table().rows, of, strict=True)]
-        notes = [coverage_sentences(self.coverage, self.policy.answers())]
+        covered = coverage_sentences(self.coverage, self.policy.answers())
+        notes = [*self.sample_notes, covered]
         return Table(["measure", "value", "of"], rows, notes=notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -224,8 +226,8 @@ class RecommendationScores(Scores):
         return super().to_dict() | {"run_values": self.run_values}
 
 
-class RecommendingOptions(ReadingOptions, ItemTables, total=False):
-    """How recommendations are read and measured: `ReadingOptions` and `ItemTables`."""
+class RecommendingOptions(ReadingOptions, ItemTables, SamplingOptions, total=False):
+    """How recommendations are read and measured: `ReadingOptions`, `ItemTables`, and `SamplingOptions` of users."""
 
 
 @takes(RecommendingOptions)
@@ -252,7 +254,8 @@ def evaluate_recommendations(
             and separator. An item may have several rows and categories. If expected is None,
             Serendipity compares with the most popular items of the history. If separator is None,
             cells that look like several categories are split at |, ; or commas, with a warning.
-            For the other options, see `ReadingOptions`; columns may also name the columns of the
+            Weights and clusters of users: see `SamplingOptions`; they don't affect measures of the run as
+            a whole. For the other options, see `ReadingOptions`; columns may also name the columns of the
             history (history.query, history.doc and count) and the ids in other tables (items.doc
             and vectors.doc).
 
@@ -329,7 +332,13 @@ def _evaluated(
     for name, lists in ranked.items():
         known = tuple(with_values_of_run(one, values[name][one]) for one in kept)
         results[name] = _scores(known, lists, sources, left_out, types[name])
-    return results
+    sample = read_sample(options)
+    if sample is None:
+        return results
+    return {
+        name: cast("RecommendationScores", sample.weighed(scores))
+        for name, scores in results.items()
+    }
 
 
 def _scores(

@@ -10,7 +10,7 @@ import numpy as np
 
 import gainful as gf
 from gainful import arguments
-from gainful.errors import InputError, warn
+from gainful.errors import InputError
 from gainful.integrations.ranking_measures import RankingMeasures
 from gainful.integrations.required_hosts import requiring
 from gainful.measures.notation import Measures
@@ -32,6 +32,7 @@ def learning_curve(
     measures: Measures = "nDCG@10",
     *,
     group_id: object = None,
+    group_weight: object = None,
     every: int = 1,
     policy: GivenPolicy | None = None,
     dialect: GivenDialect | None = None,
@@ -42,11 +43,13 @@ def learning_curve(
 
     Args:
         model: a fitted CatBoost model.
-        data: a `Pool` with labels and group ids, whose weights are not used; or features of the
-            documents, with labels and group ids passed separately.
+        data: a `Pool` with labels and group ids; or features of the documents, with labels and group ids
+            passed separately.
         labels: (n,) grades; the pool's labels if None.
         measures: one measure or several, as text or as Measures.
         group_id: (n,) the query id of each document, in any order; the groups of the pool if None.
+        group_weight: (n,) the weight of each document's group, as for a `Pool`, which does not reveal it; CatBoost's
+            own NDCG uses it, and ignores `weight`.
         every: the number of iterations between measurements; the last one is always measured.
         policy: the policy, as in `evaluate`; ties are averaged by default.
         dialect: the dialect of another tool; `catboost` reproduces CatBoost's own NDCG.
@@ -56,17 +59,16 @@ def learning_curve(
     arguments.whole(every, "every", least=1, most=_MOST)
     lists: dict[str, object] = {"query": group_id}
     if isinstance(data, Pool):
-        if any(weight != 1 for weight in data.get_weight()):  # they default to 1
-            warn("weight: the weights of the data are not used here; every query counts once.")
         labels = data.get_label() if labels is None else labels
         if group_id is None:
             lists = {"group": _sizes(data)}
     elif labels is None or group_id is None:
         missing = "labels" if labels is None else "group_id"
         raise InputError(missing, "one for each document, because data isn't a Pool", "none")
-    ranking = RankingMeasures(
-        (measures,), policy=policy, dialect=dialect, called={"query": "group_id"}
-    )
+    if group_weight is not None:
+        lists["weights"] = np.asarray(group_weight, np.float32).astype(np.float64)  # as CatBoost's
+    called = {"query": "group_id", "weights": "group_weight"}
+    ranking = RankingMeasures((measures,), policy=policy, dialect=dialect, called=called)
     # The same for all models: rankers and classifiers have different arguments.
     stages = CatBoost.staged_predict(
         model, data, prediction_type="RawFormulaVal", eval_period=every, thread_count=-1

@@ -8,7 +8,7 @@ import numpy as np
 import gainful as gf
 from gainful import arguments
 from gainful.array_types import Floats
-from gainful.errors import InputError, warn
+from gainful.errors import InputError
 from gainful.integrations.ranking_measures import RankingMeasures, metric_names
 from gainful.integrations.ranking_objectives import RankingObjective
 from gainful.integrations.required_hosts import requiring
@@ -47,9 +47,8 @@ class Metric:
             labels, preds = first, second
         if group is None:
             raise InputError("group", _GROUPS, "none", _REMEDY)
-        if weight is not None:
-            warn("weight: the weights of the data are not used here; every query counts once.")
-        scores = self._measures.scores(labels, preds, group=group)
+        weights = None if weight is None else _of_queries(weight, group)
+        scores = self._measures.scores(labels, preds, group=group, weights=weights)
         values = self._measures.values(scores).values()
         return [(name, v, self._higher) for name, v in zip(self._names, values, strict=True)]
 
@@ -66,7 +65,8 @@ def metric(
 ) -> Metric:
     """Return measures for `lightgbm.train(feval=…)` and for `LGBMRanker.fit(eval_metric=…)`.
 
-    The values are the same as with `gainful.evaluate_arrays`, and early stopping uses them. To ignore
+    The values are the same as with `gainful.evaluate_arrays`, and early stopping uses them. With weights, a
+    query counts with the mean of its documents' weights, as in LightGBM's own ndcg. To ignore
     LightGBM's own metrics, turn them off with `metric: "None"` in the parameters.
 
     Args:
@@ -137,6 +137,7 @@ def learning_curve(
     *,
     group: object = None,
     query: object = None,
+    weight: object = None,
     every: int = 1,
     policy: GivenPolicy | None = None,
     dialect: GivenDialect | None = None,
@@ -150,6 +151,7 @@ def learning_curve(
         measures: one measure or several, as text or as Measures.
         group: the size of each list, in order.
         query: the query id of each document, instead of group.
+        weight: (n,) the weight of each document; a query counts with the mean of its documents' weights.
         every: the number of iterations between measurements; the last one is always measured.
         policy: as in `evaluate`.
         dialect: as in `evaluate`.
@@ -161,11 +163,23 @@ def learning_curve(
     if group is None and query is None:
         raise InputError("group", "the sizes of the lists, or query= ids", "neither")
     ranking = RankingMeasures((measures,), policy=policy, dialect=dialect)
+    weights = weight if group is None or weight is None else _of_queries(weight, group)
     return gf.results.LearningCurve.of(
-        (at, ranking.scores(labels, preds, group=group, query=query))
+        (at, ranking.scores(labels, preds, group=group, query=query, weights=weights))
         for at, preds in _staged(booster, data)
         if at % every == 0 or at == booster.current_iteration()
     )
+
+
+def _of_queries(weight: object, group: object) -> Floats:
+    """Return the weight of each query: the mean of its documents' weights, in LightGBM's single precision."""
+    weights, sizes = np.asarray(weight, np.float32), np.asarray(group, np.int64)
+    if weights.shape != (sizes.sum(),):
+        expected = f"one for each of {sizes.sum()} documents"
+        raise InputError("weight", expected, f"the shape {weights.shape}")
+    sums = np.zeros(sizes.size, np.float32)
+    np.add.at(sums, np.repeat(np.arange(sizes.size), sizes), weights)  # one by one
+    return (sums / np.maximum(sizes, 1).astype(np.float32)).astype(np.float64)
 
 
 def _staged(booster: Any, data: Any) -> Iterator[tuple[int, Floats]]:

@@ -81,6 +81,7 @@ class RankingMeasures:
         group: object = None,
         query: object = None,
         mask: object = None,
+        weights: object = None,
     ) -> "gf.results.Scores":
         """Measure predictions with `evaluate_arrays`."""
         return self._scores(
@@ -89,6 +90,7 @@ class RankingMeasures:
             group=group,
             query=query,
             mask=mask,
+            weights=weights,
             policy=self.policy,
             dialect=self.dialect,
         )

@@ -37,10 +37,12 @@ class _Score:
         self._measures = measures
         (self.__name__,) = measures.names
 
-    def __call__(self, labels: object, preds: object, *, qid: object = None) -> float:
+    def __call__(
+        self, labels: object, preds: object, *, qid: object = None, sample_weight: object = None
+    ) -> float:
         if qid is None:
             raise InputError("qid", "the query id of each document", "none", _ROUTING)
-        scores = self._measures.scores(labels, preds, query=qid)
+        scores = self._measures.scores(labels, preds, query=qid, weights=sample_weight)
         (value,) = scores.means.values()
         return value
 
@@ -56,7 +58,8 @@ def scorer(
     """Return a scorer for `cross_validate` and `GridSearchCV`, which needs the query of each document.
 
     It requests the metadata `qid`, (n,) query ids. To keep queries whole, use a splitter for groups, such
-    as `GroupKFold`, and pass `groups` as well as `qid`.
+    as `GroupKFold`, and pass `groups` as well as `qid`. After `.set_score_request(qid=True,
+    sample_weight=True)`, a query counts with the mean of its documents' weights.
 
     Args:
         measure: a measure as text or as a `Measure`.
@@ -66,7 +69,7 @@ def scorer(
         response_method: the estimator's method, such as predict, predict_proba or decision_function.
     """
     arguments.choice(better, "better", ("higher", "lower"))
-    called = {"labels": "y_true", "scores": "y_pred", "query": "qid"}
+    called = {"labels": "y_true", "scores": "y_pred", "query": "qid", "weights": "sample_weight"}
     ranking = RankingMeasures((measure,), policy=policy, dialect=dialect, called=called)
     if len(ranking.names) != 1:
         expected = "one measure; for several, use a dict of scorers"

@@ -8,7 +8,7 @@ import numpy as np
 import gainful as gf
 from gainful import arguments
 from gainful.array_types import Floats
-from gainful.errors import InputError, warn
+from gainful.errors import InputError
 from gainful.integrations.ranking_measures import RankingMeasures
 from gainful.integrations.ranking_objectives import RankingObjective
 from gainful.integrations.required_hosts import requiring
@@ -36,9 +36,10 @@ def _sizes(data: DMatrix) -> object:
     return np.diff(bounds.astype(np.int64))
 
 
-def _tell_of_weights(data: DMatrix) -> None:
-    if data.get_weight().size:
-        warn("weight: the weights of the data are not used here; every query counts once.")
+def _weights(data: DMatrix) -> object:
+    """Return the weight of each query of a matrix; None without weights."""
+    weights = data.get_weight()
+    return weights.astype(np.float64) if weights.size else None
 
 
 def _log_name(name: str) -> str:
@@ -63,8 +64,8 @@ class Metric:
                 "XGBRanker(eval_metric=…) weights queries by their size: pass "
                 "callbacks=[RankingMonitor(…)] instead.",
             )
-        _tell_of_weights(data)
-        scores = self._measures.scores(data.get_label(), preds, group=_sizes(data))
+        lists = {"group": _sizes(data), "weights": _weights(data)}
+        scores = self._measures.scores(data.get_label(), preds, **lists)
         return [(_log_name(name), value) for name, value in self._measures.values(scores).items()]
 
     def __repr__(self) -> str:
@@ -76,7 +77,8 @@ def metric(
 ) -> Metric:
     """Return measures for `xgboost.train(custom_metric=…, maximize=True)`.
 
-    The values are the same as with `gainful.evaluate_arrays`; XGBoost's log shows six digits. Do not use
+    The values are the same as with `gainful.evaluate_arrays`; XGBoost's log shows six digits. Queries count
+    with the weights of the data, as in XGBoost's own ndcg. Do not use
     it as `XGBRanker(eval_metric=…)`, which calls it for each query, weights queries by their size and
     counts queries with a single document as 1. Use `RankingMonitor` instead.
 
@@ -135,7 +137,7 @@ def objective(
 class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
     """A callback that measures a set of queries after each iteration, for `XGBRanker` and `train`.
 
-    Every query counts once. XGBoost's log contains the values with all digits, and `evals_result()`
+    Every query counts once, or with the weights of a DMatrix. XGBoost's log contains the values with all digits, and `evals_result()`
     returns them. Each iteration predicts the whole set.
 
     Args:
@@ -180,8 +182,8 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
             for own, value in (("label", label), ("qid", qid)):
                 if value is not None:
                     raise InputError(own, "none with a DMatrix, which has its own", "one")
-            _tell_of_weights(data)
-            self._label, self._lists = data.get_label(), {"group": _sizes(data)}
+            self._label = data.get_label()
+            self._lists = {"group": _sizes(data), "weights": _weights(data)}
         else:
             if label is None or qid is None:
                 missing = "label" if label is None else "qid"

@@ -137,7 +137,9 @@ DIALECTS = (
         policy=Policy(ties="order", empty="one", missing="skip"),
         grades=_LIGHTGBM,
         lists=True,
-        note="Without eval_at, the tool uses the cutoffs 1, 2, 3, 4 and 5; name the cutoffs here.",
+        note="Without eval_at, the tool uses the cutoffs 1, 2, 3, 4 and 5; name the cutoffs here. "
+        "With query weights, a query without any gain counts as 1, whatever its weight.",
+        weighs_empty=False,
     ),
     Dialect(
         "xgboost",
@@ -147,7 +149,9 @@ DIALECTS = (
         cutoff=32,
         grades=_XGBOOST,
         lists=True,
-        note="Without a cutoff, the tool uses 32.",
+        note="Without a cutoff, the tool uses 32. With query weights, a query without any gain counts as "
+        "1, whatever its weight.",
+        weighs_empty=False,
     ),
     Dialect(
         "catboost",
@@ -401,6 +405,15 @@ def dialect(name: str | Dialect) -> Dialect:
         hint = _suggestion(word, [*known, *ALIASES])
         raise MeasureError("dialect", "the name of a tool", shown(name), hint)
     return found
+
+
+def counts_empty_once(name: str | None) -> bool:
+    """Return whether a tool gives queries without any gain no weight in its weighted means.
+
+    >>> counts_empty_once("lightgbm"), counts_empty_once("catboost"), counts_empty_once(None)
+    (True, False, False)
+    """
+    return any(each.name == name and not each.weighs_empty for each in DIALECTS)
 
 
 def faults_of(names: Iterable[str]) -> list[str]:

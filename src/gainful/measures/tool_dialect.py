@@ -78,6 +78,8 @@ class Dialect:
         average: the denominator of its average precision, a value of that parameter of AP.
         has_ndcg: whether the tool has nDCG.
         on_missing: the remedy if the tool stops at a judged query that the run lacks.
+        weighs_empty: whether a query without any gain counts with its weight in a weighted mean of nDCG;
+            if not, its value counts as it is, and only the sum of the weights contains its weight.
     """
 
     name: str
@@ -95,6 +97,7 @@ class Dialect:
     average: str = "R"
     has_ndcg: bool = True
     on_missing: str = "Add the missing queries to the run, or measure without the dialect."
+    weighs_empty: bool = True
 
     def __post_init__(self) -> None:
         for name in ("name", "tool", "ties", "note", "faults", "on_missing"):
@@ -117,6 +120,7 @@ class Dialect:
             arguments.one_of_type(self.grades, "dialect, grades", Grades, "the Grades of a tool")
         arguments.truth(self.lists, "dialect, lists")
         arguments.truth(self.has_ndcg, "dialect, has_ndcg")
+        arguments.truth(self.weighs_empty, "dialect, weighs_empty")
         family("AP").parameter("denominator").read(self.average)  # raises if invalid
 
     def measure(self, asked: GivenMeasure) -> Measure:

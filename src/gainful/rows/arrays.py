@@ -109,6 +109,28 @@ def read_lists(
     return Lists(tuple(by_name), starts, lengths, grades, numbers, query_type, masked)
 
 
+def named_lists(
+    shape: tuple[int, ...], group: ArrayLike | None, query: ArrayLike | None
+) -> tuple[Sequence[str], Ints | None]:
+    """Return the names of lists, in the order of the input, and the list of each document of a flat array.
+
+    >>> names, owners = named_lists((3,), None, ["b", "a", "b"])
+    >>> names, owners.tolist()
+    (['b', 'a'], [0, 1, 0])
+    """
+    batch = len(shape) == BATCH_DIMENSIONS
+    if query is None:
+        _, lengths, _, _ = _segments(shape, group, None)
+        owners = None if batch else np.repeat(np.arange(lengths.size), lengths)
+        return _numbered(lengths.size), owners
+    names = _names(_ids(query, shape[0], "the lists of the batch" if batch else "the documents"))
+    if batch:
+        return names, None
+    numbers: dict[str, int] = {}
+    places = [numbers.setdefault(name, len(numbers)) for name in names]
+    return list(numbers), np.array(places, np.int64)
+
+
 def _numbered(count: int) -> tuple[str, ...]:
     """Return names for lists without ids: their positions."""
     return _kept_names(count) if count <= _MOST_NAMES else tuple(map(str, range(count)))
