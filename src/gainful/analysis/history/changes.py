@@ -229,11 +229,14 @@ def _paired(step: _Step) -> Paired:
 
 def _chances(paired: Paired) -> dict[str, float]:
     """Return the p-value of each measure; nothing if no value differs at all."""
-    kept, chances, differ = paired.kept, {}, False
+    before, after = paired.values[:, 0], paired.values[:, 1]
+    kept = ~np.isnan(before) & ~np.isnan(after)
+    chances: dict[str, float] = {}
+    differ = False
     for at, name in enumerate(paired.measures):
         rows = np.flatnonzero(kept[:, at])
         chances[name] = 1.0
-        if not rows.size or (paired.values[rows, 0, at] == paired.values[rows, 1, at]).all():
+        if np.array_equal(before[rows, at], after[rows, at]):
             continue
         differ, sampling = True, paired.sampling(rows)
         apart = paired.apart(rows, 0, 1, at)[:, None]
