@@ -153,6 +153,8 @@ def test_a_comparison_at_any_time_says_so_and_its_gate_uses_it() -> None:
         "betting",
         "better",
     )
+    assert "p by betting;" in comparison.notes()[2]
+    assert "(betting test, p < 0.05)" in comparison.systems_table().caption
     gate = comparison.gate("Δ RR < 0.5")
     assert f"{found.interval.low:+.4f} to {found.interval.high:+.4f}" in gate.checked[0].found
     few = gf.compare(

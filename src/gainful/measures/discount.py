@@ -275,7 +275,7 @@ def forms_with_base() -> str:
     """Return the names of the discounts that have a base, joined for a sentence.
 
     >>> forms_with_base()
-    'log and jarvelin'
+    'log, jarvelin and misprint'
     """
     *others, last = [name for name, form in FORMS.items() if form.has_base]
     return f"{', '.join(others)} and {last}"

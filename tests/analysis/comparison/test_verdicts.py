@@ -457,7 +457,8 @@ def test_of_few_queries_the_share_that_none_may_show_is_told():
     assert said[0].startswith("Only 10 queries: kinds of query that make up as much as 31%")
 
 
-@pytest.mark.parametrize("test", gf.comparison.comparison_choices()["test"])
+# Tests that hold at any time need more queries, and a range: tests/arithmetic/test_anytime.py.
+@pytest.mark.parametrize("test", [name for name, test in TESTS.items() if not test.anytime])
 def test_every_test_can_decide_and_has_a_title(test):
     found = without_nan(quick(moved(normal(0.6)), test=test))
     (one,) = found.differences

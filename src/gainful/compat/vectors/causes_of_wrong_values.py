@@ -291,10 +291,6 @@ _OTHER_MEASURES: tuple[tuple[Convention, _Slip], ...] = (
     (Convention("cut at k − 1", "one document too few, also in the ideal"), _cut_beside(-1)),
     (Convention("cut at k + 1", "one document too many, also in the ideal"), _cut_beside(1)),
     (
-        Convention("discount 1/(log2(i) + 1)", "log2(i + 1), with the 1 outside the logarithm"),
-        _with_discount(lambda rank: 1 / (math.log2(rank) + 1)),
-    ),
-    (
         Convention("discount 1/log2(i + 2)", "ranks are counted from 2"),
         _with_discount(lambda rank: 1 / math.log2(rank + 2)),
     ),
