@@ -7,6 +7,7 @@ its guide, and `python docs/charts.py` writes it, with its text for those who ca
 import csv
 import json
 import random
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -250,6 +251,35 @@ def experiments() -> str:
         "p of the same difference, corrected by Holm",
         f"p of the difference in nDCG@10 between hybrid and keyword, by the number of comparisons: {numbers}. The line is at 0.05.",
         frame + "".join(bars) + level + legend(["below 0.05", "above 0.05"], bars=True),
+    )
+
+
+def history() -> str:
+    """Draw the mean of each release in a history, and the one real change."""
+    draw = random.Random(1)  # noqa: S311 - as on the page
+    judgments = {f"q{at}": {"a": 1} for at in range(60)}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "search.history")
+        for label, day, share in (("1.0", 1, 0.3), ("1.1", 2, 0.3), ("2.0", 3, 0.9)):
+            run = {query: {"a": 2 if draw.random() < share else 0, "b": 1} for query in judgments}
+            scores = gf.evaluate(judgments, run, "RR@10")
+            gf.history.add(path, scores, label=label, time=f"2026-05-0{day}")
+        entries = gf.history.read(path)
+        real = {change.after for change in entries.changes()}
+    rows = []
+    for place, entry in enumerate(entries.entries):
+        mean, (low, high) = entry.means["RR@10"], entry.intervals["RR@10"]
+        word = "better than before" if entry.label in real else ""
+        rows.append(Interval(str(entry.label), low, mean, high, word, place))
+    body, height = intervals(rows, [0.5, 0.6, 0.7, 0.8, 0.9, 1.0], "RR@10", {})
+    numbers = "; ".join(
+        f"{row.name} {row.value:.4f}, from {row.low:.4f} to {row.high:.4f}" for row in rows
+    )
+    return picture(
+        "Three releases, and one real change",
+        f"The mean RR@10 of the releases of a history, with its interval: {numbers}. Only 2.0 differs from the release before.",
+        body,
+        height,
     )
 
 
@@ -821,6 +851,7 @@ PICTURES: dict[str, Callable[[], str]] = {
         comparing_statistics,
         conformance,
         experiments,
+        history,
         judging,
         large_data,
         leaderboards,

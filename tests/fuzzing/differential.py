@@ -366,7 +366,8 @@ def _lines_content(seed, source):
     for batch in Parsing(seed.name, source.layout, source.kind)(batches):
         for row in batch.to_pylist():
             if row["fault"] is not None:
-                joined = row["fault"]["expected"].startswith("a field in quotes that ends on")
+                _file, _start, _line, expected, *_ = row["fault"].split("\0")
+                joined = expected.startswith("a field in quotes that ends on")
                 return None if joined else REFUSED
             if row["doc"] in found.setdefault(row["query"], {}):
                 return REFUSED

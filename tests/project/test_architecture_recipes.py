@@ -214,7 +214,7 @@ def test_a_discount_is_one_entry(monkeypatch):
     with pytest.raises(gf.errors.MeasureError, match=r"log, jarvelin, .* or halved"):
         gf.dcg([1], discount="halve")
     with pytest.raises(
-        gf.errors.MeasureError, match="Only the discounts log and jarvelin have a base"
+        gf.errors.MeasureError, match="Only the discounts log, jarvelin and misprint have a base"
     ):
         gf.dcg([1], discount="halved", base=3)
     given = torch.tensor([[0.3, 0.1, 0.2]]), torch.tensor([[1.0, 2.0, 0.0]])

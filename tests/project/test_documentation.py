@@ -274,6 +274,11 @@ WARNED = {
         {"q": {"a": 0.3, "b": 0.2}},
         "R@10",
     ),
+    "counts each query by the size of its ideal": (
+        {f"q{at}": {"a": 100 if at == 0 else 1} for at in range(12)},
+        {f"q{at}": {"a": 0.5} for at in range(12)},
+        "DCG@10",
+    ),
     "the grades have fractions, and all scores are whole numbers": (
         _SCORED,
         {"q": {"d1": 1, "d2": 0}},

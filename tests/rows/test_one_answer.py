@@ -60,9 +60,8 @@ def by_lines(path, size):
     for batch in Parsing(path.name, layout_of(path), RUN)(batches):
         for row in batch.to_pylist():
             if row["fault"] is not None:
-                told = row["fault"]
-                place = f"{told['file']}:{told['line']}"
-                raise gf.errors.InputError(place, told["expected"], told["found"], told["remedy"])
+                file, _start, line, *said = row["fault"].split("\0")
+                raise gf.errors.InputError(f"{file}:{int(line)}", *said)
             found.append((row["query"], row["doc"], row["number"]))
     return as_dicts(found)
 
