@@ -70,7 +70,9 @@ def test_what_is_no_payload_is_refused(reports, change, message):
 
 def test_scripts_are_small_complete_and_parse_no_markup():
     names = [file.name for file in FOLDER.iterdir() if file.name.endswith(".js")]
-    assert sorted(SCRIPTS) == sorted(names)
+    assert sorted((*SCRIPTS, "history.js")) == sorted(
+        names
+    )  # the page of a history has one of its own
     for name in names:
         text = FOLDER.joinpath(name).read_text(encoding="utf-8")
         assert len(text.splitlines()) <= 300, name

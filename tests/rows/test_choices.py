@@ -108,6 +108,7 @@ FOLDS = ["#", "##", "é", TABLE, TABLE.get, lambda chunk: len(chunk)]
 @pytest.mark.parametrize("fold", ["max", "first", "in_place"])
 @pytest.mark.parametrize(("ties", "depth"), [("order", None), ("average", 1)])
 @pytest.mark.parametrize("chunks", FOLDS)
+@pytest.mark.filterwarnings("ignore:.*is the id of a chunk:gainful.errors.GainfulWarning")
 def test_chunks(form, fold, ties, depth, chunks, tmp_path):
     judgments = [("q", "a", 2.0), ("q", "A", 1.0), ("q", "b", 1.0), ("p", "c#", 1.0)]
     run = [
