@@ -186,3 +186,15 @@ def test_wrong_ranges_are_rejected() -> None:
         betting_ends([0.5], ends=(-math.inf, 1))
     with pytest.raises(InputError, match="a number between the ends"):
         betting_capital([0.5], 2.0)
+
+
+def test_few_changed_queries_raise_no_doubt_about_an_interval_that_always_holds() -> None:
+    new = {**OLD, "q0": {"a": 3.0, "b": 2.0}, "q1": {"a": 3.0, "b": 2.0}}
+    usual, anytime = (
+        gf.compare(JUDGMENTS, {"old": OLD, "new": new}, "RR", anytime=chosen)
+        for chosen in (False, True)
+    )
+    assert "too few to trust the interval" in usual.verdicts[0]
+    assert "too few to trust the interval" in usual.gate("Δ RR < -0.5").checked[0].found
+    assert "too few to trust" not in anytime.verdicts[0]
+    assert "too few to trust" not in anytime.gate("Δ RR < -0.5").checked[0].found

@@ -687,7 +687,7 @@ def _difference(
     whole = paired.unjudged and condition.part is None  # shares are known only for all queries
     doubts = [comparison[run, condition.name].verdict.qualification if whole else ""]
     changed = int(np.count_nonzero(apart))
-    if changed and interval.known and interval.low < interval.high:
+    if changed and interval.known and interval.low < interval.high and not interval.exact:
         doubts.append(few_changed(changed, apart.size))
     found = ", but ".join([checked.found, *filter(None, doubts)])
     return replace(checked, found=found)

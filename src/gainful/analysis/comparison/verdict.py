@@ -270,7 +270,8 @@ def _evidence(grounds: Grounds, correction: str, p: float | None, name: str = "p
         if grounds.comparisons > 1 and CORRECTIONS[correction].changes:
             evidence += f", {CORRECTIONS[correction].title} over {grounds.comparisons} comparisons"
     size = grounds.size
-    few = few_changed(grounds.changed, size.queries) if grounds.changed and interval.known else ""
+    doubtful = grounds.changed and interval.known and not interval.exact
+    few = few_changed(grounds.changed, size.queries) if doubtful else ""
     evidence += f", {few or size}"
     return f"{signed(grounds.moments.mean)}, {span}, {evidence}"
 

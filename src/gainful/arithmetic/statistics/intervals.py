@@ -63,6 +63,11 @@ class Interval:
         """Whether the interval has an end; if not, `note` gives the reason (too few queries)."""
         return math.isfinite(self.low) or math.isfinite(self.high)
 
+    @property
+    def exact(self) -> bool:
+        """Whether the level holds for any values, however few of them differ."""
+        return self.method == "betting"
+
     def within(self, ends: Ends) -> "Interval":
         """Return the interval clipped to the ends.
 
