@@ -60,7 +60,7 @@ def test_the_table_for_people_has_all_that_is_to_be_said(cli, paths):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--interval=normal"], "one of hall, t, bca, not 'normal'"),
+        (["--interval=normal"], "one of hall, t, bca, betting, asymptotic, not 'normal'"),
         (["--level", "0.9"], "--level requires --interval or --slices or --by"),
         (
             ["--interval", "--per-query"],

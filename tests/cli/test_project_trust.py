@@ -71,6 +71,7 @@ DEFINING = {
     "evaluate": ["evaluate", "j.qrels", "a.run"],
     "explain": ["explain", "j.qrels", "a.run", "-q", "q1"],
     "fuse": ["fuse", "a.run", "b.run", "--judgments", "j.qrels"],
+    "history": ["history", "add", "s.history", "j.qrels", "a.run"],
     "leaderboard": ["leaderboard", "j.qrels", "a.run", "b.run"],
     "measures": ["measures", "hit"],
     "pool": ["pool", "a.run", "b.run"],

@@ -87,6 +87,7 @@ def test_evaluated(form, tmp_path):
             assert found.signature(measure) == expected.signature(measure)
 
 
+@pytest.mark.filterwarnings("ignore:.*is the id of a chunk:gainful.errors.GainfulWarning")
 @settings(max_examples=20)
 @given(data=st.data())
 def test_whatever_the_ids_the_numbers_and_the_policy(data):

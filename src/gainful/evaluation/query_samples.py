@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +14,13 @@ from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.coverage import digest_of
 from gainful.evaluation.measuring import aggregate_of
+from gainful.evaluation.scores import Scores, excess_of_empty
 from gainful.measures.dialect_catalogue import counts_empty_once
 from gainful.message_texts import counted, shown
 from gainful.rows.identifiers import examples
 from gainful.rows.input_types import SAMPLING
 from gainful.rows.side_table_columns import QUERIES
 from gainful.rows.side_table_reader import InputTable, read_table
-
-if TYPE_CHECKING:
-    from gainful.evaluation.scores import Scores
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "weights": ("weight", "weights", "value"),
@@ -83,7 +81,7 @@ class QuerySample:
         # Weights that are all the same are none, so that they don't change a bit.
         return None if (weights == weights[0]).all() else weights
 
-    def weighed(self, scores: "Scores") -> "Scores":
+    def weighed(self, scores: Scores) -> Scores:
         """Return scores whose means follow the weights; sums, and values of whole runs, don't depend on them."""
         means = dict(scores.means)
         sampling = self.of(scores.queries)
@@ -93,7 +91,7 @@ class QuerySample:
                 values = scores.values[kept, column].tolist()
                 means[str(measure)] = aggregate_of(measure, values, sampling.at(kept))
         if sampling.weights is not None and counts_empty_once(scores.dialect):
-            for measure, excess in scores.excess_of_empty(sampling.weights).items():
+            for measure, excess in excess_of_empty(scores, sampling.weights).items():
                 means[str(measure)] += excess
         return replace(scores, means=means, sample=self)
 

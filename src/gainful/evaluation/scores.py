@@ -122,26 +122,6 @@ class Scores(Logged, Printed):
         column = self.measures.index(self.measure(measure))
         return None if self.sampling is None else self.sampling.at(self.counted[:, column])
 
-    def excess_of_empty(self, weights: Floats) -> dict[Measure, float]:
-        """Return how much each weighted mean of nDCG grows if queries without any gain count without their weight.
-
-        Args:
-            weights: (q,) the weights of the queries.
-        """
-        excess: dict[Measure, float] = {}
-        columns = [at for at, measure in enumerate(self.measures) if measure.name == "nDCG"]
-        if not columns or not self.evidence.lists:
-            return excess
-        asked = tuple(self.measures[column] for column in columns)
-        known = measure_matched(self.evidence.lists, asked, replace(self.policy, empty="nan"))
-        for place, column in enumerate(columns):
-            counted = self.counted[:, column]
-            empty = np.isnan(known.values[:, place])[counted]
-            surplus = self.values[counted, column] * (1 - weights[counted])
-            total = math.fsum(weights[counted].tolist())
-            excess[asked[place]] = math.fsum(surplus[empty].tolist()) / total if total else 0.0
-        return excess
-
     @property
     def values(self) -> Floats:
         """[query, measure], read-only; NaN where not counted."""
@@ -520,6 +500,28 @@ def _redrawn_under(
     if seed not in known:
         known[seed] = [remeasured(scores, measures) for scores in redrawn(seed)]
     return known[seed]
+
+
+def excess_of_empty(scores: Scores, weights: Floats) -> dict[Measure, float]:
+    """Return how much each weighted mean of nDCG grows if queries without any gain count without their weight.
+
+    Args:
+        scores: the scores.
+        weights: (q,) the weights of the queries.
+    """
+    excess: dict[Measure, float] = {}
+    columns = [at for at, measure in enumerate(scores.measures) if measure.name == "nDCG"]
+    if not columns or not scores.evidence.lists:
+        return excess
+    asked = tuple(scores.measures[column] for column in columns)
+    known = measure_matched(scores.evidence.lists, asked, replace(scores.policy, empty="nan"))
+    for place, column in enumerate(columns):
+        counted = scores.counted[:, column]
+        empty = np.isnan(known.values[:, place])[counted]
+        surplus = scores.values[counted, column] * (1 - weights[counted])
+        total = math.fsum(weights[counted].tolist())
+        excess[asked[place]] = math.fsum(surplus[empty].tolist()) / total if total else 0.0
+    return excess
 
 
 def unjudged_at(scores: Scores, rank: int) -> tuple[int, int] | None:
