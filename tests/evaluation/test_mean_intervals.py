@@ -137,7 +137,10 @@ def test_measures_are_found_in_any_spelling_and_the_first_if_none_is_named():
     [
         ({"measure": "P@5"}, "a measure that was evaluated"),
         ({"measure": "NumRel"}, "one that is summed over them"),
-        ({"method": "normal"}, "method: expected hall or t or bca, found 'normal'"),
+        (
+            {"method": "normal"},
+            "method: expected hall or t or bca or betting or asymptotic, found 'normal'",
+        ),
         ({"level": 95}, "level: expected a number above 0 and below 1, found 95"),
         ({"resamples": 0}, "resamples"),
         ({"seed": -1}, "seed"),

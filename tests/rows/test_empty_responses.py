@@ -94,7 +94,7 @@ def test_names_for_a_table_of_judgments_are_told_where_responses_lack_them(colum
         "user,item,stars\nq1,a,1\n" if "doc" in columns else "user,doc,grade\nq1,a,1\n"
     )
     run = [{"query": "q1", "hits": [{"id": "a"}]}]
-    said = "named 'user', found none among 'query', 'hits'.* written judgments.query=…"
+    said = "named 'user', found none among 'query', 'hits'.* write judgments.query=…"
     with pytest.raises(gf.errors.InputError, match=said):
         gf.evaluate(judged, run, "RR", columns=columns)
     own = {f"judgments.{role}": name for role, name in columns.items()}
@@ -105,5 +105,5 @@ def test_a_name_for_the_documents_of_judgments_is_told_where_hits_lack_it(tmp_pa
     judged = tmp_path / "judged.csv"
     judged.write_text("query,item,grade\nq1,a,1\n")
     run = [{"query": "q1", "hits": [{"id": "a"}]}]
-    with pytest.raises(gf.errors.InputError, match=r"'item' for doc.* written judgments.doc=…"):
+    with pytest.raises(gf.errors.InputError, match=r"'item' for doc.* write judgments.doc=…"):
         gf.evaluate(judged, run, "RR", columns={"doc": "item"})

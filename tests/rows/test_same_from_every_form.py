@@ -105,6 +105,7 @@ def test_whatever_the_ids_the_numbers_and_the_policy(data):
         assert_same(found, expected)
 
 
+@pytest.mark.filterwarnings("ignore:.*is the id of a chunk:gainful.errors.GainfulWarning")
 @settings(max_examples=20)
 @given(data=st.data())
 def test_ids_of_every_kind_in_the_forms_that_hold_them(data):

@@ -7,6 +7,7 @@ import numpy as np
 
 import gainful as gf
 from gainful import arguments
+from gainful.arithmetic.number_arrays import as_array, as_numbers
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.integrations.ranking_measures import RankingMeasures, metric_names
@@ -173,7 +174,8 @@ def learning_curve(
 
 def _of_queries(weight: object, group: object) -> Floats:
     """Return the weight of each query: the mean of its documents' weights, in LightGBM's single precision."""
-    weights, sizes = np.asarray(weight, np.float32), np.asarray(group, np.int64)
+    sizes = np.asarray(group, np.int64)
+    weights = as_numbers(as_array(weight, "weight"), "weight").astype(np.float32)
     if weights.shape != (sizes.sum(),):
         expected = f"one for each of {sizes.sum()} documents"
         raise InputError("weight", expected, f"the shape {weights.shape}")
