@@ -172,7 +172,7 @@ def learning_curve(
     )
 
 
-def _of_queries(weight: object, group: object) -> Floats:
+def _of_queries(weight: Any, group: object) -> Floats:
     """Return the weight of each query: the mean of its documents' weights, in LightGBM's single precision."""
     sizes = np.asarray(group, np.int64)
     weights = as_numbers(as_array(weight, "weight"), "weight").astype(np.float32)
